@@ -24,7 +24,7 @@ BENCH_MODULES = (
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
-_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
+_MEASURING = ("evaluate", "sweep", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
 """Verbs that need that extra: tables, charts, the production libraries."""
 
 
@@ -57,6 +57,10 @@ _ENTRIES = {
     "evaluate": (
         "What a text costs under several vocabularies, in every language, with intervals.",
         "-m o200k_base -m gpt2 -c turkish --price 2.5",
+    ),
+    "sweep": (
+        "What to train: bytes per token by size, pattern, amount of text and mixture of languages.",
+        "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
     ),
     "explain": (
         "Why two tokenizers differ: the first stage that does, both derivations side by side.",

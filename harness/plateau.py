@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def plateau(counts: Sequence[int]) -> int | None:
+def plateau(counts: Sequence[float]) -> int | None:
     """Return the merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
 
     The knee is the point furthest below the straight line from the first to the last count, both axes scaled to
-    [0, 1] (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing).
+    [0, 1] (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing); of a curve that rises, the
+    point furthest above.
     """
     last = len(counts) - 1
     if last < 2 or counts[0] == counts[last]:

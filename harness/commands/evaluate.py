@@ -12,8 +12,12 @@ from harness.commands.verb import Verb, flag, option
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import Row
-    from harness.evaluate.parallel import Text
     from harness.evaluate.prices import Prices
+    from harness.evaluate.texts import Text
+
+
+_PIVOTS = ("en", "eng_Latn", "eng")
+"""Names of English, which others are compared with."""
 
 
 class Evaluate(Verb):
@@ -27,9 +31,25 @@ class Evaluate(Verb):
     models: tuple[str, ...] = options.models
     corpora: tuple[str, ...] = options.corpora
     parallel: bool = flag(
-        "The corpora say the same in several languages: `parallel`, files of equal line count, or one TSV file."
+        "The corpora say the same in several languages: `parallel`, files of equal line count, a TSV or a TMX file."
     )
-    pivot: str | None = option("Language that others are compared with.  [default: en, else the first]", metavar="LANG")
+    flores: Path | None = option(
+        "Parallel text: FLORES-200 or FLORES+, the folder that holds dev and devtest.", type=options.FOLDER
+    )
+    udhr: Path | None = option("Parallel text: a folder of the UDHR, a file per language.", type=options.FOLDER)
+    language: tuple[str, ...] = option(
+        "Of parallel text only this language, or those of a pattern ('*_Latn'); repeatable.",
+        multiple=True,
+        metavar="LANG",
+    )
+    protocol: str = option(
+        "Of parallel text: encode each document, or all of a language joined by spaces, as Petrov et al. 2023.",
+        type=click.Choice(["documents", "petrov"]),
+        default="documents",
+    )
+    pivot: str | None = option(
+        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]", metavar="LANG"
+    )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
     prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
     price: float | None = options.price_option(None)
@@ -37,7 +57,10 @@ class Evaluate(Verb):
     max_bytes: int | None = options.max_bytes
     as_csv: bool = flag("One CSV table on standard output.", "--csv")
     as_latex: bool = flag("One LaTeX table on standard output.", "--latex")
-    out: Path | None = option("Also write evaluation.json, .csv and .tex here.", type=options.FOLDER)
+    out: Path | None = option(
+        "Also write evaluation.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
+        type=options.FOLDER,
+    )
 
     def run(self) -> None:
         """Count, print and write."""
@@ -48,20 +71,19 @@ class Evaluate(Verb):
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         options.ensure(self.as_json + self.as_csv + self.as_latex < 2, "choose one of --json, --csv and --latex")
-        options.ensure(self.parallel or self.pivot is None, "--pivot goes with --parallel")
-        options.ensure(not (self.parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
+        self._check_parallel()
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
         prices = Prices(default=self.price) if self.prices is None else read_prices(self.prices, self.price)
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
-        plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self.parallel else None)
+        plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating") as bar:
             rows = evaluate(plan, bar)
         self._warn(rows, prices)
         document = output.document(rows, prices, self.baseline)
         if self.out is not None:
-            _write(self.out, rows, document)
+            _write(self.out, rows, prices, document)
         if self.as_csv:
             click.echo(output.csv_text(rows), nl=False)
         elif self.as_latex:
@@ -69,19 +91,50 @@ class Evaluate(Verb):
         else:
             self.output(document, lambda: _shown(rows, prices))
 
-    def _texts(self) -> list[Text]:
-        from harness.evaluate.parallel import Text, language_of, parallel_texts
+    @property
+    def _is_parallel(self) -> bool:
+        return self.parallel or self.flores is not None or self.udhr is not None
 
-        names = list(dict.fromkeys(self.corpora or ("parallel" if self.parallel else "samples",)))
-        if self.parallel:
-            return parallel_texts(names, self.split)
+    def _check_parallel(self) -> None:
+        """Raise for options of parallel text that do not go together."""
+        for name in ("pivot", "language", "protocol"):
+            goes = self._is_parallel or name not in options.given(self)
+            options.ensure(goes, f"--{name} goes with --parallel, --flores or --udhr")
+        options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
+        whole = (self.flores is not None) + (self.udhr is not None)
+        options.ensure(
+            not whole or whole + bool(self.corpora) == 1,
+            "--flores and --udhr each say which text; leave out -c and the other",
+        )
+        options.ensure(not whole or self.split is None, "--split goes with named corpora; leave it out")
+
+    def _texts(self) -> list[Text]:
+        from harness.evaluate.parallel import joined, language_of
+        from harness.evaluate.texts import Text
+
+        if self._is_parallel:
+            texts = self._parallel_texts()
+            return [joined(text) for text in texts] if self.protocol == "petrov" else texts
+        names = list(dict.fromkeys(self.corpora or ("samples",)))
         corpora = [options.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
         label = "" if self.split is None else f"/{self.split}"
         return [Text(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
 
+    def _parallel_texts(self) -> list[Text]:
+        from harness.evaluate.flores import flores_texts
+        from harness.evaluate.parallel import parallel_texts, several
+        from harness.evaluate.parallel_files import udhr_texts
+
+        if self.flores is not None:
+            texts = flores_texts(self.flores, self.language, with_ends=self.protocol == "petrov")
+            return several(texts, str(self.flores))
+        if self.udhr is not None:
+            return several(udhr_texts(self.udhr, self.language), str(self.udhr))
+        return parallel_texts(list(dict.fromkeys(self.corpora or ("parallel",))), self.split, self.language)
+
     def _pivot(self, texts: list[Text]) -> str:
         languages = [text.language or text.name for text in texts]
-        pivot = self.pivot or ("en" if "en" in languages else languages[0])
+        pivot = self.pivot or next((one for one in _PIVOTS if one in languages), languages[0])
         options.ensure(pivot in languages, f"--pivot {pivot}: is not a language here; there are {', '.join(languages)}")
         return pivot
 
@@ -96,7 +149,10 @@ class Evaluate(Verb):
                     "there are too good; use --split held-out, or another text",
                     err=True,
                 )
-        for corpus in dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1):
+        single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
+        if len(single) > 2:
+            single = [f"each of {len(single)} texts"]
+        for corpus in single:
             options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
         for model in dict.fromkeys(row.model for row in rows if self.prices is not None and row.cost is None):
             options.say(f"warning: {self.prices} has no price of {model}", err=True)
@@ -118,17 +174,22 @@ def _shown(rows: list[Row], prices: Prices) -> str:
     return "\n".join([*parts, " ".join(said)])
 
 
-def _write(folder: Path, rows: list[Row], document: dict[str, Any]) -> None:
+def _write(folder: Path, rows: list[Row], prices: Prices, document: dict[str, Any]) -> None:
     """Write the files of --out."""
-    import msgspec
-
+    from harness.commands.written import json_text, write
     from harness.evaluate import output
-    from harness.printable import printable_json
-    from harness.records import write_atomically
+    from harness.evaluate.decision import decision
+    from harness.report.charts.costs import cost_chart, premium_chart
 
-    content = printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
-    for suffix, text in (("json", content), ("csv", output.csv_text(rows)), ("tex", output.latex(rows))):
-        write_atomically(folder / f"evaluation.{suffix}", text.encode())
+    plain = output.plain(rows)
+    charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
+    texts = {
+        "evaluation.json": json_text(document),
+        "evaluation.csv": output.csv_text(rows),
+        "evaluation.tex": output.latex(rows),
+        "decision.md": decision(rows, prices, options.command_line(), [chart.name for chart in charts]),
+    }
+    write(folder, texts, charts)
 
 
 command = Evaluate.command()

@@ -63,30 +63,48 @@ def _json_row(row: Row) -> dict[str, Any]:
     return found | {"intervals": bounds}
 
 
-def csv_text(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header; what is not known is an empty cell."""
-    target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows as in CSV, by `CSV_COLUMNS`: strings printable, what is not known None."""
+    found = []
     for row in rows:
         bounds = [cell for name in FIGURES for cell in row.figures[name]]
         languages = [row.parallel.get(name) for name in _LANGUAGES]
         overlap = None if row.training_overlap is None else row.training_overlap["share"]
         cells = [*(getattr(row, name) for name in _HEAD), *row.counts.values(), *bounds, *languages]
         cells += [*(getattr(row, name) for name in _TAIL), overlap]
-        writer.writerow([printable(cell) if isinstance(cell, str) else cell for cell in cells])
+        written = [printable(cell) if isinstance(cell, str) else cell for cell in cells]
+        found.append(dict(zip(CSV_COLUMNS, written, strict=True)))
+    return found
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Return the rows as CSV with a header; what is not known is an empty cell."""
+    return csv_of(CSV_COLUMNS, plain(rows))
+
+
+def csv_of(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
+    """Return plain rows as CSV with a header."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([row[name] for name in columns] for row in rows)
     return target.getvalue()
 
 
 def latex(rows: Sequence[Row]) -> str:
     """Return the rows as a `tabular` for the package booktabs, each figure ± half its interval's width."""
+    headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
+    comments = [_fairness_title(row) for row in {row.model: row for row in rows}.values() if row.parallel]
+    return booktabs(headers, cells, comments)
+
+
+def booktabs(headers: Sequence[str], cells: Sequence[Sequence[str]], comments: Sequence[str] = ()) -> str:
+    """Return a `tabular` for the package booktabs, after comments."""
     from tabulate import tabulate
 
-    headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
-    comments = ["95 % intervals; needs \\usepackage{booktabs}"]
-    comments += [_fairness_title(row) for row in {row.model: row for row in rows}.values() if row.parallel]
     body = tabulate(cells, headers=headers, tablefmt="latex_booktabs", disable_numparse=True)
-    return "".join(f"% {comment}\n" for comment in comments) + f"{body}\n"
+    every = ["95 % intervals; needs \\usepackage{booktabs}", *comments]
+    return "".join(f"% {comment}\n" for comment in every) + f"{body}\n"
 
 
 def _are_parallel(rows: Sequence[Row]) -> bool:
@@ -115,8 +133,8 @@ def _table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     headers += [*(_SHOWN[name] for name in shown), *["cost"] * costs]
     cells = []
     for row in rows:
-        line = [printable(row.corpus)] * several + [_label(row), f"{row.vocab_size:,}", f"{row.counts['n_tokens']:,}"]
-        line += [_or_dash(row.rank), *(_figure(row.figures[name]) for name in shown)]
+        line = [printable(row.corpus)] * several + [label(row), f"{row.vocab_size:,}", f"{row.counts['n_tokens']:,}"]
+        line += [_or_dash(row.rank), *(plus_minus(row.figures[name]) for name in shown)]
         cells.append(line + ["—" if row.cost is None else f"{row.cost:.6f}"] * costs)
     return headers, cells
 
@@ -126,8 +144,8 @@ def _languages_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     names = ("premium", "tokens_per_document_mean", "bytes_per_token", "fertility")
     cells = []
     for row in sorted(rows, key=lambda row: (row.model, row.counts["n_tokens"])):
-        line = [_label(row)] * several + [printable(row.language or row.corpus), f"{row.counts['n_tokens']:,}"]
-        cells.append(line + [_figure(row.figures[name]) for name in names])
+        line = [label(row)] * several + [printable(row.language or row.corpus), f"{row.counts['n_tokens']:,}"]
+        cells.append(line + [plus_minus(row.figures[name]) for name in names])
     headers = ["language", "tokens", "premium", "tokens/document", "bytes/token", "tokens/word"]
     return ["model"] * several + headers, cells
 
@@ -141,18 +159,19 @@ def _title(row: Row) -> str:
 def _fairness_title(row: Row) -> str:
     about = row.parallel
     return (
-        f"{_label(row)}: Gini {_figure(row.figures['gini'])}, worst {printable(about['worst_language'])}, "
+        f"{label(row)}: Gini {plus_minus(row.figures['gini'])}, worst {printable(about['worst_language'])}, "
         f"best {printable(about['best_language'])}; premiums against {printable(about['pivot'])}"
     )
 
 
-def _label(row: Row) -> str:
+def label(row: Row) -> str:
+    """Return the name of a model with its round trip, and what it was trained on."""
     overlap = row.training_overlap
     trained = f" (trained on {overlap['share']:.0%} of it)" if overlap is not None and overlap["n_trained_on"] else ""
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})") + trained
 
 
-def _figure(figure: Figure) -> str:
+def plus_minus(figure: Figure) -> str:
     """Return a figure and half the width of its interval, `?` where it has none."""
     if figure.value is None:
         return "—"

@@ -1,16 +1,14 @@
 """Parallel text: the same documents in several languages, and what that says of a vocabulary's fairness.
 
-Parallel text is a corpus of the suite with a part per language, such parts named one by one, files of equal line count
-(one per language, named by the last part of the file's name that is not `txt`: `flores.tr`, `tr.txt`), or one TSV file
-with a column per language, named in its first line. A document of a file is a line.
+Parallel text is a corpus of the suite with a part per language, such parts named one by one, or the user's own files:
+one per language, of equal line count and named by the last part of the file's name that is not `txt` (`flores.tr`,
+`tr.txt`), one TSV file with a column per language, named in its first line, or one translation memory (TMX). A document
+is a line or a segment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +18,9 @@ from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
 from harness.evaluate.intervals import Figure, ratio, statistic
-
-
-class Text(NamedTuple):
-    """A text of one language."""
-
-    name: str
-    language: str | None
-    documents: Callable[[], Iterator[str]]
+from harness.evaluate.parallel_files import check_chosen, is_chosen, of_files, of_tsv
+from harness.evaluate.texts import Text
+from harness.evaluate.tmx import tmx_texts
 
 
 class Lengths(NamedTuple):
@@ -57,24 +50,42 @@ def language_of(name: str) -> str | None:
     return language if len(language) == 2 else None
 
 
-def parallel_texts(names: Sequence[str], split: str | None = None) -> list[Text]:
-    """Return the texts of parallel corpora or files; raise `DataError` where they are not parallel."""
+def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Sequence[str] = ()) -> list[Text]:
+    """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` where not parallel."""
     if all(is_named(name) for name in names):
-        texts = _of_corpora(names, split)
+        texts = _of_corpora(names, split, chosen)
     else:
         files = [file for name in names for file in matching_files(name)]
         if split is not None:
             raise DataError("parallel files are not split; leave out --split")
-        texts = _of_tsv(files[0]) if len(files) == 1 and files[0].suffix == ".tsv" else _of_files(files)
+        reader = {".tsv": of_tsv, ".tmx": tmx_texts}.get(files[0].suffix.lower()) if len(files) == 1 else None
+        texts = of_files(files, chosen) if reader is None else reader(files[0], chosen)
+    return several(texts, names[0])
+
+
+def several(texts: list[Text], name: str) -> list[Text]:
+    """Return `texts`; raise `DataError` where they are not of two languages or more."""
     languages = [text.language for text in texts]
     if len(texts) < 2:
-        raise DataError(f"{names[0]}: is one language; parallel text needs two or more")
+        raise DataError(f"{name}: is one language; parallel text needs two or more")
     if again := [language for language in languages if languages.count(language) > 1]:
         raise DataError(f"the language {again[0]!r} is there twice; name each file by its own")
     return texts
 
 
-def _of_corpora(names: Sequence[str], split: str | None) -> list[Text]:
+def joined(text: Text) -> Text:
+    """Return a text as one document, its own joined by single spaces.
+
+    So Petrov et al. 2023 encode FLORES-200, dev before devtest. There is one length for each language, and no interval.
+    """
+
+    def documents() -> Iterator[str]:
+        yield " ".join(text.documents())
+
+    return text._replace(documents=documents)
+
+
+def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) -> list[Text]:
     parts = []
     for name in names:
         known = real_corpora().get(name)
@@ -83,61 +94,10 @@ def _of_corpora(names: Sequence[str], split: str | None) -> list[Text]:
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
     if family is None or len(family.parts) < 2:
         raise DataError(f"{', '.join(names)}: not parallel text; `parallel` is, and files of equal line count are")
+    check_chosen((part.partition("/")[2] for part in parts), chosen)
+    parts = [part for part in parts if is_chosen(part.partition("/")[2], chosen)]
     corpora = [load_corpus(part, split=split) for part in parts]
     return [Text(corpus.name, corpus.name.partition("/")[2], corpus.documents) for corpus in corpora]
-
-
-def _of_files(files: Sequence[Path]) -> list[Text]:
-    texts = [Text(str(file), _language_in(file), lambda file=file: lines(file)) for file in files]  # type: ignore[misc]
-    n_lines = [sum(1 for _ in text.documents()) for text in texts]
-    for (one, other), (n_one, n_other) in zip(pairwise(files), pairwise(n_lines), strict=True):
-        if n_one != n_other:
-            raise DataError(f"{one} has {n_one:,} lines and {other} has {n_other:,}; parallel files have equally many")
-    return texts
-
-
-def _language_in(file: Path) -> str:
-    suffix = file.suffix.removeprefix(".")
-    return file.stem.rpartition(".")[2] if suffix in ("", "txt") else suffix
-
-
-def _of_tsv(file: Path) -> list[Text]:
-    header = next(lines(file), "")
-    languages = header.split("\t")
-    if len(languages) < 2 or not all(language.strip() for language in languages):
-        raise DataError(f"{file}: the first line must name two languages or more, with a tab between them")
-    for number, line in enumerate(lines(file), 1):
-        cells = line.split("\t")
-        if len(cells) != len(languages):
-            raise DataError(f"{file}: line {number} has {len(cells)} cells; the first line names {len(languages)}")
-        for language, cell in zip(languages, cells, strict=True):
-            if not cell.strip():
-                raise DataError(f"{file}: line {number}: the cell of {language!r} is empty")
-
-    def column(index: int) -> Iterator[str]:
-        rows = lines(file)
-        next(rows)
-        return (line.split("\t")[index] for line in rows)
-
-    return [
-        Text(f"{file}:{language}", language, lambda index=index: column(index))  # type: ignore[misc]
-        for index, language in enumerate(languages)
-    ]
-
-
-def lines(file: Path) -> Iterator[str]:
-    """Yield the lines of a file without their ends; raise `DataError` for an empty one, or one that is not UTF-8."""
-    with file.open("rb") as source:
-        for number, line in enumerate(source, 1):
-            content = line.removesuffix(b"\n").removesuffix(b"\r")
-            text = None
-            with suppress(UnicodeDecodeError):
-                text = content.decode("utf-8-sig" if number == 1 else "utf-8")
-            if text is None:
-                raise DataError(f"{file}: line {number} is not UTF-8; convert it to UTF-8 first")
-            if not text.strip():
-                raise DataError(f"{file}: line {number} is empty; parallel files have a text in every line")
-            yield text
 
 
 def fairness(lengths: dict[str, Lengths], pivot: str) -> Fairness:
@@ -166,5 +126,7 @@ def gini(totals: np.ndarray) -> np.ndarray:
     >>> gini(np.array([[1, 3], [2, 2]])).tolist()
     [0.25, 0.0]
     """
-    differences = np.abs(totals[:, :, None] - totals[:, None, :]).sum(axis=(1, 2))
-    return np.asarray(differences / (2 * totals.shape[1] * totals.sum(axis=1)))
+    n = totals.shape[1]
+    # Of ascending numbers, the i-th (from 1) is subtracted n - i times and subtracted from i - 1 times, in both orders.
+    pairs = 2 * (np.sort(totals, axis=1) @ (2 * np.arange(1, n + 1) - n - 1))
+    return np.asarray(pairs / (2 * n * totals.sum(axis=1)))

@@ -10,10 +10,10 @@ import impls
 from harness.data import DataError, load_model
 from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.metrics import Row, counts_of, figures_of, rank
-from harness.evaluate.parallel import Lengths, Text, fairness
+from harness.evaluate.parallel import Lengths, fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
-from harness.evaluate.texts import Batch, batch_of, batches
+from harness.evaluate.texts import Batch, Text, batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.measure.compression import counter
 from harness.progress import Bar

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from harness.evaluate.words import Segmenter, Words
 
 _BATCH_CHARACTERS = 1 << 22
 _BATCH_DOCUMENTS = 1 << 16
+
+
+class Text(NamedTuple):
+    """A text of one language."""
+
+    name: str
+    language: str | None
+    documents: Callable[[], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,3 +246,51 @@ def sizes(points: Sequence[Row]) -> Spec:
         band = alt.Chart(_values(banded)).mark_area(opacity=0.25)
         layers.insert(0, band.encode(x=x, y=alt.Y("low:Q", scale=scale, title="bytes per token"), y2="high:Q"))
     return _wide(layers, 240)
+
+
+def ranges(rows: Sequence[Row], unit: str) -> Spec:
+    """Plot a dot with its 95 % interval for each row (`name, series, value, low, high, figure`), names in their order.
+
+    `low` and `high` are None where there is no interval.
+    """
+    names, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("name", "series"))
+    x = alt.X("value:Q", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=unit)
+    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=False, labelLimit=150))
+    base = alt.Chart(_values(rows)).encode(y=y, **_series(series, "color"))
+    rule = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=2.5, opacity=0.55)
+    point = base.mark_point().encode(x=x, tooltip=_tooltip(name="", series="", figure=unit), **_series(series, "shape"))
+    return _wide([rule.encode(x=alt.X("low:Q", title=unit), x2="high:Q"), point], ROW_HEIGHT * len(names))
+
+
+def bands(points: Sequence[Row], across: str, along: str, marks: Sequence[Row] = (), *, is_log: bool = False) -> Spec:
+    """Plot a line for each series, with a band for its 95 % interval (`series, at, value, low, high`).
+
+    `across` and `along` are the titles of the axes, `marks` (`series, at, value, label`) points of lines with a label.
+    """
+    series = list(dict.fromkeys(row["series"] for row in points))
+    scale = alt.Scale(zero=False, nice=False, padding=12)
+    x: Any = alt.X("at:Q", scale=scale, title=across)
+    if is_log:
+        x = _log(alt.X, "at", across, _extent(points, "at"), padding=12)
+    y = alt.Y("value:Q", scale=scale, axis=alt.Axis(tickCount=6), title=along)
+    tooltip = [alt.Tooltip("series:N"), alt.Tooltip("at:Q", format=",", title=across)]
+    tooltip.append(alt.Tooltip("value:Q", format=".3f", title=along))
+    base = alt.Chart(_values(points)).encode(x=x, **_series(series, "color"))
+    band = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(opacity=0.2)
+    layers = [
+        band.encode(y=alt.Y("low:Q", scale=scale, title=along), y2="high:Q"),
+        base.mark_line().encode(y=y),
+        base.mark_point(size=25).encode(y=y, tooltip=tooltip, **_series(series, "shape")),
+    ]
+    for number, mark in enumerate(marks):
+        marked = alt.Chart(_values([mark])).encode(x=x, y=y)
+        layers.append(marked.mark_point(size=160, filled=False, strokeWidth=2).encode(**_series(series, "color")))
+        text = marked.mark_text(align="left", baseline="top", dx=8, dy=8 + 13 * number, fontSize=11)
+        layers.append(text.encode(text="label:N"))
+    return _wide(layers, 280)
+
+
+def _series(names: Sequence[str], channel: str) -> dict[str, Any]:
+    """Return the encoding of series by `channel`; none where there is one series."""
+    kind = {"color": alt.Color, "shape": alt.Shape}[channel]
+    return {channel: kind("series:N", scale=alt.Scale(domain=list(names)), title=None)} if len(names) > 1 else {}

@@ -136,6 +136,7 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["encode", "hello", "-m", "MODEL"],
         ["decode", "104", "-m", "MODEL"],
         ["evaluate", "-m", "MODEL", "-c", "samples/tr"],
+        ["sweep", "-c", "samples/tr", "--vocab-sizes", "260,262", "-m", "MODEL"],
         ["train", "-c", "samples/tr", "--vocab-size", "260"],
         ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
         ["fetch", "gpt2"],

@@ -102,7 +102,21 @@ def test_csv_and_latex_parse_and_say_what_json_says(bpebench: Any, text_file: Pa
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["rows"] == rows
     assert (tmp_path / "out" / "evaluation.csv").read_text() == bpebench(*command, "--csv").out
     assert (tmp_path / "out" / "evaluation.tex").read_text() == latex
-    assert len(list((tmp_path / "out").iterdir())) == 3
+    record = (tmp_path / "out" / "decision.md").read_text()
+    named = re.findall(r"!\[\w+\]\((.*?)\)", record)
+    assert named == ["cost-light.svg"]
+    assert all("<svg" in (tmp_path / "out" / name).read_text() for name in named)
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        *(f"evaluation.{suffix}" for suffix in ("json", "csv", "tex")), "decision.md", *named, "cost-dark.svg",
+    }  # fmt: skip
+    best = min(rows, key=lambda row: row["n_tokens"])
+    assert f"{best['model']} takes the fewest tokens, {best['n_tokens']:,}" in record
+    assert all(f"{row['cost']:.6f}" in record for row in rows)
+    assert "bpebench evaluate -m gpt2" in record
+    parallel = ["evaluate", "-m", "gpt2", "--parallel", "--split", "held-out", "--language", "[eht]?", "--out"]
+    assert bpebench(*parallel, str(tmp_path / "two")).status == 0
+    assert (tmp_path / "two" / "premium-light.svg").read_text().count("aria-label") > 4
+    assert "pays most" in (tmp_path / "two" / "decision.md").read_text()
 
 
 def test_nsl_is_1_for_the_baseline_and_null_without_one(bpebench: Any, text_file: Path) -> None:

@@ -12,11 +12,10 @@ import pytest
 import impls
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
 from harness.evaluate.metrics import figures_of, renyi_efficiency, vocabulary_used
-from harness.evaluate.parallel import Text
 from harness.evaluate.prices import Prices
 from harness.evaluate.run import Plan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
-from harness.evaluate.texts import batch_of, batches
+from harness.evaluate.texts import Text, batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.progress import Bar
 

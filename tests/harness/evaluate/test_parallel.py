@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from harness.data import DataError
-from harness.evaluate.parallel import gini, language_of, lines, parallel_texts
+from harness.evaluate.parallel import gini, language_of, parallel_texts
+from harness.evaluate.parallel_files import lines
 
 
 @pytest.fixture

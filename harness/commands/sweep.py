@@ -1,0 +1,203 @@
+"""`bpebench sweep`: what to train: which size, pattern, amount of text and mixture of languages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands import options
+from harness.commands.corpus_parts import all_documents, corpus_parts, label
+from harness.commands.verb import Verb, flag, option
+from impls.core.text.patterns import NAMED, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.evaluate.sweep import Found, Held, Plan
+    from harness.report.charts.chart import Chart
+
+
+class Sweep(Verb):
+    """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
+
+    Each vocabulary is learned once, to the largest size, and cut. Published ones (-m) are counted on the same text, and
+    it is said which of those trained here take fewer tokens than the first of them. Every figure has a 95 % interval
+    over documents (METHODOLOGY.md). Nothing is kept: `train` does that.
+    """
+
+    corpora: tuple[str, ...] = options.corpora
+    vocab_sizes: str = option(
+        "Numbers of ids: 8k,16k,32768, or a range that doubles.", default="1k..128k", metavar="SIZES"
+    )
+    patterns: tuple[str, ...] = option(
+        "Names (`list patterns`) with commas between them, or a regular expression; repeatable.  [default: gpt2]",
+        multiple=True,
+        metavar="PATTERNS",
+    )
+    fractions: str = option("Shares of the documents learned from: 1%,10%,100%.", default="100%", metavar="SHARES")
+    languages: Path | None = option(
+        "Corpora by language and mixtures of them (TOML, see METHODOLOGY.md): premium against share.", type=options.FILE
+    )
+    held_out: tuple[str, ...] = options.held_out
+    models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
+    width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
+    price: float | None = options.price_option(None)
+    implementation: str = options.implementation_option("Who trains.", default="compiled")
+    max_bytes: int | None = options.max_bytes
+    as_csv: bool = flag("One CSV table on standard output.", "--csv")
+    out: Path | None = option(
+        "Also write sweep.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
+        type=options.FOLDER,
+    )
+
+    def run(self) -> None:
+        """Learn, measure, print and write."""
+        from harness.evaluate import sweep_output
+        from harness.evaluate.sweep import sweep
+        from harness.progress import progress
+
+        options.ensure(self.corpora or self.languages, "name a text with -c, or mixtures with --languages")
+        options.ensure(not (self.as_json and self.as_csv), "choose one of --json and --csv")
+        options.ensure(self.corpora or not (self.held_out or self.max_bytes), "--held-out and --max-bytes go with -c")
+        plan = self._plan()
+        if self.out is not None:
+            self.out.mkdir(parents=True, exist_ok=True)
+        with progress("sweeping") as bar:
+            found = sweep(plan, bar)
+        for missed in found.unreached if self.as_csv else ():
+            options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
+        for known in found.trained_on:
+            options.say(
+                f"warning: {known['model']} was trained on {known['share']:.1%} of {known['held_out']}, so its figures "
+                "there are too good",
+                err=True,
+            )
+        document = sweep_output.document(plan, found)
+        if self.out is not None:
+            _write(self.out, plan, found)
+        if self.as_csv:
+            click.echo(sweep_output.csv_text(found), nl=False)
+        else:
+            self.output(document, lambda: _shown(plan, found))
+
+    def _plan(self) -> Plan:
+        from harness.evaluate.mixtures import mixed, read_mixtures
+        from harness.evaluate.sizes import parse_shares, parse_sizes
+        from harness.evaluate.sweep import N_BASE, Held, Plan
+
+        sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
+        patterns = self._patterns()
+        trained: list[str] = []
+        held_out = mixtures = None
+        languages: list[Held] = []
+        of_mixtures: dict[str, dict[str, list[str]]] = {}
+        if self.languages is not None:
+            mixtures = read_mixtures(self.languages)
+        if self.corpora:
+            learned, measured = corpus_parts(self.corpora, self.held_out, self.max_bytes)
+            trained, held_out = list(all_documents(learned)), Held(label(measured), None, list(all_documents(measured)))
+            _warn_of_overlap(trained, held_out)
+        if mixtures is not None:
+            texts: dict[str, list[str]] = {}
+            for language in sorted(mixtures.corpora, key=lambda one: one != mixtures.pivot):
+                texts[language], held = _parts(mixtures.corpora[language], mixtures.held_out.get(language), language)
+                _warn_of_overlap(texts[language], held)
+                languages.append(held)
+            of_mixtures = mixed(texts, mixtures.shares)
+        return Plan(
+            sizes,
+            patterns,
+            self.implementation,
+            trained,
+            shares,
+            held_out,
+            of_mixtures,
+            languages,
+            mixtures is not None and mixtures.is_parallel,
+            list(dict.fromkeys(self.models)),
+            self.width,
+            self.price,
+        )
+
+    def _patterns(self) -> list[str]:
+        found: list[str] = []
+        for given in self.patterns or ("gpt2",):
+            names = [name.strip() for name in given.split(",")]
+            if all(re.fullmatch(r"[\w.-]+", name) for name in names):
+                unknown = [name for name in names if name not in NAMED]
+                options.ensure(
+                    not unknown, f"--patterns: there is no {', '.join(unknown)}; there are {', '.join(NAMED)}"
+                )
+                found += names
+            else:
+                found.append(given)
+        for pattern in found:
+            resolve(pattern)
+        return list(dict.fromkeys(found))
+
+
+def _warn_of_overlap(trained: Sequence[str], held: Held) -> None:
+    """Say how many documents of a text to measure on are learned from too."""
+    known = {text.strip() for text in trained}
+    if n := sum(text.strip() in known for text in held.documents):
+        options.say(
+            f"warning: {n} of the {len(held.documents)} documents of {held.name} are also learned from, so its "
+            "figures are too good; name another text to measure on",
+            err=True,
+        )
+
+
+def _parts(corpus: str, held_out: str | None, language: str) -> tuple[list[str], Held]:
+    """Return the documents of a language to learn from, and to measure on: of a file its lines."""
+    from harness.data.corpora import is_named
+    from harness.evaluate.parallel_files import lines
+    from harness.evaluate.sweep import Held
+
+    if held_out is not None and not is_named(held_out):
+        trained = corpus_parts([corpus], [corpus], None)[0]
+        return list(all_documents(trained)), Held(held_out, language, list(lines(Path(held_out))))
+    trained, measured = corpus_parts([corpus], [] if held_out is None else [held_out], None)
+    return list(all_documents(trained)), Held(label(measured), language, list(all_documents(measured)))
+
+
+def _shown(plan: Plan, found: Found) -> str:
+    from harness.evaluate.sweep_output import findings, tables
+    from harness.printable import printable
+    from harness.report.round_trips import note
+
+    parts = [f"{title}\n\n{options.table(cells, headers)}\n" for title, headers, cells in tables(plan, found)]
+    parts += [*map(printable, findings(plan, found)), ""]
+    said = [note({row.model: row.round_trip for row in found.rows if row.model is not None})] if plan.models else []
+    said.append("±: half the width of the 95 % interval over documents; --json and --csv give its ends, and all sizes.")
+    return "\n".join([*parts, " ".join(said)])
+
+
+def _write(folder: Path, plan: Plan, found: Found) -> None:
+    """Write the files of --out."""
+    from harness.commands.written import json_text, write
+    from harness.evaluate import sweep_output
+    from harness.evaluate.sweep import Found
+    from harness.evaluate.sweep_output import largest_of_all
+    from harness.report.charts.sweeps import mixture_chart, size_charts
+
+    charts: list[Chart] = []
+    if plan.held_out is not None:
+        points, knees = ([row for row in some if row["mixture"] is None] for some in (found.points, found.knees))
+        charts += size_charts(points, knees, plan.held_out.name)
+    if plan.languages:
+        mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
+        first = [row for row in sweep_output.plain(Found(mixed)) if row["pattern"] == plan.patterns[0]]
+        charts += mixture_chart(first, str(plan.languages[0].language))
+    texts = {
+        "sweep.json": json_text(sweep_output.document(plan, found)),
+        "sweep.csv": sweep_output.csv_text(found),
+        "sweep.tex": sweep_output.latex(plan, found),
+        "decision.md": sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts]),
+    }
+    write(folder, texts, charts)
+
+
+command = Sweep.command()

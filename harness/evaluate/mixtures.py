@@ -1,0 +1,123 @@
+"""Mixtures of languages to train on: which corpora, in which shares of bytes. A TOML file of the user's.
+
+pivot = "en"                   # what premiums are against; without it en, else the first
+parallel = true                # the texts measured on say the same; without it, true of parts of one parallel corpus
+
+[corpora]
+en = "parallel/en"
+tr = "parallel/tr"
+
+[held_out]                     # may be left out: the held-out part of each corpus is measured on
+tr = "devtest/tr.txt"
+
+[mixtures.half]                # may be left out: each language alone, and all in equal shares
+en = 1
+tr = 1
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from harness.data import DataError
+from harness.data.catalogue import real_corpora
+from harness.data.documents import encoded, shuffle_key
+
+_KEYS = {"pivot", "parallel", "corpora", "held_out", "mixtures"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mixtures:
+    """What a file of mixtures says."""
+
+    pivot: str
+    is_parallel: bool
+    corpora: dict[str, str]
+    """By language."""
+    held_out: dict[str, str]
+    shares: dict[str, dict[str, float]]
+    """Share of the bytes by language, which add up to 1, by mixture."""
+
+
+def read_mixtures(file: Path) -> Mixtures:
+    """Return the mixtures of a file; raise `DataError` naming the entry that is wrong."""
+    try:
+        document = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: not TOML: {error}") from None
+    if unknown := sorted(set(document) - _KEYS):
+        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+    corpora = _names(file, document, "corpora")
+    if len(corpora) < 2:
+        raise DataError(f'{file}: needs a table [corpora] of two languages or more, as in tr = "parallel/tr"')
+    held_out = _names(file, document, "held_out")
+    pivot = document.get("pivot", "en" if "en" in corpora else next(iter(corpora)))
+    for what, language in [("pivot", pivot), *(("[held_out]", language) for language in held_out)]:
+        if language not in corpora:
+            raise DataError(f"{file}: {what}: {language!r} is not in [corpora]; there are {', '.join(corpora)}")
+    is_parallel = document.get("parallel", _are_parallel([held_out.get(one, name) for one, name in corpora.items()]))
+    if not isinstance(is_parallel, bool):
+        raise DataError(f"{file}: parallel must be true or false, not {is_parallel!r}")
+    alone = {f"{language} alone": {language: 1} for language in corpora}
+    mixtures = document.get("mixtures", {**alone, "equal": dict.fromkeys(corpora, 1)})
+    if not isinstance(mixtures, dict) or not mixtures:
+        raise DataError(f"{file}: mixtures must be tables, as in [mixtures.half]")
+    shares = {name: _shares(file, name, some, corpora) for name, some in mixtures.items()}
+    return Mixtures(pivot, is_parallel, corpora, held_out, shares)
+
+
+def _names(file: Path, document: Mapping[str, Any], table: str) -> dict[str, str]:
+    found = document.get(table, {})
+    if not isinstance(found, dict) or not all(isinstance(name, str) and name for name in found.values()):
+        raise DataError(f"{file}: [{table}] must give a corpus or file for each language")
+    return found
+
+
+def _shares(file: Path, mixture: str, parts: object, corpora: Mapping[str, str]) -> dict[str, float]:
+    if not isinstance(parts, dict) or not parts:
+        raise DataError(f"{file}: [mixtures.{mixture}] must give a share for each language in it")
+    for language, part in parts.items():
+        if language not in corpora:
+            raise DataError(
+                f"{file}: [mixtures.{mixture}]: {language!r} is not in [corpora]; there are {', '.join(corpora)}"
+            )
+        if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part < math.inf:
+            raise DataError(f"{file}: [mixtures.{mixture}]: the share of {language!r} must be positive, not {part!r}")
+    return {language: part / sum(parts.values()) for language, part in parts.items()}
+
+
+def _are_parallel(names: Sequence[str]) -> bool:
+    families = {name.partition("/")[0] for name in names}
+    family = real_corpora().get(families.pop()) if len(families) == 1 else None
+    return family is not None and len(family.parts) > 1
+
+
+def mixed(
+    texts: Mapping[str, Sequence[str]], shares: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, list[str]]]:
+    """Return the documents of each mixture by language: of all mixtures as many bytes, up to a document per language.
+
+    That many are as can be had for every mixture without repeating a document. Which documents of a language are taken
+    depends on their text alone, and a larger share holds those of a smaller one.
+    """
+    ordered = {language: sorted(some, key=shuffle_key) for language, some in texts.items()}
+    sizes = {language: [len(encoded(text)) for text in some] for language, some in ordered.items()}
+    n_bytes = min(sum(sizes[one]) / share for shares_of in shares.values() for one, share in shares_of.items())
+    found: dict[str, dict[str, list[str]]] = {}
+    for mixture, shares_of in shares.items():
+        found[mixture] = {}
+        for language, share in shares_of.items():
+            fits = sum(up_to <= share * n_bytes + 0.5 for up_to in accumulate(sizes[language]))
+            if not fits:
+                raise DataError(
+                    f"mixture {mixture!r}: {share:.1%} of {n_bytes:,.0f} bytes holds no document of {language!r}; "
+                    "give more text, or a larger share"
+                )
+            found[mixture][language] = ordered[language][:fits]
+    return found

@@ -1,0 +1,206 @@
+"""A sweep as a JSON document, CSV, LaTeX, text tables and a page for a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+from harness.evaluate.decision import page
+from harness.evaluate.intervals import Figure
+from harness.evaluate.output import booktabs, csv_of, plus_minus
+from harness.evaluate.sweep import Found, Plan, Row
+from harness.printable import printable
+
+_NAMES = tuple(field.name for field in fields(Row))
+_FIGURES = ("bytes_per_token", "relative_tokens", "premium")
+CSV_COLUMNS = tuple(
+    f"{name}{bound}" for name in _NAMES for bound in (("", "_low", "_high") if name in _FIGURES else ("",))
+)
+Tables = list[tuple[str, list[str], list[list[str]]]]
+
+
+def document(plan: Plan, found: Found) -> dict[str, Any]:
+    """Return all of it as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
+    rows = []
+    for row in found.rows:
+        plain = {name: getattr(row, name) for name in _NAMES}
+        figures = {name: plain[name] for name in _FIGURES}
+        bounds = {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
+        rows.append(plain | {name: one.value for name, one in figures.items()} | {"intervals": bounds})
+    return {
+        "sizes": list(plan.sizes),
+        "implementation": plan.implementation,
+        "width": plan.width,
+        "price_per_million_tokens": plan.price,
+        "baseline": plan.models[0] if plan.models else None,
+        "pivot": plan.languages[0].language if plan.languages else None,
+        "confidence": 0.95,
+        "rows": rows,
+        "knees": found.knees,
+        "curves": found.points,
+        "unreached": found.unreached,
+        "trained_on": found.trained_on,
+    }
+
+
+def plain(found: Found) -> list[dict[str, Any]]:
+    """Return the rows by `CSV_COLUMNS`: strings printable, what does not apply None."""
+    rows = []
+    for row in found.rows:
+        cells: dict[str, Any] = {}
+        for name in _NAMES:
+            value = getattr(row, name)
+            if isinstance(value, Figure):
+                cells |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                cells[name] = printable(value) if isinstance(value, str) else value
+        rows.append(cells)
+    return rows
+
+
+def csv_text(found: Found) -> str:
+    """Return the rows as CSV with a header."""
+    return csv_of(CSV_COLUMNS, plain(found))
+
+
+def tables(plan: Plan, found: Found) -> Tables:
+    """Return title, headers and cells of each table: of the text by size, and of mixtures at their largest size."""
+    mixed = [row for row in found.rows if row.language_share is not None]
+    names = {row.held_out for row in mixed}
+    alone = [row for row in found.rows if row.mixture is None and (row.model is None or row.held_out not in names)]
+    made: Tables = []
+    for name in dict.fromkeys(row.held_out for row in alone):
+        made.append(_by_size(plan, [row for row in alone if row.held_out == name]))
+    if mixed:
+        published = [row for row in found.rows if row.model is not None and row.held_out in names]
+        made.append(_by_mixture(plan, [*largest_of_all(mixed), *published]))
+    return made
+
+
+def largest_of_all(mixed: Sequence[Row]) -> list[Row]:
+    """Return the rows of mixtures at the largest size that all of them have."""
+    by_source: dict[tuple[object, ...], set[int]] = {}
+    for row in mixed:
+        by_source.setdefault((row.pattern, row.mixture), set()).add(row.vocab_size)
+    size = max(set.intersection(*by_source.values()), default=0) if mixed else 0
+    return [row for row in mixed if row.vocab_size == size]
+
+
+def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list[str]]]:
+    shares, compared = len(plan.shares) > 1, bool(plan.models)
+    headers = ["vocabulary", *["text"] * shares, "ids", "embedding", "tokens", "bytes/token"]
+    headers += [*(f"× {printable(name)}" for name in plan.models[:1]), *["cost/MB"] * (plan.price is not None)]
+    cells = []
+    for row in rows:
+        share = ["—" if row.text_share is None else f"{100 * row.text_share:.3g} %"] * shares
+        line = [_label(row), *share, f"{row.vocab_size:,}", millions(row.embedding_parameters), f"{row.n_tokens:,}"]
+        line += [plus_minus(row.bytes_per_token), *[plus_minus(row.relative_tokens)] * compared]
+        cells.append(line + [_cost(row)] * (plan.price is not None))
+    one = rows[0]
+    return f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes", headers, cells
+
+
+def _by_mixture(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list[str]]]:
+    pivot = printable(plan.languages[0].language)
+    headers = ["vocabulary", "mixture", "language", "share", "ids", "tokens", "bytes/token"]
+    headers += [f"premium ({pivot} = 1)"] * plan.is_parallel
+    cells = []
+    for row in rows:
+        share = "—" if row.language_share is None else f"{100 * row.language_share:.3g} %"
+        line = [_label(row), printable(row.mixture or "—"), printable(row.language), share, f"{row.vocab_size:,}"]
+        line += [f"{row.n_tokens:,}", plus_minus(row.bytes_per_token), *[plus_minus(row.premium)] * plan.is_parallel]
+        cells.append(line)
+    sizes = {row.n_trained_bytes for row in rows if row.n_trained_bytes}
+    return f"Mixtures of about {max(sizes, default=0):,} bytes, at the largest size of all", headers, cells
+
+
+def findings(plan: Plan, found: Found) -> Iterator[str]:
+    """Yield what the rows say in sentences: against the first published vocabulary, knees, sizes not reached."""
+    trained = [row for row in found.rows if row.model is None and row.mixture is None]
+    whole = [row for row in trained if row.text_share == plan.shares[-1]]
+    for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
+        yield against([row for row in whole if row.pattern == pattern], plan.models[0])
+    mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
+    for source in dict.fromkeys((row.pattern, row.mixture) for row in mixed if plan.is_parallel):
+        some = [row for row in mixed if (row.pattern, row.mixture) == source]
+        worst = max(some, key=lambda row: row.n_tokens)
+        yield (
+            f"{printable(worst.pattern)}, {printable(worst.mixture)}: {printable(worst.language)} pays most, "
+            f"{plus_minus(worst.premium)} times what {printable(plan.languages[0].language)} pays"
+        )
+    for knee in found.knees:
+        if knee["mixture"] is not None:
+            continue
+        yield (
+            f"{_of(knee)}: the knee is at {knee['vocab_size']:,} ids ({knee['bytes_per_token']:.3f} bytes per token), "
+            f"between {knee['smallest']:,} and {knee['largest']:,}"
+        )
+    yield from map(missing_sizes, found.unreached)
+
+
+def missing_sizes(missed: dict[str, Any]) -> str:
+    """Return which sizes were not reached, and why."""
+    sizes = ", ".join(f"{size:,}" for size in missed["sizes"])
+    return f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
+
+
+def against(rows: Sequence[Row], baseline: str) -> str:
+    """Return from which size on a vocabulary trained here takes fewer tokens than a published one, or why none does.
+
+    `rows` are its sizes on one text, ascending. Fewer is claimed where the interval excludes 1.
+    """
+    first, last = rows[0], rows[-1]
+    than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
+    shares = {row.vocab_size: _share_of(row.relative_tokens, row.vocab_size) for row in rows}
+    fewer = [row for row in rows if row.relative_tokens.high is not None and row.relative_tokens.high < 1]
+    named = f"trained here, {printable(last.pattern)}:"
+    if last.relative_tokens.high is None:
+        return f"{named} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
+    if not fewer:
+        sure = "is sure to take" if last.relative_tokens.low is not None and last.relative_tokens.low <= 1 else "takes"
+        return (
+            f"{named} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was trained on "
+            f"{last.n_trained_bytes:,} bytes"
+        )
+    least = fewer[0]
+    said = " and more" if least is not last else ""
+    found = ", ".join(shares[size] for size in dict.fromkeys((least.vocab_size, last.vocab_size)))
+    smaller = "" if least is first else "; smaller ones here are too small for that"
+    return f"{named} {least.vocab_size:,} ids{said} take fewer {than}: {found}{smaller}"
+
+
+def _share_of(figure: Figure, size: int) -> str:
+    bounds = "" if figure.low is None else f" (95 % {figure.low:.3f}–{figure.high:.3f})"
+    return f"{figure.value:.3f} times as many{bounds} at {size:,}"
+
+
+def latex(plan: Plan, found: Found) -> str:
+    """Return the tables for the package booktabs."""
+    return "\n".join(booktabs(headers, cells, [title]) for title, headers, cells in tables(plan, found))
+
+
+def decision(plan: Plan, found: Found, command: str, charts: Sequence[str]) -> str:
+    """Return the page of a sweep as Markdown; `charts` are the names of files without `-light.svg`."""
+    return page("Which vocabulary to train", command, findings(plan, found), tables(plan, found), charts)
+
+
+def millions(number: int) -> str:
+    """Return a number of parameters in millions."""
+    return f"{number / 1e6:,.1f} M"
+
+
+def _label(row: Row) -> str:
+    if row.model is None:
+        return f"trained here, {printable(row.pattern)}"
+    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
+
+
+def _of(about: dict[str, Any]) -> str:
+    share = about["text_share"]
+    of = printable(about["mixture"]) if share is None else f"{100 * share:.3g} % of the text"
+    return f"{printable(about['pattern'])}, {of}"
+
+
+def _cost(row: Row) -> str:
+    return "—" if row.cost_per_megabyte is None else f"{row.cost_per_megabyte:.4g}"

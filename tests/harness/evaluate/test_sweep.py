@@ -1,0 +1,430 @@
+"""What to train: rows against vocabularies trained one by one, shares, mixtures, knees, and sizes out of reach."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.evaluate.intervals import Figure
+from harness.evaluate.mixtures import mixed, read_mixtures
+from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes
+from harness.evaluate.sweep import Row, sample
+from harness.evaluate.sweep_output import CSV_COLUMNS, against
+from impls import TrainingSpec
+
+
+def words(seed: int, letters: str, n: int) -> list[str]:
+    """Return documents of words made up of the letters; each ends in its number, so that none occurs twice."""
+    rng, of_words = random.Random(seed), random.Random(letters)
+    known = ["".join(of_words.choices(letters, k=of_words.choice([2, 3, 5]))) for _ in range(40)]
+    return [f"{' '.join(rng.choices(known, k=12))} {seed}{i}" for i in range(n)]
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> dict[str, str]:
+    """Files to learn from and to measure on, and the same of another language; documents are paragraphs."""
+    found = {}
+    kinds = {"train": (1, "abcd"), "held": (2, "abcd"), "other": (3, "éàüö"), "other_held": (4, "éàüö")}
+    for name, (seed, letters) in kinds.items():
+        documents = words(seed, letters, 30 if "held" in name else 80)
+        (tmp_path / f"{name}.txt").write_text("\n\n".join(documents), encoding="utf-8")
+        found[name] = str(tmp_path / f"{name}.txt")
+    return found
+
+
+def documents_of(file: str) -> list[str]:
+    from harness.data import load_corpus
+
+    return list(load_corpus(file).documents())
+
+
+def swept(bpebench: Any, *arguments: str) -> dict[str, Any]:
+    ended = bpebench("sweep", *arguments, "--json")
+    assert ended.status == 0, ended.err
+    return dict(json.loads(ended.out))
+
+
+# --- one training, many sizes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("implementation", "ties"), [("compiled", {}), ("priority", {}), ("tokenizers", {"base_order": "gpt2"})]
+)
+def test_each_size_is_what_training_to_that_size_gives(
+    bpebench: Any, texts: dict[str, str], implementation: str, ties: dict[str, Any]
+) -> None:
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "257,270..300", "-e", implementation]
+    found = swept(bpebench, *given, "--patterns", "gpt2,none", "--width", "10")
+    assert [(row["pattern"], row["vocab_size"]) for row in found["rows"]] == [
+        (pattern, size) for pattern in ("gpt2", "none") for size in (257, 270, 300)
+    ]
+    measured = documents_of(texts["held"])
+    for row in found["rows"]:
+        spec = TrainingSpec(vocab_size=row["vocab_size"], pattern=row["pattern"], **ties)
+        tokenizer = impls.train("priority", documents_of(texts["train"]), spec)
+        assert row["n_tokens"] == sum(map(tokenizer.count, measured))
+        assert row["n_bytes"] == sum(len(text.encode()) for text in measured)
+        assert row["bytes_per_token"] == row["n_bytes"] / row["n_tokens"]
+        low, high = row["intervals"]["bytes_per_token"]
+        assert low < row["bytes_per_token"] < high
+        assert row["embedding_parameters"] == 10 * row["vocab_size"]
+
+
+def test_the_knee_is_furthest_above_the_chord(bpebench: Any, texts: dict[str, str]) -> None:
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "260..380"]
+    found = swept(bpebench, *given)
+    (knee,) = found["knees"]
+    assert (knee["smallest"], knee["largest"]) == (260, 380)
+    measured = documents_of(texts["held"])
+    model = impls.train("priority", documents_of(texts["train"]), TrainingSpec(vocab_size=380)).model
+    from harness.measure.vocabulary_curve import cut
+
+    values = []
+    for size in range(260, 381):
+        tokenizer = impls.load("priority", cut(model, size - 256))
+        values.append(sum(len(text.encode()) for text in measured) / sum(map(tokenizer.count, measured)))
+    rise = values[-1] - values[0]
+    above = [(value - values[0]) / rise - i / 120 for i, value in enumerate(values)]
+    assert knee["vocab_size"] == 260 + above.index(max(above))
+    assert knee["bytes_per_token"] == pytest.approx(values[above.index(max(above))])
+    curve = found["curves"]
+    assert len(curve) > 25
+    assert all(point["low"] <= point["bytes_per_token"] <= point["high"] for point in curve)
+
+
+def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str, str]) -> None:
+    given = ["sweep", "-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "300,2k,4k"]
+    found = swept(bpebench, *given[1:])
+    assert [row["vocab_size"] for row in found["rows"]] == [300]
+    (missed,) = found["unreached"]
+    assert missed["sizes"] == [2000, 4000]
+    model = impls.train("priority", documents_of(texts["train"]), TrainingSpec(vocab_size=4000)).model
+    assert missed["largest"] == model.vocab_size < 2000
+    assert "it ran out of pairs" in missed["why"]
+    assert f"not reached: 2,000, 4,000 ids; {missed['largest']:,} are all there are" in bpebench(*given).out
+    assert "it ran out of pairs" in bpebench(*given, "--csv").err
+    none = swept(bpebench, *given[1:5], "--vocab-sizes", "4k")
+    assert (none["rows"], none["knees"]) == ([], [])
+
+
+def test_shares_of_the_documents_are_nested_and_about_as_large(bpebench: Any, texts: dict[str, str]) -> None:
+    documents = words(7, "abcdef", 2000)
+    some, more, every = (sample(documents, share) for share in (0.1, 0.5, 1.0))
+    assert set(some) < set(more) < set(every) == set(documents)
+    assert (len(some), len(more)) == (pytest.approx(200, rel=0.25), pytest.approx(1000, rel=0.1))
+    assert sample(documents[:3], 1e-9) == [sample(documents[:3], 1e-9)[0]]
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "270", "--fractions", "25%,100%"]
+    rows = swept(bpebench, *given)["rows"]
+    assert [row["text_share"] for row in rows] == [0.25, 1]
+    chosen = sample(documents_of(texts["train"]), 0.25)
+    assert [row["n_trained_documents"] for row in rows] == [len(chosen), 80]
+    assert rows[0]["n_trained_bytes"] == sum(len(text.encode()) for text in chosen)
+
+
+# --- against published vocabularies ----------------------------------------------------------------------------
+
+
+def test_published_vocabularies_are_counted_on_the_same_text(
+    bpebench: Any, texts: dict[str, str], hand_made: Any, tmp_path: Path
+) -> None:
+    lossy, pairs = str(tmp_path / "lossy.json"), str(tmp_path / "pairs.json")
+    impls.Model(tokens=(b"[UNK]",), unknown="[UNK]", unknown_id=0, alphabet="chars").save(lossy)
+    hand_made("a+b", alphabet="bytes").save(pairs)
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "258..320", "--price", "3"]
+    given += ["-m", pairs, "-m", lossy]
+    found = swept(bpebench, *given)
+    published = [row for row in found["rows"] if row["model"]]
+    assert [(row["model"], row["round_trip"]) for row in published] == [(pairs, "exact"), (lossy, "lossy")]
+    tokenizer = impls.load("priority", hand_made("a+b", alphabet="bytes"))
+    n_tokens = sum(map(tokenizer.count, documents_of(texts["held"])))
+    assert (published[0]["n_tokens"], published[0]["relative_tokens"]) == (n_tokens, 1)
+    for row in found["rows"]:
+        assert row["relative_tokens"] == row["n_tokens"] / n_tokens
+        assert row["cost_per_megabyte"] == pytest.approx(3 / row["bytes_per_token"])
+    shown = bpebench("sweep", *given).out
+    assert f"{lossy} (lossy)" in shown
+    largest = max(found["rows"], key=lambda row: (row["model"] is None, row["vocab_size"]))
+    assert f"trained here, gpt2: 258 ids and more take fewer tokens than {pairs}" in shown
+    assert f"{largest['relative_tokens']:.3f} times as many (95 % " in shown
+
+
+def test_where_more_tokens_are_taken_it_is_said_why(bpebench: Any, texts: dict[str, str]) -> None:
+    model = str(Path(texts["train"]).with_name("rich.json"))
+    train = ["train", "-c", texts["held"], "--vocab-size", "290", "--out", model]
+    assert bpebench(*train).status == 0
+    given = ["sweep", "-c", texts["train"], "--held-out", texts["held"], "-m", model]
+    ended = bpebench(*given, "--vocab-sizes", "260,400")
+    assert f"trained here, gpt2: 400 ids take fewer tokens than {model}" in ended.out
+    assert "; smaller ones here are too small for that" in ended.out
+    assert "rich.json was trained on 100.0% of" in ended.err
+    assert [row["share"] for row in swept(bpebench, *given[1:], "--vocab-sizes", "260")["trained_on"]] == [1.0]
+    alone = bpebench(*given, "--vocab-sizes", "260").out
+    n_bytes = sum(len(text.encode()) for text in documents_of(texts["train"]))
+    assert f"trained here, gpt2: no size here takes fewer tokens than {model}" in alone
+    assert f" at 260; it was trained on {n_bytes:,} bytes" in alone
+
+
+def test_a_row_says_what_train_and_evaluate_say(bpebench: Any, texts: dict[str, str], tmp_path: Path) -> None:
+    model = str(tmp_path / "mine.json")
+    train = ["train", "-c", texts["train"], "--vocab-size", "300", "--pattern", "turkish", "--out", model]
+    assert bpebench(*train).status == 0
+    evaluated = json.loads(bpebench("evaluate", "-m", model, "-m", "gpt2", "-c", texts["held"], "--json").out)["rows"]
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "300..400", "--patterns", "turkish"]
+    rows = swept(bpebench, *given, "-m", "gpt2")["rows"]
+    for row, other in zip((rows[0], rows[-1]), evaluated, strict=True):
+        for name in ("n_documents", "n_bytes", "n_tokens", "bytes_per_token", "round_trip"):
+            assert row[name] == other[name]
+        assert row["intervals"]["bytes_per_token"] == other["intervals"]["bytes_per_token"]
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        (
+            [Figure(1.2, 1.1, 1.3), Figure(0.97, 0.9, 1.05), Figure(0.9, 0.8, 0.95), Figure(0.8, 0.7, 0.85)],
+            "302 ids and more take fewer tokens than gpt2 on text: 0.900 times as many (95 % 0.800–0.950) at 302, "
+            "0.800 times as many (95 % 0.700–0.850) at 303; smaller ones here are too small for that",
+        ),
+        (
+            [Figure(0.9, 0.8, 0.95)],
+            "300 ids take fewer tokens than gpt2 on text: 0.900 times as many (95 % 0.800–0.950) at 300",
+        ),
+        (
+            [Figure(1.2, 1.1, 1.3), Figure(0.97, 0.9, 1.0)],
+            "no size here is sure to take fewer tokens than gpt2 on text: 0.970",
+        ),
+        (
+            [Figure(1.2, 1.1, 1.3)],
+            "no size here takes fewer tokens than gpt2 on text: 1.200 times as many (95 % 1.100–1.300)",
+        ),
+        ([Figure(0.9)], "of a single document it cannot be claimed which takes fewer tokens than gpt2 on text: 0.900"),
+    ],
+)
+def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: list[Figure], said: str) -> None:
+    rows = [
+        Row(
+            pattern="gpt2", n_trained_bytes=5, held_out="text", language=None, vocab_size=300 + i,
+            embedding_parameters=1, n_documents=9, n_bytes=9, n_tokens=9, round_trip="exact",
+            bytes_per_token=Figure(1.0), relative_tokens=figure, premium=Figure(None),
+        )
+        for i, figure in enumerate(figures)
+    ]  # fmt: skip
+    assert f"trained here, gpt2: {said}" in against(rows, "gpt2")
+
+
+def test_a_turkish_vocabulary_of_32k_learned_here_takes_fewer_tokens_than_o200k(bpebench: Any) -> None:
+    given = ["-c", "turkish", "--patterns", "turkish", "--vocab-sizes", "32k", "-m", "o200k_base"]
+    trained, published = swept(bpebench, *given)["rows"]
+    assert (trained["held_out"], published["held_out"]) == ("turkish/held-out", "turkish/held-out")
+    assert trained["bytes_per_token"] > 1.4 * published["bytes_per_token"]
+    assert trained["intervals"]["relative_tokens"][1] < 0.7
+
+
+# --- the text measured on --------------------------------------------------------------------------------------
+
+
+def test_no_document_is_both_learned_from_and_measured_on(bpebench: Any, texts: dict[str, str]) -> None:
+    from harness.commands.corpus_parts import all_documents, corpus_parts
+
+    for names in ((texts["train"],), ("parallel/tr", "samples/tr")):
+        learned, measured = (set(all_documents(part)) for part in corpus_parts(names, (), None))
+        assert learned
+        assert measured
+        assert not learned & measured
+    assert "are also learned from" not in bpebench("sweep", "-c", texts["train"], "--vocab-sizes", "260").err
+    same = bpebench("sweep", "-c", texts["train"], "--held-out", texts["train"], "--vocab-sizes", "260")
+    assert f"80 of the 80 documents of {texts['train']} are also learned from" in same.err
+
+
+def test_a_single_document_has_no_interval(bpebench: Any, texts: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("abab cdcd")
+    given = ["-c", texts["train"], "--held-out", str(tmp_path / "one.txt"), "--vocab-sizes", "260,270"]
+    assert [row["intervals"] for row in swept(bpebench, *given)["rows"]] == [{}, {}]
+    assert "± ?" in bpebench("sweep", *given).out
+
+
+# --- mixtures of languages -------------------------------------------------------------------------------------
+
+
+def test_mixtures_have_equal_bytes_in_the_given_shares() -> None:
+    documents = {"aa": words(1, "abcd", 400), "bb": words(2, "éàüö", 300)}
+    shares = {"half": {"aa": 0.5, "bb": 0.5}, "most": {"aa": 0.9, "bb": 0.1}, "aa alone": {"aa": 1.0}}
+    found = mixed(documents, shares)
+    n_bytes = {
+        name: {language: sum(len(text.encode()) for text in some) for language, some in parts.items()}
+        for name, parts in found.items()
+    }
+    totals = [sum(parts.values()) for parts in n_bytes.values()]
+    assert max(totals) - min(totals) < 300
+    assert totals[2] == sum(len(text.encode()) for text in documents["aa"]), "as much as there is of the scarcest"
+    for name, parts in shares.items():
+        for language, share in parts.items():
+            assert n_bytes[name][language] / sum(n_bytes[name].values()) == pytest.approx(share, abs=0.01)
+    assert set(found["half"]["aa"]) < set(found["most"]["aa"]) < set(found["aa alone"]["aa"])
+
+
+@pytest.fixture
+def mixture_file(tmp_path: Path, texts: dict[str, str]) -> Path:
+    """Two languages with parallel lines to measure on: each of the second is twice as long in bytes."""
+    rng = random.Random(5)
+    lines = [" ".join("".join(rng.choices("abcd", k=3)) for _ in range(4)) for _ in range(20)]
+    (tmp_path / "aa.lines").write_text("\n".join(lines))
+    (tmp_path / "bb.lines").write_text("\n".join(line.translate(str.maketrans("abcd ", "éàüö–")) for line in lines))
+    file = tmp_path / "mix.toml"
+    file.write_text(
+        f"parallel = true\n[corpora]\naa = '{texts['train']}'\nbb = '{texts['other']}'\n"
+        f"[held_out]\naa = '{tmp_path / 'aa.lines'}'\nbb = '{tmp_path / 'bb.lines'}'\n"
+    )
+    return file
+
+
+def test_premium_falls_with_the_share_of_a_language(bpebench: Any, mixture_file: Path, tmp_path: Path) -> None:
+    given = ["--languages", str(mixture_file), "--vocab-sizes", "257..320", "--out", str(tmp_path / "out")]
+    found = swept(bpebench, *given)
+    assert found["pivot"] == "aa"
+    rows = {(row["mixture"], row["language"], row["vocab_size"]): row for row in found["rows"]}
+    for (mixture, language, size), row in rows.items():
+        assert row["premium"] == row["n_tokens"] / rows[mixture, "aa", size]["n_tokens"]
+        alone = {"aa alone": "aa", "bb alone": "bb"}.get(mixture)
+        if alone is not None:
+            assert row["language_share"] == (language == alone)
+    premiums = [rows[mixture, "bb", 320]["premium"] for mixture in ("aa alone", "equal", "bb alone")]
+    assert premiums == sorted(premiums, reverse=True)
+    assert premiums[0] > 2 > premiums[2], "a language learned alone does not help the other"
+    chart = (tmp_path / "out" / "mixture-light.svg").read_text()
+    assert "Premium by share of the training text: 320 ids" in chart
+    shown = bpebench("sweep", *given[:4]).out
+    assert "gpt2, aa alone: bb pays most" in shown
+
+
+def test_texts_that_are_not_parallel_have_no_premium(bpebench: Any, mixture_file: Path, tmp_path: Path) -> None:
+    content = mixture_file.read_text()
+    mixture_file.write_text(content.replace("parallel = true\n", ""))
+    given = ["--languages", str(mixture_file), "--vocab-sizes", "270"]
+    assert {row["premium"] for row in swept(bpebench, *given)["rows"]} == {None}
+    (tmp_path / "aa.lines").write_text("ab\n")
+    mixture_file.write_text(content)
+    ended = bpebench("sweep", *given)
+    assert (ended.status, ended.out) == (2, "")
+    assert "not parallel: documents to measure on by language are {'aa': 1, 'bb': 20}" in ended.err
+
+
+def test_the_parts_of_the_parallel_corpus_are_parallel(tmp_path: Path) -> None:
+    (tmp_path / "mix.toml").write_text(
+        '[corpora]\ntr = "parallel/tr"\nen = "parallel/en"\n[mixtures.x]\ntr = 3\nen = 1\n'
+    )
+    found = read_mixtures(tmp_path / "mix.toml")
+    assert (found.is_parallel, found.pivot, found.shares) == (True, "en", {"x": {"tr": 0.75, "en": 0.25}})
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[corpora", "not TOML"),
+        ("[corpora]\naa = 'x'", "needs a table [corpora] of two languages or more"),
+        ("[corpora]\naa = 'x'\nbb = 3", "[corpora] must give a corpus or file"),
+        ("pivot = 'cc'\n[corpora]\naa = 'x'\nbb = 'y'", "pivot: 'cc' is not in [corpora]; there are aa, bb"),
+        ("[corpora]\naa = 'x'\nbb = 'y'\n[held_out]\ncc = 'z'", "[held_out]: 'cc' is not in [corpora]"),
+        ("[corpora]\naa = 'x'\nbb = 'y'\n[mixtures.m]\ncc = 1", "[mixtures.m]: 'cc' is not in [corpora]"),
+        ("[corpora]\naa = 'x'\nbb = 'y'\n[mixtures.m]\naa = 0", "the share of 'aa' must be positive, not 0"),
+        ("[corpora]\naa = 'x'\nbb = 'y'\n[mixtures.m]\naa = nan", "the share of 'aa' must be positive, not nan"),
+        ("[corpora]\naa = 'x'\nbb = 'y'\n[mixtures.m]", "[mixtures.m] must give a share"),
+        ("mixtures = 1\n[corpora]\naa = 'x'\nbb = 'y'", "mixtures must be tables"),
+        ("parallel = 1\n[corpora]\naa = 'x'\nbb = 'y'", "parallel must be true or false"),
+        ("languages = 1", "unknown entry 'languages'"),
+        ("[corpora]\naa = 'TRAIN'\nbb = 'OTHER'\n[mixtures.m]\naa = 100000\nbb = 1", "holds no document of 'bb'"),
+    ],
+)
+def test_a_file_of_mixtures_that_is_wrong_is_one_clear_line(
+    bpebench: Any, tmp_path: Path, texts: dict[str, str], content: str, said: str
+) -> None:
+    content = content.replace("TRAIN", texts["train"]).replace("OTHER", texts["other"])
+    (tmp_path / "mix.toml").write_text(content)
+    ended = bpebench("sweep", "--languages", str(tmp_path / "mix.toml"))
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err.splitlines()[-1]
+
+
+# --- the verb --------------------------------------------------------------------------------------------------
+
+
+def test_csv_says_what_json_says_and_files_are_written(bpebench: Any, texts: dict[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "260..300", "--fractions", "50%,100%"]
+    given += ["-m", "gpt2", "--out", str(out)]
+    rows = swept(bpebench, *given)["rows"]
+    table = list(csv.DictReader(io.StringIO(bpebench("sweep", *given, "--csv").out)))
+    assert tuple(table[0]) == CSV_COLUMNS
+    for row, line in zip(rows, table, strict=True):
+        for name in ("n_tokens", "bytes_per_token", "relative_tokens", "embedding_parameters"):
+            assert float(line[name]) == row[name]
+        low, high = row["intervals"]["relative_tokens"]
+        assert (float(line["relative_tokens_low"]), float(line["relative_tokens_high"])) == (low, high)
+        assert line["premium"] == line["mixture"] == ""
+    charts = {f"{name}-{scheme}.svg" for name in ("sizes", "shares-1") for scheme in ("light", "dark")}
+    assert {file.name for file in out.iterdir()} == charts | {"sweep.json", "sweep.csv", "sweep.tex", "decision.md"}
+    assert json.loads((out / "sweep.json").read_text())["rows"] == rows
+    assert "knee 2" in (out / "sizes-light.svg").read_text()
+    record = (out / "decision.md").read_text()
+    assert all(f"{row['n_tokens']:,}" in record for row in rows)
+    assert "![sizes](sizes-light.svg)" in record
+    assert "the knee is at" in record
+    assert (out / "sweep.tex").read_text().count(r"\\") == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a text with -c, or mixtures with --languages"),
+        (["-c", "TRAIN", "--csv", "--json"], "choose one of --json and --csv"),
+        (["--languages", "x", "--held-out", "y"], "--held-out and --max-bytes go with -c"),
+        (["-c", "TRAIN", "--vocab-sizes", "256"], "256 is too small: the 256 bytes are tokens too"),
+        (["-c", "TRAIN", "--vocab-sizes", "2k..1k"], "'2k..1k' is not a range of sizes"),
+        (["-c", "TRAIN", "--fractions", "0%"], "'0%' is no share of the documents"),
+        (["-c", "TRAIN", "--patterns", "gpt2,(x)"], "capturing group"),
+        (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "--patterns: there is no turksh; there are gpt2,"),
+        (["-c", "TRAIN", "-e", "nobody"], "nobody"),
+        (["-c", "TRAIN", "-e", "backtracking"], "backtracking: does not train"),
+        (["-c", "TRAIN", "--languages", "none.toml"], "none.toml"),
+    ],
+)
+def test_wrong_arguments_are_one_clear_line(
+    bpebench: Any, texts: dict[str, str], arguments: list[str], said: str
+) -> None:
+    ended = bpebench("sweep", *(argument.replace("TRAIN", texts["train"]) for argument in arguments))
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("1k,2k,4k", [1000, 2000, 4000]),
+        ("1k..128k", [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000]),
+        ("1k..5k", [1000, 2000, 4000, 5000]),
+        ("32768, 1.5K", [1500, 32_768]),
+        ("300..300", [300]),
+    ],
+)
+def test_sizes_are_numbers_or_ranges_that_double(text: str, sizes: list[int]) -> None:
+    assert parse_sizes(text, 257) == sizes
+
+
+@pytest.mark.parametrize("text", ["", "k", "1k,", "1..2..3", "-1k", "1.0001k", "1e3", "9999999999", "1k...2k"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(InvalidSizes):
+        parse_sizes(text, 1)
+
+
+@pytest.mark.parametrize("text", ["", "10", "0%", "101%", "1%,", "x%", "-1%"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    assert parse_shares("100%,1%, 12.5 %") == [0.01, 0.125, 1]
+    with pytest.raises(InvalidSizes):
+        parse_shares(text)
