@@ -9,6 +9,7 @@ import numpy as np
 
 from impls.compiled.codegen.native import address, native
 from impls.compiled.layout import PAD_BYTES
+from impls.compiled.pretokenize.pattern.tables import line_cuts
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.slots import Slots
@@ -22,7 +23,7 @@ from impls.core.text.text import repair_surrogates
 
 _BATCH_BYTES = 1 << 20
 _MOST_TEXTS = 1 << 13
-"""Documents that are laid out at once."""
+"""Texts that are counted at once."""
 SECONDS_BETWEEN_RUNS = 60
 """What has been counted is written at least so often, where counting can be resumed."""
 
@@ -34,7 +35,7 @@ def count_parts(
     parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress | None = None, spill: Spill | None = None
 ) -> Words:
     """Count the pieces of parts of files, one after the other."""
-    words, layout = new_words(pattern), _Layout()
+    words, layout = new_words(pattern), _Layout(pattern)
     counted: list[Part] = []
     since = time.monotonic()
     for part in parts:
@@ -94,14 +95,17 @@ class Spill:
 
 
 class _Layout(Slots):
-    """The documents of a block, as kernels that count need them."""
+    """The texts of a block, as kernels that count need them."""
 
-    def __init__(self) -> None:
+    def __init__(self, pattern: tuple[str, ...]) -> None:
         super().__init__(BlockRecord)
         self._sizes = np.zeros(_MOST_TEXTS, np.int64)
         self.hold("sizes", self._sizes)
         self["most_texts"] = _MOST_TEXTS
-        self._out = np.zeros(0, np.uint8)
+        splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+        if splitting is not None and splitting.tables is not None and (cuts := line_cuts(splitting.tables)) is not None:
+            self.hold("line_cuts", cuts)
+        self._text = np.zeros(0, np.uint8)
 
     def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
         """Count the pieces of a block; raise `InvalidFile` for bytes that are not UTF-8."""
@@ -111,16 +115,19 @@ class _Layout(Slots):
         if n_valid < len(block):
             # It raises, unless such bytes are replaced.
             block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
-        if len(self._out) < len(block) + PAD_BYTES * _MOST_TEXTS:
-            self._out = np.zeros(2 * len(block) + PAD_BYTES * _MOST_TEXTS, np.uint8)
-            self.hold("out", self._out)
-        self["text"], self["n_bytes"] = address(block), len(block)
+        if len(self._text) < len(block) + PAD_BYTES:
+            self._text = np.zeros(2 * len(block) + PAD_BYTES, np.uint8)
+            self.hold("text", self._text)
+        # Kernels read beyond its end.
+        self._text[: len(block)] = block
+        self["n_bytes"] = len(block)
         self["by_lines"] = file.documents == "lines"
-        self["position"] = 0
-        while self["position"] < len(block):
-            with native.reachable(block, *self.arrays):
-                size = native.lay_documents(self.address)
-            words.add_laid_out(self._out[:size], self._sizes[: self["n_texts"]])
+        self["position"] = begin = 0
+        while begin < len(block):
+            with native.reachable(*self.arrays):
+                n_bytes = native.text_sizes(words.context_address, self.address)
+            words.add_texts(self._text[begin : begin + n_bytes + PAD_BYTES], self._sizes[: self["n_texts"]])
+            begin += n_bytes
 
 
 def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
@@ -130,8 +137,8 @@ def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterato
     for text in texts_in_turn(texts):
         for data in _pieces_of(repair_surrogates(text).encode(), cut):
             batch.append(data)
-            n_bytes += len(data) + PAD_BYTES
-            if n_bytes >= _BATCH_BYTES:
+            n_bytes += len(data)
+            if n_bytes >= _BATCH_BYTES or len(batch) == _MOST_TEXTS:
                 yield batch
                 batch, n_bytes = [], 0
     if batch:
