@@ -23,6 +23,7 @@ import numpy as np
 
 from harness.data import load_corpus
 from harness.measure.texts import new_documents
+from impls.compiled.training.learning import MOST_CELLS
 from impls.compiled.training.parts import batches, new_words
 from impls.compiled.training.words import Pieces, Words
 from impls.core.text.patterns import resolve
@@ -30,6 +31,8 @@ from impls.formats.counts import save_counts
 
 CORPORA = ("english", "turkish", "code", "cjk", "parallel")
 MACHINES = 100
+MOVED = 16
+"""Bytes of a piece that such a worker sends back, besides its own: its end and its count."""
 LEARNING = 16
 """Bytes that learning takes for each byte of the distinct pieces, their pairs included."""
 GROUP_BYTES = 1 << 28
@@ -94,15 +97,31 @@ def main(pattern: str = "cl100k", megabytes: str = "300") -> None:
     other, started = new_words(stages), time.process_time()
     other.add_counts(Pieces.of(words.counted()))
     rate = len(words.counts) / (time.process_time() - started)
-    print(f"D = {math.exp(log_k):.3g} n^{b:.2f}; {rate / 1e6:.1f} million counts added a second")
-    for n_bytes, n_files in ((1e10, 1), (1e12, MACHINES), (1e12, int(1e12 / GROUP_BYTES))):
-        each = distinct(n_bytes / n_files)
-        learned = LEARNING * float(words.lengths.mean()) * distinct(n_bytes) / 1e9
+    n_bytes_each = float(words.lengths.mean())
+    limit = (MOST_CELLS / (n_bytes_each + 1) / math.exp(log_k)) ** (1 / b)
+    print(
+        f"D = {math.exp(log_k):.3g} n^{b:.2f}; learning ends where there are {MOST_CELLS} cells, at {limit:.2g} bytes"
+    )
+    print(f"one core adds up {rate / 1e6:.1f} million counts a second")
+    for text, n_parts, moved in (
+        (1e10, 1, bytes_each),
+        (1e12, MACHINES, bytes_each),
+        (1e12, int(1e12 / GROUP_BYTES), MOVED + n_bytes_each),
+    ):
+        each = distinct(text / n_parts)
         print(
-            f"{n_bytes:.0e} bytes: {distinct(n_bytes):.2g} pieces, {bytes_each * distinct(n_bytes) / 1e9:.2g} GB in a "
-            f"file, learned from in {learned:.2g} GB; in {n_files} part(s) of {each:.2g} pieces, "
-            f"{n_files * each * bytes_each / 1e9:.2g} GB moved, added up by one core in {n_files * each / rate:.2g} s"
+            f"{text:.0e} bytes: {distinct(text):.2g} pieces, {bytes_each * distinct(text) / 1e9:.2g} GB in a file, "
+            f"learned from in {LEARNING * n_bytes_each * distinct(text) / 1e9:.2g} GB; in {n_parts} part(s): "
+            f"{each:.2g} pieces and {each * moved / 1e6:.2g} MB each, {n_parts * each * moved / 1e9:.2g} GB moved, "
+            f"added up in {n_parts * each / rate:.2g} s"
         )
+    levels = range(math.ceil(math.log2(MACHINES)))
+    path = sum(distinct(1e12 / MACHINES * 2**level) for level in levels)
+    sent = sum(MACHINES / 2 ** (level + 1) * distinct(1e12 / MACHINES * 2**level) for level in levels)
+    print(
+        f"as a tree of {len(levels)} levels: {sent * bytes_each / 1e9:.2g} GB moved, {path:.2g} counts added one after "
+        f"the other, in {path / rate:.2g} s"
+    )
     print("text in which new words never become rarer")
     growth(map(bytes.decode, new_documents(documents(), 4096)), stages, float(megabytes) * 1e6)
 

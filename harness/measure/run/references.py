@@ -20,7 +20,7 @@ ENCODERS = ("tiktoken", "priority", "naive")
 """References for the ids, in this order: the first that can run the model on the text."""
 TRAINERS = ("priority", "wordcount", "naive")
 """References for the merges, in this order, and for their confirmation."""
-FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "priority")
+FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "rustbpe", "sentencepiece", "priority")
 """References for the merges of a file, which may be large; the first that can confirms all of them."""
 CONFIRMING = ("priority", "backtracking")
 """References that confirm ids, in this order; on an irregular model `naive` may differ from others and be right."""
