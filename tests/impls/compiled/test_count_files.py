@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from counted_files import NO_SPACES, PARTS, SPACES, counted_in_order, ended, expected, text
 
 import impls
 from impls import InvalidFile, InvalidPattern, TrainingSpec
@@ -21,12 +21,6 @@ from impls.core.counts_runs import Runs
 from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import NAMED, Splitter, resolve
-from impls.core.training import corpus_pieces
-
-SPACES = ["\t", "\x0b", "\x0c", "\x1c", "\x1f", "\x85", "\xa0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029"]
-SPACES += ["\u202f", "\u205f", "\u3000", " "]
-NO_SPACES = ["\x0e", "\x1b", "\u0084", "\u180e", "\u200b", "\u2030", "\u2060", "\ufeff", "\u3001", "\u1681", "\u00a1"]
-PARTS = ["a", "bc ", "\n", "\n\n", "é", "long" * 30, "😀", "\r\n", "12", "'s ", *SPACES, *NO_SPACES]
 
 DAMAGE = ["80", "c080", "c1bf", "e09fbf", "eda080", "f08fbfbf", "f49080", "f5808080", "ff", "e282", "c4", "f09f98"]
 DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]
@@ -38,25 +32,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
     monkeypatch.setattr(blocks, "_LOOK_AHEAD", 7)
     monkeypatch.setattr(counting, "BLOCK_BYTES", 40)
-
-
-def expected(given: TextFiles, pattern: str) -> dict[str, int]:
-    return Counter(corpus_pieces(given, TrainingSpec(vocab_size=256, pattern=pattern)))
-
-
-def counted_in_order(given: TextFiles, pattern: str) -> dict[str, int]:
-    return dict(count_files(given, resolve(pattern), in_order=True).items())
-
-
-def ended(count: Callable[[TextFiles, str], dict[str, int]], given: TextFiles) -> dict[str, int] | str:
-    try:
-        return count(given, "gpt2")
-    except InvalidFile as error:
-        return str(error)
-
-
-def text(rng: random.Random) -> bytes:
-    return "".join(rng.choices(PARTS, k=rng.randrange(80))).encode()
 
 
 @pytest.mark.usefixtures("small_blocks")
