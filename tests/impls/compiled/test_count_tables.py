@@ -90,6 +90,13 @@ def test_parquet_is_counted_by_row_groups(tmp_path: Path, n_rows: int, monkeypat
         pyarrow.string(), 2, [None, pyarrow.py_buffer(np.array([0, 1, 3], np.int32)), pyarrow.py_buffer(b"\xc3\xa9a")]
     )
     assert not parts._add_column(parts.new_words(resolve("gpt2")), bad)
+    ends = pyarrow.py_buffer(np.array([0, 1, 2], np.int32))
+    with_null = pyarrow.Array.from_buffers(
+        pyarrow.string(), 2, [pyarrow.py_buffer(b"\x01"), ends, pyarrow.py_buffer(b"ab")]
+    )
+    tables = parts.new_words(resolve("gpt2"))
+    assert parts._add_column(tables, with_null)
+    assert dict(tables.counted().items()) == {"a": 1}
 
 
 def test_parts_of_json_lines_hold_each_line_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
