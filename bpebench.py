@@ -20,7 +20,17 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.data import load_corpus, load_model
-from impls import BPEError, Missing, Model, Tokenizer, TrainingSpec, registry, train, train_parity_aware
+from impls import (
+    BPEError,
+    Missing,
+    Model,
+    Tokenizer,
+    TrainingSpec,
+    registry,
+    train,
+    train_boundless,
+    train_parity_aware,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +48,7 @@ __all__ = [
     "load_model",
     "read_records",
     "train",
+    "train_boundless",
     "train_parity_aware",
 ]
 

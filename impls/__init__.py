@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from impls.boundless import train_boundless
 from impls.core.errors import (
     BPEError,
     InvalidFile,
@@ -67,5 +68,6 @@ __all__ = [
     "load",
     "names",
     "train",
+    "train_boundless",
     "train_parity_aware",
 ]

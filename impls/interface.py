@@ -66,6 +66,8 @@ class Tokenizer(Truncation, ABC):
         """Prepare `model`; raise `Unsupported` where this algorithm cannot run it."""
         if model.belongs_to not in (None, self.name):
             raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
+        if model.joined_pieces is not None and type(self)._encode_joining is Tokenizer._encode_joining:
+            raise Unsupported(self.name, "its merges join whole pieces (BoundlessBPE); naive and priority encode that")
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from typing import ClassVar, Literal
+from itertools import chain, pairwise
+from typing import ClassVar, Literal, TypeVar
 
 from impls.core.extension import Extension
 from impls.core.model import Model
+from impls.core.text.joined_pieces import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -30,6 +31,7 @@ from impls.core.training import (
 )
 from impls.interface import Tokenizer, TrainingSpec
 
+T = TypeVar("T")
 Pair = tuple[int, int]
 
 
@@ -66,7 +68,29 @@ class Naive(Tokenizer):
                 at, made = next((at, merge[1]) for at, merge in enumerate(merges) if merge and merge[0] == lowest[0])
                 ids[at : at + 2] = [made]
             else:
-                ids = _apply(lowest, ids, merges)
+                ids = _apply(ids, merges, lowest, lowest[1])
+
+    def _encode_joining(self, pieces: list[str]) -> list[int]:
+        """Return the ids of the pieces of a text where the lowest rank also merges two whole pieces that may be joined.
+
+        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c      _: a space, |: between pieces
+                                                ->    ab | _ ab | c        _ and ab are two tokens: 2 must wait
+                                                ->    ab | _ab | c
+                                                ->    ab_ab | c
+        """
+        assert self.model.joined_pieces is not None
+        joins = may_be_joined(self.model.joined_pieces)
+        rows = [(self.model.symbols(piece), joins(piece)) for piece in pieces]
+        while True:
+            inside = [[self._merge_of(*pair) for pair in pairwise(ids)] for ids, _ in rows]
+            whole = [ids[0] if joined and len(ids) == 1 else None for ids, joined in rows]
+            between = [None if a is None or b is None else self._merge_of(a, b) for a, b in pairwise(whole)]
+            lowest = min((merge for merge in chain(*inside, between) if merge is not None), default=None)
+            if lowest is None:
+                return [i for ids, _ in rows for i in ids]
+            merged = [_apply(ids, merges, lowest, lowest[1]) for (ids, _), merges in zip(rows, inside, strict=True)]
+            rows = [(ids, joined) for ids, (_, joined) in zip(merged, rows, strict=True)]
+            rows = _apply(rows, between, lowest, ([lowest[1]], True))
 
     def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Return the ids of one piece; each round tries the possible merges by rank, then from left to right, until one
@@ -120,16 +144,16 @@ class Naive(Tokenizer):
         return start.result(merges, counts, pieces)
 
 
-def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int] | None]) -> list[int]:
-    """Return `ids` with every pair whose merge is `lowest` merged, from left to right: a a a -> aa a."""
-    merged: list[int] = []
+def _apply(items: list[T], merges: list[tuple[int, int] | None], lowest: tuple[int, int], made: T) -> list[T]:
+    """Return `items` with every two whose merge is `lowest` replaced by `made`, from left to right: a a a -> aa a."""
+    merged: list[T] = []
     at = 0
-    while at < len(ids):
+    while at < len(items):
         if at < len(merges) and merges[at] == lowest:
-            merged.append(lowest[1])
+            merged.append(made)
             at += 2
         else:
-            merged.append(ids[at])
+            merged.append(items[at])
             at += 1
     return merged
 

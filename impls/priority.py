@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, ClassVar, Literal
 
 from impls.core.extension import Extension
 from impls.core.model import Model
+from impls.core.text.joined_pieces import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -65,7 +66,29 @@ class Priority(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None:
             return [whole]
-        ids = self.model.symbols(piece)
+        return self._merged(self.model.symbols(piece))
+
+    def _encode_joining(self, pieces: list[str]) -> list[int]:
+        """Return the ids of the pieces of a text, joining whole pieces only after all merges inside them.
+
+        A merge ranks after those that make its parts, so nothing inside a piece waits for what is joined.
+
+        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c
+                                                ->    ab | _ab | c         each by itself
+                                                ->    ab_ab | c            a row of whole pieces, as the symbols of one
+        """
+        assert self.model.joined_pieces is not None
+        joins = may_be_joined(self.model.joined_pieces)
+        ids: list[int] = []
+        for may_join, its_pieces in groupby(pieces, joins):
+            rows = map(self.encode_piece, its_pieces)
+            for is_whole, its_rows in groupby(rows, lambda row: len(row) == 1):
+                row = [i for one in its_rows for i in one]
+                ids += self._merged(row) if may_join and is_whole else row
+        return ids
+
+    def _merged(self, ids: list[int]) -> list[int]:
+        """Return what a row of symbols is merged to; changes the row."""
         n = len(ids)
         before = list(range(-1, n - 1))
         after = list(range(1, n + 1))  # n is the end

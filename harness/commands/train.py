@@ -19,6 +19,7 @@ from harness.commands.verb import Verb, option
 from harness.printable import printable
 from harness.progress import progress
 from impls.core.counts import PieceCounts
+from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces
 from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
 
@@ -85,6 +86,10 @@ class Train(Verb):
     parity_dev: tuple[str, ...] = option(
         "Parallel texts to measure compression on, a corpus for each language.", multiple=True, metavar="NAME=CORPUS"
     )
+    boundless: JoinedPieces | None = option(
+        "BoundlessBPE: merges also join whole pieces, of words if nothing else is said.",
+        type=click.Choice(JOINED_PIECES), is_flag=False, flag_value="words",
+    )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -96,6 +101,8 @@ class Train(Verb):
         from harness.until import end_of_training, parse_until
 
         languages = self._languages()
+        if self.boundless is not None:
+            self._trained_by_priority("--boundless", "parity", "counts", "weight", "until")
         text = self._text
         self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
@@ -124,6 +131,8 @@ class Train(Verb):
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             if languages:
                 model = impls.train_parity_aware(by_language, spec, dev=dev)
+            elif self.boundless is not None:
+                model = impls.train_boundless(texts, spec, join=self.boundless)  # type: ignore[arg-type]
             else:
                 stage_two = self.superword_from, self.superword_pattern
                 model = learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
@@ -144,7 +153,8 @@ class Train(Verb):
             "vocab_size_asked_for": self.vocab_size, "why_short": short,
             "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
             "digest": model.digest, "extended": self.extend, "n_kept_merges": n_kept,
-            "superword_from": self.superword_from, "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+            "superword_from": self.superword_from, "boundless": self.boundless,
+            "parity": list(self.parity), "parity_dev": list(self.parity_dev),
             "saved": None if self._target is None else str(self._target),
         } | self._learned(model, n_kept)  # fmt: skip
         self.output(document, lambda: self._lines(document, model))
@@ -214,11 +224,16 @@ class Train(Verb):
         languages = options.corpora_by_name("--parity", self.parity)
         options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
         if languages:
-            for name in ("corpora", "implementation", "extend", "superword_from"):
-                problem = f"--{name.replace('_', '-')} does not go with --parity, which `priority` trains"
-                options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
-            self.corpora, self.implementation = tuple(languages.values()), "priority"
+            self._trained_by_priority("--parity", "corpora")
+            self.corpora = tuple(languages.values())
         return languages
+
+    def _trained_by_priority(self, flag: str, *others: str) -> None:
+        """Have `priority` train; raise for options that do not go with `flag`, which says how."""
+        for name in ("implementation", "extend", "superword_from", *others):
+            problem = f"--{name.replace('_', '-')} does not go with {flag}, which `priority` trains"
+            options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
+        self.implementation = "priority"
 
     def _parallel(self) -> dict[str, list[str]] | None:
         """Return the documents that compression is measured on: of a named corpus its held-out part."""

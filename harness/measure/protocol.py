@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from harness.measure.workloads import State, Task
+from harness.measure.workloads import State, Task, reads_file
 from harness.process.protocol import Protocol
 from harness.records import Counterexample, Status
 
@@ -21,7 +21,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     state: State
     texts: str = ""
-    """File of texts (`texts.write_texts`)."""
+    """File of texts (`texts.write_texts`), or the file to train from."""
     n_bytes: int = 0
     """How much of the texts to take; 0: all."""
     threads: int = 1
@@ -30,6 +30,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Size of the documents read before a long text."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
+
+    @property
+    def reads_file(self) -> bool:
+        """As `Workload.reads_file`: TEXTS names a plain text file."""
+        return reads_file(self.task, self.state)
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):

@@ -124,6 +124,8 @@ def estimate_seconds(plan: Plan) -> float:
 
 def workload_seconds(workload: Workload, profile: Profile) -> float:
     """Estimate how long one workload takes in one process, verification and calibration included."""
+    if workload.reads_file:
+        return min(profile.time_limit_seconds, workload.max_bytes * TRAINING_SECONDS_PER_BYTE)
     if workload.task == "load" or workload.state == "cold":
         return 0.2
     if workload.state == "sustained":

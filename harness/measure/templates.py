@@ -107,7 +107,7 @@ def _problem(template: Template) -> str | None:
         return "corpora: name at least one"
     if task == "load" and template.corpora:
         return "corpora: the task 'load' reads no text"
-    if state in (*STRETCHES, *ALONE) and task not in ENCODING:
+    if state in (*STRETCHES, *ALONE) and task not in ENCODING and (task, state) != ("train", "cold"):
         return f"state: {state!r} is for the tasks {', '.join(ENCODING)}, not {task!r}"
     if state == "sustained" and task not in ("encode-documents", "encode-documents-array"):
         return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
@@ -115,8 +115,8 @@ def _problem(template: Template) -> str | None:
         return f"state: {state!r} is for the tasks encode and encode-array"
     if state == "same-object" and task in ("load", "train", "decode"):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
-    if template.threads != 1 and task not in BATCHES:
-        return f"threads: is for the tasks {' and '.join(BATCHES)}, not {task!r}"
+    if template.threads != 1 and task not in (*BATCHES, "train"):
+        return f"threads: is for the tasks {', '.join(BATCHES)} and train, not {task!r}"
     for expression in template.implementations:
         try:
             re.compile(expression)

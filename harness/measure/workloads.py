@@ -48,6 +48,11 @@ N_PARTS = 100
 """Number of parts the text of a `sustained` workload is cut into; each is a sample."""
 
 
+def reads_file(task: Task, state: State) -> bool:
+    """Return whether such a workload reads a file itself: training in a fresh process."""
+    return task == "train" and state == "cold"
+
+
 class WorkloadError(BPEError):
     """An invalid workload file, or a selection that leaves no workload; the message names the place."""
 
@@ -88,6 +93,11 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     analysis: str = ""
 
     @property
+    def reads_file(self) -> bool:
+        """Return whether it gets a file in place of texts, each line a document: reading is part of what is timed."""
+        return reads_file(self.task, self.state)
+
+    @property
     def has_own_process(self) -> bool:
         """Return whether it is timed in a process that does nothing else."""
         return self.task in ("load", "train") or self.state in ALONE
@@ -126,7 +136,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         elif self.task == "encode-short":
             cut = ("short", self.text_characters)
         elif self.task == "train":
-            cut = ("whole documents",)
+            cut = ("a file",) if self.reads_file else ("whole documents",)
         state = self.state if self.state == "sustained" else STRETCHES.get(self.state)
         return (*cut, state, self.corpus, self.split, self.skip_bytes, self.max_bytes)
 

@@ -47,7 +47,16 @@ class Hooks:
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
+        if self._model.joined_pieces is not None:
+            return self._encode_joining(self._cut_pieces(text))
         return self._join_pieces(text, self.encode_piece)
+
+    def _encode_joining(self, pieces: list[str]) -> list[int]:
+        """Return the ids of the pieces of a text by a model whose merges also join pieces (`impls.boundless`).
+
+        Only an implementation that overrides this runs such a model.
+        """
+        raise Unsupported(self.name, "its merges join whole pieces (BoundlessBPE)")
 
     def _cut_pieces(self, text: str) -> list[str]:
         """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""
@@ -132,6 +141,8 @@ class Hooks:
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `_encode_text`, with dropout."""
+        if self._model.joined_pieces is not None:
+            raise Unsupported(self.name, "does not leave out merges that join whole pieces (BoundlessBPE)")
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
 
     # --- training ------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
+from impls.core.text.joined_pieces import JoinedPieces
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
@@ -26,9 +27,11 @@ VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DOCUMENTS = 4
 VERSION_OF_PREFIXES = 5
+VERSION_OF_JOINED_PIECES = 6
 """The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; hashes of
-training documents; and a prefix, dropped text or missing bytes. Releases that know only lower versions refuse them."""
-_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS, VERSION_OF_DOCUMENTS, VERSION_OF_PREFIXES)
+training documents; a prefix, dropped text or missing bytes; and merges that join pieces. Releases that know only lower
+versions refuse them."""
+_VERSIONS = tuple(range(VERSION, VERSION_OF_JOINED_PIECES + 1))
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +47,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id_offset: int = 0
     end_of_word: str | None = None
     continuing_prefix: str | None = None
+    joined_pieces: JoinedPieces | None = None
     unknown: str | None = None
     unknown_id: int | None = None
     pattern: tuple[str, ...] = ()
@@ -59,7 +63,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 _HEAD = ("format", "version", "digest")
 _LISTS = ("tokens", "merges", "merge_counts")
-_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "continuing_prefix", "training_documents")
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "continuing_prefix", "joined_pieces", "training_documents")
 """Fields that are left out where they are empty, as in the versions before they were there."""
 
 
@@ -111,6 +115,8 @@ def write(model: Model) -> bytes:
 
 def _version(model: Model) -> int:
     rules = model.sentencepiece
+    if model.joined_pieces is not None:
+        return VERSION_OF_JOINED_PIECES
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
     if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
         return VERSION_OF_PREFIXES

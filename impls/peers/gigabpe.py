@@ -7,7 +7,7 @@ base symbols), and texts that end in white space, which would join the line end,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +22,7 @@ from impls.interface import TrainingSpec
 from impls.peers.conversion import rayon_threads
 from impls.peers.packages import library
 from impls.peers.peer import Peer
-from impls.production.training import checked_texts, model_of_merges, require
+from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
 
 gigabpe = library("gigabpe", "gigabpe", "gigabpe")
 
@@ -44,11 +44,16 @@ class Gigabpe(Peer):
             raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
         base = base_symbols((), spec)
         n_merges = merge_budget(base, spec)
-        with TemporaryDirectory(prefix="bpebench-") as folder:
-            files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
-            limits = {"min_frequency": spec.min_count, "threads": rayon_threads()}
-            _, merges = gigabpe.train_bpe(files, n_symbols + n_merges, pretokenizer="bytelevel", **limits)
-        return model_of_merges(cls.name, spec, base, [(_token(left), _token(right)) for left, right in merges])
+        limits = {"pretokenizer": "bytelevel", "min_frequency": spec.min_count, "threads": rayon_threads()}
+        token: Callable[[str], bytes] = _token
+        if (given := files_of_lines(texts)) is not None:
+            # Which bytes occur is not known, so it may learn a few merges more than are asked for.
+            merges, token = gigabpe.train_bpe(given, len(base) + n_merges, **limits)[1][:n_merges], from_printable
+        else:
+            with TemporaryDirectory(prefix="bpebench-") as folder:
+                files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
+                merges = gigabpe.train_bpe(files, n_symbols + n_merges, **limits)[1]
+        return model_of_merges(cls.name, spec, base, [(token(left), token(right)) for left, right in merges])
 
 
 def _written(name: str, texts: Iterator[str], folder: Path) -> tuple[list[str], int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,7 @@ from impls.peers.conversion import (
 )
 from impls.peers.packages import library, stdout_to_stderr
 from impls.peers.peer import Peer
-from impls.production.training import model_of_merges, require
+from impls.production.training import files_of_lines, model_of_merges, require
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 
@@ -103,7 +104,12 @@ class Gigatoken(Peer):
             raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
         base = base_symbols((), spec)
         n_merges = merge_budget(base, spec)
-        corpus = _NO_BYTE_OF_UTF8.join(repair_surrogates(text).encode() for text in texts_in_turn(texts))
+        if (files := files_of_lines(texts)) is not None:
+            separated = b"\n" + _NO_BYTE_OF_UTF8
+            contents = [Path(file).read_bytes() for file in files]
+            corpus = _NO_BYTE_OF_UTF8.join(c[:-1].replace(b"\n", separated) + c[-1:] for c in contents)
+        else:
+            corpus = _NO_BYTE_OF_UTF8.join(repair_surrogates(text).encode() for text in texts_in_turn(texts))
         merges: list[tuple[bytes, bytes]] = []
         if corpus and n_merges:
             with stdout_to_stderr():

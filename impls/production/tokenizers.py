@@ -29,7 +29,7 @@ from impls.interface import Tokenizer, TrainingSpec
 from impls.production.environment import environment
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.slow_patterns import check_stages
-from impls.production.training import checked_texts, model_of_merges, require
+from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
 """The library reads this variable at every call; it has no argument for it."""
@@ -129,7 +129,10 @@ class HuggingFace(Tokenizer):
         # A new tokenizer each time: one that has encoded before trains from stale cached ids.
         tokenizer = tokenizers.Tokenizer.from_str(json.dumps({**_UNTRAINED, "pre_tokenizer": pre_tokenizer}))
         try:
-            tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
+            if (files := files_of_lines(texts)) is not None:
+                tokenizer.train(files, trainer)
+            else:
+                tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
         except BaseException as error:
             if not is_panic(error):
                 raise

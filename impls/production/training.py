@@ -10,6 +10,7 @@ from typing import Any
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.text.files import TextFiles
 from impls.core.text.patterns import NAMED, WHOLE_TEXT, Splitter, drops_text, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import first_base_id, may_become_token, trained_model
@@ -37,6 +38,15 @@ def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
         if splitter is not None:
             splitter.split(text)
         yield text
+
+
+def files_of_lines(texts: Iterable[str]) -> list[str] | None:
+    """Return the paths of plain text files whose lines are the texts, for libraries that read files by lines; None for
+    other texts."""
+    if not isinstance(texts, TextFiles):
+        return None
+    plain = all(file.kind == "text" and file.documents == "lines" and not file.is_compressed for file in texts.files)
+    return [str(file.path) for file in texts.files if file.path is not None] if plain else None
 
 
 def model_of_merges(

@@ -93,7 +93,11 @@ def measure(request: Measure, opening: Opening) -> Measured:
             )
         except timing.WrongAnswer as error:
             raise _later_mismatch(work, error, answers[0]) from None
-    return work.reply(verdict, samples, peak)
+    reply = work.reply(verdict, samples, peak)
+    if job.reads_file:
+        parts = {"import": [opening.import_seconds]}
+        return msgspec.structs.replace(reply, n_bytes=Path(job.texts).stat().st_size, parts_seconds=parts)
+    return reply
 
 
 def measure_memory(request: MeasureMemory, opening: Opening) -> MemoryMeasured:

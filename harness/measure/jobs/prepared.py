@@ -18,6 +18,7 @@ from harness.measure.protocol import Expected, Job, Measured
 from harness.measure.texts import read_texts, stretches, take
 from harness.measure.workloads import ARRAYS, BATCHES, STRETCHES
 from impls import Tokenizer, TrainingSpec
+from impls.core.text.files import TextFile, TextFiles
 
 Inputs = Sequence[Any]
 Pass = Callable[[Inputs], Any]
@@ -71,7 +72,11 @@ class PreparedJob(msgspec.Struct, kw_only=True):
 def prepare(
     job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], expected: Expected | None = None
 ) -> PreparedJob:
-    """Read a job's texts and bind the call to be timed; `decode` decodes the `expected` ids."""
+    """Read a job's texts and bind the call to be timed, which reads the file itself where that is the job; `decode`
+    decodes the `expected` ids."""
+    if job.reads_file:
+        files, spec = TextFiles([TextFile(Path(job.texts), "lines")]), TrainingSpec(**job.training)
+        return PreparedJob(job=job, tokenizer=None, passes=[[]], run=lambda _: implementation.train_model(files, spec))
     passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
     other = passes.pop(0) if job.state in STRETCHES else []
     if job.task == "train":

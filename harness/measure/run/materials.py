@@ -41,7 +41,7 @@ class TextFile(msgspec.Struct, frozen=True):
     path: str
     n_bytes: int
     digest: str
-    """SHA-256 of the texts, each preceded by its length."""
+    """SHA-256 of the texts, each preceded by its length; of a file to train from, that of its content."""
 
 
 class ModelFile(msgspec.Struct, frozen=True):
@@ -122,6 +122,8 @@ class Materials:
         self._corpora[f"{short_corpus(workload.corpus)} {workload.split or ''}".strip()] = corpus.digest
         path = self.new_path(f"texts-{number}")
         hasher, n_bytes = hashlib.sha256(), 0
+        if workload.reads_file:
+            return _written(path, documents, workload)
         for part, texts in enumerate(_parts(documents, workload)):
             if workload.state == "sustained":
                 write_texts(path.with_name(f"{path.name}-{part}"), texts)
@@ -141,6 +143,18 @@ class Materials:
         return ModelFile(str(path), model.digest, model.n_tokens, model.round_trip)
 
 
+def _written(path: Path, documents: Iterable[str], workload: Workload) -> TextFile:
+    """Write documents that never repeat, each with a line end, to a plain text file."""
+    hasher, n_bytes = hashlib.sha256(), 0
+    with path.open("wb") as file:
+        for document in _new_documents(documents, workload):
+            hasher.update(document + b"\n")
+            n_bytes += file.write(document + b"\n")
+            if n_bytes >= workload.max_bytes:
+                return TextFile(str(path), n_bytes, hasher.hexdigest())
+    raise AssertionError("there are always more documents")
+
+
 def _parts(documents: Iterable[str], workload: Workload) -> Iterator[list[bytes]]:
     """Yield the texts of a workload: of `sustained` part by part, of others all at once; raise `Unavailable`."""
     if workload.state != "sustained":
@@ -149,11 +163,16 @@ def _parts(documents: Iterable[str], workload: Workload) -> Iterator[list[bytes]
             raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
         yield texts
         return
-    endless = new_documents(documents, workload.document_bytes)
+    endless = _new_documents(documents, workload)
     per_part = max(1, workload.max_bytes // N_PARTS // workload.document_bytes)
+    for _ in range(N_PARTS):
+        yield list(islice(endless, per_part))
+
+
+def _new_documents(documents: Iterable[str], workload: Workload) -> Iterator[bytes]:
+    """Yield documents without end; raise `Unavailable` for a corpus without text."""
     try:
-        for _ in range(N_PARTS):
-            yield list(islice(endless, per_part))
+        yield from new_documents(documents, workload.document_bytes)
     except ValueError as error:
         raise Unavailable(f"the corpus {workload.corpus!r}: {error}") from None
 

@@ -20,6 +20,8 @@ ENCODERS = ("tiktoken", "priority", "naive")
 """References for the ids, in this order: the first that can run the model on the text."""
 TRAINERS = ("priority", "wordcount", "naive")
 """References for the merges, in this order, and for their confirmation."""
+FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "rustbpe", "sentencepiece", "priority")
+"""References for the merges of a file, which may be large; the first that can confirms all of them."""
 CONFIRMING = ("priority", "backtracking")
 """References that confirm ids, in this order; on an irregular model `naive` may differ from others and be right."""
 REFERENCE_SECONDS = 180.0
@@ -58,7 +60,8 @@ class References:
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
-        first, confirming = (TRAINERS, TRAINERS) if job.task == "train" else (self._encoders, self._confirming)
+        trainers = FILE_TRAINERS if job.reads_file else TRAINERS
+        first, confirming = (trainers, trainers) if job.task == "train" else (self._encoders, self._confirming)
         for name in first:
             answer = self._answer(name, job, model)
             if answer is not None:
@@ -67,8 +70,11 @@ class References:
         return None
 
     def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
-        """Return whether the first of `others` able to answer agrees with `name` on the beginning, or none is able."""
-        beginning = msgspec.structs.replace(job, n_bytes=min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES))
+        """Return whether the first of `others` able to answer agrees with `name` on the beginning, of a file on all of
+        it, or none is able."""
+        beginning = job
+        if not job.reads_file:
+            beginning = msgspec.structs.replace(job, n_bytes=min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES))
         second = next(filter(None, (self._answer(other, beginning, model) for other in others)), None)
         if second is None:
             return True

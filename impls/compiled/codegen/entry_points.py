@@ -25,7 +25,7 @@ PLAIN = {
     "derive": ("merge.derive", 8),
     "encode_with_dropout": ("merge.dropout", 6),
     "valid_bytes": ("training.documents", 2),
-    "lay_documents": ("training.documents", 1),
+    "text_sizes": ("training.documents", 2),
     "count_texts": ("training.count_pieces", 2),
     "count_split": ("training.count_pieces", 5),
     "spread_pieces": ("training.count_pieces", 3),

@@ -1,7 +1,7 @@
 """Counts of the distinct pieces of a corpus: the words a vocabulary is learned from.
 
 A piece of up to 7 bytes is its own key; a longer one is found by its hash and compared byte by byte. Keys and slots of
-a block's pieces are computed first, so that the slots are prefetched when the first is read.
+some hundred pieces are computed first, so that the slots are prefetched when the first is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
     MASKS_AT,
-    PAD_BYTES,
     RECORDS_AT,
     UNCOVERED,
     ContextRecord,
@@ -37,6 +36,10 @@ from impls.compiled.training.layout import (
 
 ENTRY = 16
 LONGEST_KEY = 7
+RECORD = 24
+"""Bytes of a recorded piece: its key, its entry, and its offset from TEXTS << 32 | its number of bytes."""
+ENOUGH = 256
+"""Recorded pieces that are counted at once."""
 LOW_HALF = (1 << 32) - 1
 
 
@@ -92,13 +95,15 @@ def _put(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: in
 
 
 @kernel
-def _count_block(
-    context: ContextRecord, counting: CountingRecord, text: int, start: int, ends: int, n_pieces: int
+def _record_pieces(
+    context: ContextRecord, counting: CountingRecord, text: int, start: int, ends: int, n_pieces: int, n_recorded: int
 ) -> None:
-    """Count the pieces of a text, the first of which begins at `start`."""
-    table, shift = counting.piece_table, counting.piece_shift
-    records = context.work + RECORDS_AT
-    begin, record = start, records
+    """Record the pieces of a text behind `n_recorded` others, and prefetch their entries; the first begins at `start`.
+
+    `ends` are int32 offsets from `text`, which lies among TEXTS.
+    """
+    table, shift, offset = counting.piece_table, counting.piece_shift, text - counting.texts
+    begin, record = start, context.work + RECORDS_AT + RECORD * n_recorded
     for i in range(n_pieces):
         end = load_i32(ends + 4 * i)
         key = _key_of(text + begin, end - begin)
@@ -106,14 +111,19 @@ def _count_block(
         prefetch(entry)
         store_64(record, key)
         store_64(record + 8, entry)
-        record += 16
+        store_64(record + 16, shift_left(offset + begin, 32) | (end - begin))
+        record += RECORD
         begin = end
-    begin, record = start, records
-    for i in range(n_pieces):
-        end = load_i32(ends + 4 * i)
-        _add(counting, load_i64(record), load_i64(record + 8), text + begin, end - begin, 1)
-        record += 16
-        begin = end
+
+
+@kernel
+def _count_recorded(context: ContextRecord, counting: CountingRecord, n_recorded: int) -> None:
+    """Count the recorded pieces."""
+    texts, record = counting.texts, context.work + RECORDS_AT
+    for _ in range(n_recorded):
+        place = load_i64(record + 16)
+        _add(counting, load_i64(record), load_i64(record + 8), texts + shift_right(place, 32), place & LOW_HALF, 1)
+        record += RECORD
 
 
 @inlined
@@ -125,28 +135,41 @@ def _has_room(counting: CountingRecord, n_pieces: int, n_bytes: int) -> bool:
 
 @kernel
 def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
-    """Count the pieces of the texts, resuming where it stopped; return FINISHED, NO_ROOM, or UNCOVERED."""
+    """Count the pieces of the texts, resuming where it stopped; return FINISHED, NO_ROOM, or UNCOVERED.
+
+    Those of short texts are counted together, so that the first entries arrive while the last are recorded.
+    """
     work = context.work
-    number, at = counting.text, counting.text_at
-    position = counting.position
+    number, at, position, n_pieces = counting.text, counting.text_at, counting.position, counting.n_split
+    counting.n_split = 0
+    n_recorded, n_bytes_recorded = 0, 0
     while number < counting.n_texts:
         text, n_bytes = counting.texts + at, load_i64(counting.text_bytes + 8 * number)
         while position < n_bytes:
-            limit = min(n_bytes, position + BLOCK_BYTES)
-            n_pieces = split_block(context, text, n_bytes, n_bytes + PAD_BYTES, position, limit, 0)
-            if n_pieces < 0:
-                return UNCOVERED
+            if n_pieces == 0:
+                limit = min(n_bytes, position + BLOCK_BYTES)
+                n_pieces = split_block(context, text, n_bytes, counting.n_readable - at, position, limit, 0)
+                if n_pieces < 0:
+                    return UNCOVERED
             after = load_i64(work + MASKS_AT)
-            if not _has_room(counting, n_pieces, after - position):
+            n_bytes_recorded += after - position
+            if not _has_room(counting, n_recorded + n_pieces, n_bytes_recorded):
+                _count_recorded(context, counting, n_recorded)
                 counting.text = number
                 counting.text_at = at
                 counting.position = position
+                counting.n_split = n_pieces
                 return NO_ROOM
-            _count_block(context, counting, text, position, work + BOUNDS_AT, n_pieces)
-            position = after
+            _record_pieces(context, counting, text, position, work + BOUNDS_AT, n_pieces, n_recorded)
+            n_recorded += n_pieces
+            if n_recorded >= ENOUGH:
+                _count_recorded(context, counting, n_recorded)
+                n_recorded, n_bytes_recorded = 0, 0
+            position, n_pieces = after, 0
         number += 1
-        at += n_bytes + PAD_BYTES
+        at += n_bytes
         position = 0
+    _count_recorded(context, counting, n_recorded)
     return FINISHED
 
 
@@ -156,6 +179,7 @@ def count_split(context: ContextRecord, counting: CountingRecord, text: int, end
 
     Resumes at the piece POSITION.
     """
+    counting.texts = text
     done = counting.position
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
@@ -163,7 +187,8 @@ def count_split(context: ContextRecord, counting: CountingRecord, text: int, end
         if not _has_room(counting, block, load_i32(ends + 4 * (done + block) - 4) - begin):
             counting.position = done
             return NO_ROOM
-        _count_block(context, counting, text, begin, ends + 4 * done, block)
+        _record_pieces(context, counting, text, begin, ends + 4 * done, block, 0)
+        _count_recorded(context, counting, block)
         done += block
     return FINISHED
 

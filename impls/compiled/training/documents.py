@@ -1,6 +1,7 @@
-"""The documents of a block of a text file: checked UTF-8, each copied with the zeros after it that kernels need.
+"""The documents of a block of a text file: checked UTF-8, and where each ends.
 
-The rule is that of `impls.core.text.blocks`; the tests hold the two against each other.
+The rule is that of `impls.core.text.blocks`; the tests hold the two against each other. Lines that the pattern
+certainly cuts apart are one text: splitting them together gives the pieces of each.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from impls.compiled.codegen.memory import (
     load_i64,
     load_u8,
     lowest_bit,
-    store_8,
+    shift_right,
     store_64,
     wrapping_add,
 )
-from impls.compiled.layout import PAD_BYTES
-from impls.compiled.pretokenize.scan import width
+from impls.compiled.layout import ContextRecord
+from impls.compiled.pretokenize.scan import class_at, width
 from impls.compiled.training.layout import BlockRecord
 
 LINE_END = 0x0A
@@ -124,12 +125,10 @@ def _is_blank(text: int, start: int, end: int) -> bool:
 
 
 @kernel
-def _document_end(text: int, start: int, n_bytes: int, by_lines: int) -> int:
+def _paragraph_end(text: int, start: int, n_bytes: int) -> int:
     at, has_text, ended = start, False, False
     while at < n_bytes:
         end = _line_end(text, at, n_bytes)
-        if by_lines != 0:
-            return end
         if _is_blank(text, at, end):
             ended = has_text
         elif ended:
@@ -140,25 +139,43 @@ def _document_end(text: int, start: int, n_bytes: int, by_lines: int) -> int:
     return n_bytes
 
 
+@inlined
+def _is_cut(context: ContextRecord, line_cuts: int, text: int, start: int, end: int) -> bool:
+    """Return whether the text from `start` on may be cut at `end`, after a line break: a bit of `line_cuts`."""
+    ascii_classes, pages, page_classes = context.ascii_classes, context.pages, context.page_classes
+    before, at = context.end_class, end - 2
+    if at >= start:
+        byte = load_u8(text + at)
+        while _is_continuation(byte):
+            at -= 1
+            byte = load_u8(text + at)
+        before = class_at(ascii_classes, pages, page_classes, text + at, byte)
+    after = class_at(ascii_classes, pages, page_classes, text + end, load_u8(text + end))
+    return shift_right(load_i64(line_cuts + 8 * before), after) & 1 != 0
+
+
 @kernel
-def lay_documents(block: BlockRecord) -> int:
-    """Copy documents from POSITION on, as many as fit in SIZES, to OUT; return the bytes written."""
-    text, n_bytes, sizes = block.text, block.n_bytes, block.sizes
-    out, begin, number = block.out, block.position, 0
+def _lines_end(context: ContextRecord, line_cuts: int, text: int, start: int, n_bytes: int) -> int:
+    """Return the end of the lines from `start` on that may be split together."""
+    end = _line_end(text, start, n_bytes)
+    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, text, start, end):
+        end = _line_end(text, end, n_bytes)
+    return end
+
+
+@kernel
+def text_sizes(context: ContextRecord, block: BlockRecord) -> int:
+    """Write the SIZES of the texts from POSITION on, as many as there is room for; return the bytes of all of them."""
+    text, n_bytes, begin, number = block.text, block.n_bytes, block.position, 0
     while begin < n_bytes and number < block.most_texts:
-        end = _document_end(text, begin, n_bytes, block.by_lines)
-        size = end - begin
-        whole = size & ~7
-        for i in range(0, whole, 8):
-            store_64(out + i, load_i64(text + begin + i))
-        for i in range(whole, size):
-            store_8(out + i, load_u8(text + begin + i))
-        for i in range(0, PAD_BYTES, 8):
-            store_64(out + size + i, 0)
-        store_64(sizes + 8 * number, size)
-        out += size + PAD_BYTES
+        if block.by_lines != 0:
+            end = _lines_end(context, block.line_cuts, text, begin, n_bytes)
+        else:
+            end = _paragraph_end(text, begin, n_bytes)
+        store_64(block.sizes + 8 * number, end - begin)
         number += 1
         begin = end
+    total = begin - block.position
     block.position = begin
     block.n_texts = number
-    return out - block.out
+    return total

@@ -27,23 +27,25 @@ class CountingRecord(Record):
     arena_bytes: i64
     starts: i64  # int64 by piece
     lengths: i64  # int32 by piece
-    texts: i64  # UTF-8 of texts, PAD_BYTES of zeros after each
+    texts: i64  # UTF-8 of texts, one right after the other
+    n_readable: i64  # bytes that may be read from there on: PAD_BYTES more than all texts have
     text_bytes: i64  # int64 by text
     n_texts: i64
     text: i64  # the text to resume with, its offset, and how much of it has been counted
     text_at: i64
     position: i64
+    n_split: i64  # pieces of the block there that are split already, their ends in the working space
 
 
 class BlockRecord(Record):
-    """A block of a text file, and the documents in it, copied apart."""
+    """A block of a text file, and the sizes of the texts in it that are counted one by one."""
 
     text: i64  # UTF-8
     n_bytes: i64
     by_lines: i64  # 1: each line is a document; 0: each paragraph
-    position: i64  # where the next document begins
-    out: i64  # the documents, PAD_BYTES of zeros after each
-    sizes: i64  # int64 by document: its bytes
+    line_cuts: i64  # int64 by class, or 0: where a text may be cut after a line break; see `pattern/tables`
+    position: i64  # where the next text begins
+    sizes: i64  # int64 by text: its bytes
     n_texts: i64
     most_texts: i64
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from impls.compiled.codegen.native import address, native
-from impls.compiled.layout import PAD_BYTES
+from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
+from impls.compiled.pretokenize.pattern.tables import line_cuts
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.slots import Slots
@@ -20,9 +22,12 @@ from impls.core.counts_runs import Runs
 from impls.core.text.files import Part, TextFile
 from impls.core.text.text import repair_surrogates
 
+if TYPE_CHECKING:
+    import pyarrow
+
 _BATCH_BYTES = 1 << 20
 _MOST_TEXTS = 1 << 13
-"""Documents that are laid out at once."""
+"""Texts that are counted at once."""
 SECONDS_BETWEEN_RUNS = 60
 """What has been counted is written at least so often, where counting can be resumed."""
 
@@ -34,7 +39,7 @@ def count_parts(
     parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress | None = None, spill: Spill | None = None
 ) -> Words:
     """Count the pieces of parts of files, one after the other."""
-    words, layout = new_words(pattern), _Layout()
+    words, layout = new_words(pattern), _Layout(pattern)
     counted: list[Part] = []
     since = time.monotonic()
     for part in parts:
@@ -50,14 +55,72 @@ def count_parts(
 
 def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
     """Count a part, yielding the bytes of each step."""
-    if part.file.kind == "text":
+    file = part.file
+    if file.kind == "text":
         for offset, content in part.blocks():
-            layout.count(words, part.file, offset, content)
+            layout.count(words, file, offset, content)
             yield len(content)
+    elif file.kind == "json":
+        for offset, lines in file.lines(part.first, part.end):
+            joined = b"".join(lines)
+            found = _parsed(joined, file.field, sum(1 for line in lines if line.strip()))
+            if found is None or not _add_column(words, found):
+                for batch in batches(file.json_texts(offset, lines), None):
+                    words.add(batch)
+            yield len(joined)
     else:
-        for batch in batches(part.file.texts(), None):
-            words.add(batch)
-            yield sum(map(len, batch))
+        for column in file.columns(part.first, part.end):
+            if not _add_column(words, column):
+                for batch in batches(file.column_texts(column), None):
+                    words.add(batch)
+            yield column.nbytes
+
+
+def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
+    """Return a field of JSON lines as Arrow reads it; None where it cannot, or would read what Python refuses."""
+    try:
+        import pyarrow
+        from pyarrow import json
+    except ModuleNotFoundError:
+        return None
+    schema = pyarrow.schema([(field, pyarrow.string())])
+    how = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    at_once = json.ReadOptions(use_threads=False, block_size=len(content) + 1)
+    block = np.frombuffer(content, np.uint8)
+    with native.reachable(block):
+        if native.valid_bytes(address(block), len(block)) < len(block):
+            return None
+    try:
+        table = json.read_json(pyarrow.BufferReader(content), at_once, how)
+    except (pyarrow.ArrowException, OverflowError):
+        return None
+    column = table[field].combine_chunks()
+    return None if column.null_count or len(column) != n_lines else column
+
+
+def _add_column(words: Words, column: pyarrow.Array) -> bool:
+    """Count the texts of a column, where it holds texts in UTF-8; return whether it does."""
+    from pyarrow import types
+
+    if not types.is_string(column.type) and not types.is_large_string(column.type):
+        return False
+    column = column.drop_null()
+    if not len(column):
+        return True
+    _, offsets, content = column.buffers()
+    kind = np.int64 if types.is_large_string(column.type) else np.int32
+    ends = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    data = np.zeros(int(ends[-1] - ends[0]) + PAD_BYTES, np.uint8)
+    if content is not None:
+        data[:-PAD_BYTES] = np.frombuffer(content, np.uint8)[ends[0] : ends[-1]]
+    sizes = np.diff(ends)
+    first_bytes = data[(ends[:-1] - ends[0])[sizes > 0]]
+    with native.reachable(data):
+        n_valid = native.valid_bytes(address(data), len(data))
+    if n_valid < len(data) or (first_bytes & 0xC0 == 0x80).any() or sizes.max() > MOST_TEXT_BYTES:
+        return False
+    words.add_texts(data, sizes)
+    return True
 
 
 def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
@@ -94,14 +157,17 @@ class Spill:
 
 
 class _Layout(Slots):
-    """The documents of a block, as kernels that count need them."""
+    """The texts of a block, as kernels that count need them."""
 
-    def __init__(self) -> None:
+    def __init__(self, pattern: tuple[str, ...]) -> None:
         super().__init__(BlockRecord)
         self._sizes = np.zeros(_MOST_TEXTS, np.int64)
         self.hold("sizes", self._sizes)
         self["most_texts"] = _MOST_TEXTS
-        self._out = np.zeros(0, np.uint8)
+        splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+        if splitting is not None and splitting.tables is not None and (cuts := line_cuts(splitting.tables)) is not None:
+            self.hold("line_cuts", cuts)
+        self._text = np.zeros(0, np.uint8)
 
     def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
         """Count the pieces of a block; raise `InvalidFile` for bytes that are not UTF-8."""
@@ -111,16 +177,19 @@ class _Layout(Slots):
         if n_valid < len(block):
             # It raises, unless such bytes are replaced.
             block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
-        if len(self._out) < len(block) + PAD_BYTES * _MOST_TEXTS:
-            self._out = np.zeros(2 * len(block) + PAD_BYTES * _MOST_TEXTS, np.uint8)
-            self.hold("out", self._out)
-        self["text"], self["n_bytes"] = address(block), len(block)
+        if len(self._text) < len(block) + PAD_BYTES:
+            self._text = np.zeros(2 * len(block) + PAD_BYTES, np.uint8)
+            self.hold("text", self._text)
+        # Kernels read beyond its end.
+        self._text[: len(block)] = block
+        self["n_bytes"] = len(block)
         self["by_lines"] = file.documents == "lines"
-        self["position"] = 0
-        while self["position"] < len(block):
-            with native.reachable(block, *self.arrays):
-                size = native.lay_documents(self.address)
-            words.add_laid_out(self._out[:size], self._sizes[: self["n_texts"]])
+        self["position"] = begin = 0
+        while begin < len(block):
+            with native.reachable(*self.arrays):
+                n_bytes = native.text_sizes(words.context_address, self.address)
+            words.add_texts(self._text[begin : begin + n_bytes + PAD_BYTES], self._sizes[: self["n_texts"]])
+            begin += n_bytes
 
 
 def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
@@ -130,8 +199,8 @@ def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterato
     for text in texts_in_turn(texts):
         for data in _pieces_of(repair_surrogates(text).encode(), cut):
             batch.append(data)
-            n_bytes += len(data) + PAD_BYTES
-            if n_bytes >= _BATCH_BYTES:
+            n_bytes += len(data)
+            if n_bytes >= _BATCH_BYTES or len(batch) == _MOST_TEXTS:
                 yield batch
                 batch, n_bytes = [], 0
     if batch:

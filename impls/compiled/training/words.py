@@ -81,6 +81,11 @@ class Words(Pieces):
         # The larger ones are of twice the size, and exist beside those of now.
         return is_nearly_full and 3 * now > n_bytes
 
+    @property
+    def context_address(self) -> int:
+        """The address of the context, for kernels that read the tables of the pattern."""
+        return self._context.address
+
     def add(self, texts: list[bytes]) -> None:
         """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""
         longest = max(map(len, texts), default=0)
@@ -88,12 +93,12 @@ class Words(Pieces):
             raise Unsupported(
                 "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
             )
-        pad = bytes(PAD_BYTES)
-        data = np.frombuffer(b"".join([part for text in texts for part in (text, pad)]), np.uint8)
-        self.add_laid_out(data, np.fromiter(map(len, texts), np.int64, len(texts)))
+        data = np.frombuffer(b"".join([*texts, bytes(PAD_BYTES)]), np.uint8)
+        self.add_texts(data, np.fromiter(map(len, texts), np.int64, len(texts)))
 
-    def add_laid_out(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Count as `add` the texts in `data`, uint8, with PAD_BYTES of zeros after each; `sizes`: int64 by text."""
+    def add_texts(self, data: np.ndarray, sizes: np.ndarray) -> None:
+        """Count as `add` the texts in `data`, uint8, one right after the other, and PAD_BYTES more; `sizes`: int64 by
+        text."""
         n_bytes = int(sizes.sum())
         if self._n_counted + n_bytes >= _MOST_COUNTED:
             self.collect()
@@ -102,12 +107,11 @@ class Words(Pieces):
             for text in _texts(data, sizes):
                 self._add_split(text)
             return
-        self["texts"], self["text_bytes"] = address(data), address(sizes)
+        self["texts"], self["n_readable"], self["text_bytes"] = address(data), len(data), address(sizes)
         self["n_texts"] = len(sizes)
-        self["text"] = self["text_at"] = self["position"] = 0
+        self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
         context = self._context
-        room = n_bytes + PAD_BYTES * len(sizes)
-        status = self._enlarging(room, lambda: native.count_texts(context.address, self.address), data, sizes)
+        status = self._enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
         if status == UNCOVERED:
             for text in _texts(data, sizes):
                 # One of these raises, and names the text that is not covered.
@@ -182,8 +186,8 @@ class Words(Pieces):
 
 
 def _texts(data: np.ndarray, sizes: np.ndarray) -> Iterator[bytes]:
-    """Yield the texts of `Words.add_laid_out`."""
+    """Yield the texts of `Words.add_texts`."""
     at = 0
     for size in sizes.tolist():
         yield data[at : at + size].tobytes()
-        at += size + PAD_BYTES
+        at += size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from impls.core.errors import InvalidModel
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
+from impls.core.text.joined_pieces import JOINED_PIECES
 from impls.core.text.normalization import normalizer
 from impls.core.text.sentencepiece_rules import SentencePieceRules, single_characters, token_text
 
@@ -31,6 +32,11 @@ def check_model(model: Model) -> None:
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
         raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
+    if model.joined_pieces is not None:
+        if model.joined_pieces not in JOINED_PIECES:
+            raise InvalidModel(f"joined_pieces must be {' or '.join(JOINED_PIECES)}, not {model.joined_pieces!r}")
+        if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.ignore_merges:
+            raise InvalidModel("joined_pieces needs the alphabet 'bytes' and listed merges, without ignore_merges")
     if model.continuing_prefix is not None:
         if model.alphabet != "chars" or model.merge_rule != "pairs" or not model.continuing_prefix:
             raise InvalidModel(

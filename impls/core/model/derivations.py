@@ -218,11 +218,13 @@ def unreachable(model: Model) -> tuple[int, ...]:
     """Return the ids of tokens that no text is encoded to: merging their own symbols does not give the token.
 
     The text around a token does not matter: had a merge crossed its border, the token would not be there. Where whole
-    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece.
+    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. Where merges
+    join pieces, none is found: that would depend on the pattern.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
         return model.recovered_merges[1]
-    if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
+    looked_up = model.merge_rule == "concatenation" or model.ignore_merges
+    if looked_up or model.joined_pieces is not None or concatenation_differs(model) is None:
         return ()
     return tuple(
         i

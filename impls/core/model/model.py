@@ -18,6 +18,7 @@ from impls.core.model import derivations
 from impls.core.model.checks import check_model
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.round_trip import round_trip_of
+from impls.core.text.joined_pieces import JoinedPieces
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
@@ -75,6 +76,9 @@ class Model(_Files):
     """Hugging Face's flag: a whole piece that is in the vocabulary is one token."""
     id_offset: int = 0
     """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
+    joined_pieces: JoinedPieces | None = None
+    """The pieces that merges also join where neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
+    merges stay inside pieces."""
     end_of_word: str | None = None
     continuing_prefix: str | None = None
     """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part

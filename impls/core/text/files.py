@@ -13,16 +13,22 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from impls.core.errors import InvalidFile, Missing
 from impls.core.text import blocks
 from impls.core.text.blocks import Block, blocks_of, decoded, documents_of
 
+if TYPE_CHECKING:
+    import pyarrow
+
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+_ROWS = 1024
+"""Rows of Parquet that are read at once."""
 
 
 class Part(NamedTuple):
@@ -78,7 +84,7 @@ class TextFile:
         with _readable(self.name):
             about = self.path.stat()
         size, changed = about.st_size, about.st_mtime_ns
-        if self.kind != "text" or self.is_compressed or not stat.S_ISREG(about.st_mode):
+        if self.is_compressed or not stat.S_ISREG(about.st_mode):
             return [Part(self, 0, None, size, changed)]
         with self._open():
             pass
@@ -92,9 +98,11 @@ class TextFile:
             for offset, content in self.blocks():
                 yield from documents_of(self.decoded(offset, content), self.documents)
         elif self.kind == "json":
-            yield from self._json_lines()
+            for at, lines in self.lines():
+                yield from self.json_texts(at, lines)
         else:
-            yield from self._column()
+            for column in self.columns():
+                yield from self.column_texts(column)
 
     def decoded(self, offset: int, content: bytes | memoryview) -> str:
         """Return the text of bytes at `offset`; raise `InvalidFile` for one that is not UTF-8, unless replaced."""
@@ -118,29 +126,51 @@ class TextFile:
         with _readable(self.name), _opened(self.path) as source:
             yield source
 
-    def _json_lines(self) -> Iterator[str]:
+    def lines(self, first: int = 0, end: int | None = None) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield lines, about a block at a time, with the offset of the first: all that begin in the blocks `first` to
+        `end`, which are counted by bytes here."""
         with self._open() as source:
-            for number, line in enumerate(self._lines(source), 1):
-                if not line.strip():
-                    continue
+            at = first * blocks.BLOCK_BYTES
+            if at:
+                source.seek(at - 1)
+                at += len(source.readline()) - 1
+            stop = sys.maxsize if end is None else end * blocks.BLOCK_BYTES
+            while at < stop:
+                # It ends with the line after which there are more bytes than are asked for, but 0 asks for all.
+                wanted = min(blocks.BLOCK_BYTES, stop - at) - 1
+                lines = source.readlines(wanted) if wanted else [source.readline()]
+                if not any(lines):
+                    return
+                yield at, lines
+                at += sum(map(len, lines))
+
+    def json_texts(self, at: int, lines: Iterable[bytes]) -> Iterator[str]:
+        """Yield the documents of JSON lines, the first of which begins at `at`; raise `InvalidFile` naming the line."""
+        for line in lines:
+            text = self.decoded(at, line)
+            text = text.removeprefix("\ufeff") if at == 0 else text
+            if text.strip():
                 try:
-                    entry = json.loads(line)
+                    entry = json.loads(text)
                 except (ValueError, RecursionError) as error:
                     reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too large"
-                    raise InvalidFile(self.name, f"line {number} is not JSON: {reason}") from None
+                    raise InvalidFile(self.name, f"{self._place(at)} is not JSON: {reason}") from None
                 found = entry.get(self.field) if isinstance(entry, dict) else None
                 if not isinstance(found, str):
-                    raise InvalidFile(self.name, f'line {number} has no field "{self.field}" that is a string')
+                    raise InvalidFile(self.name, f'{self._place(at)} has no field "{self.field}" that is a string')
                 yield found
-
-    def _lines(self, source: IO[bytes]) -> Iterator[str]:
-        at = 0
-        for line in source:
-            text = self.decoded(at, line)
-            yield text.removeprefix("\ufeff") if at == 0 else text
             at += len(line)
 
-    def _column(self) -> Iterator[str]:
+    def _place(self, at: int) -> str:
+        """Name the line that begins at byte `at`, by its number where the file can be read again."""
+        if self.path is None or not self.path.is_file():
+            return f"the line at byte {at}"
+        starts = (start for first, lines in self.lines() for start in accumulate(map(len, lines[:-1]), initial=first))
+        return f"line {1 + sum(1 for _ in takewhile(lambda start: start < at, starts))}"
+
+    def columns(self, first: int = 0, end: int | None = None) -> Iterator[pyarrow.Array]:
+        """Yield the column of Parquet, some rows at a time: of all row groups that begin in the blocks `first` to
+        `end`, which are counted by bytes here."""
         try:
             from pyarrow import ArrowInvalid, parquet
         except ModuleNotFoundError:
@@ -151,15 +181,24 @@ class TextFile:
                     raise InvalidFile(
                         self.name, f"has no column {self.field!r}; its columns: {file.schema_arrow.names}"
                     )
-                for batch in file.iter_batches(batch_size=1024, columns=[self.field]):
-                    for value in batch.column(0):
-                        text = value.as_py()
-                        if text is not None and not isinstance(text, str):
-                            raise InvalidFile(self.name, f"its column {self.field!r} holds {value.type}, not text")
-                        if text:
-                            yield text
+                stop = sys.maxsize if end is None else end
+                for group in range(file.num_row_groups):
+                    column = file.metadata.row_group(group).column(0)
+                    offset = min(column.data_page_offset, column.dictionary_page_offset or column.data_page_offset)
+                    if first <= offset // blocks.BLOCK_BYTES < stop:
+                        for batch in file.iter_batches(_ROWS, [group], [self.field], use_threads=False):
+                            yield batch.column(0)
         except (ArrowInvalid, OSError) as error:
             raise InvalidFile(self.name, f"cannot be read as Parquet: {error}") from None
+
+    def column_texts(self, column: pyarrow.Array) -> Iterator[str]:
+        """Yield the documents of a column."""
+        for value in column:
+            text = value.as_py()
+            if text is not None and not isinstance(text, str):
+                raise InvalidFile(self.name, f"its column {self.field!r} holds {value.type}, not text")
+            if text:
+                yield text
 
 
 class TextFiles:

@@ -84,6 +84,24 @@ def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:
     assert Model.load(tmp_path / "none.json").pattern == ()
 
 
+@pytest.mark.parametrize(("chosen", "join"), [(["--boundless"], "words"), (["--boundless", "all"], "all")])
+def test_pieces_that_merges_join(bpebench: Any, text: str, tmp_path: Path, chosen: list[str], join: Any) -> None:
+    out = tmp_path / "boundless.json"
+    command = ["train", "-c", text, "--vocab-size", "280", "--pattern", "cl100k", *chosen, "--out", str(out), "--json"]
+    shown = json.loads(bpebench(*command).out)
+    assert (shown["boundless"], shown["implementation"]) == (join, "priority")
+    spec = TrainingSpec(vocab_size=280, pattern="cl100k")
+    model = impls.train_boundless(load_corpus(text).documents(), spec, join=join)
+    assert Model.load(out) == model
+    assert any(b" " in (model.tokens[i] or b"")[1:] for i in model.merge_results)
+    ended = bpebench("convert", str(out), str(tmp_path / "tokenizer.json"), "--to", "tokenizer.json")
+    assert ended.status == 2
+    assert "tokenizer.json: merges that join whole pieces (BoundlessBPE) are kept by 'bpebench' only" in ended.err
+    encoded = bpebench("encode", "-m", str(out), "-e", "compiled", "by the way")
+    assert encoded.status == 2
+    assert "compiled: its merges join whole pieces (BoundlessBPE); naive and priority encode that" in encoded.err
+
+
 def test_parity_between_languages(bpebench: Any, text: str, tmp_path: Path) -> None:
     for name, content in (("tr", "ev evler evlerim\n\nevde"), ("dev-tr", "evler\n\nevde"), ("dev-en", "way\n\nby")):
         (tmp_path / f"{name}.txt").write_text(content, encoding="utf-8")
@@ -127,6 +145,11 @@ def test_languages_that_do_not_go_together_get_one_line(
         (["--superword-pattern", "none"], "--superword-pattern goes with --superword-from"),
         (["--superword-from", "300", "--vocab-size", "299"], "299 is below the 300 ids that superwords follow"),
         (["--superword-from", "0"], "0 is not in the range"),
+        (["--boundless", "some"], "'some' is not one of 'words', 'all'"),
+        (["--boundless", "-e", "naive"], "--implementation does not go with --boundless, which `priority` trains"),
+        (["--boundless", "--superword-from", "260"], "--superword-from does not go with --boundless"),
+        (["--boundless", "--until", "gain<1%"], "--until does not go with --boundless"),
+        (["--boundless", "--ties", "first"], "ties: 'first' is not known where merges join pieces"),
         (["--superword-from", "258", "-e", "tokenizers"], "tokenizers: does not go on from a model"),
         (
             ["--extend", "BEGUN", "-e", "wordcount", "--vocab-size", "40"],

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from counted_files import NO_SPACES, PARTS, SPACES, counted_in_order, ended, expected, text
 
 import impls
 from impls import InvalidFile, InvalidPattern, TrainingSpec
@@ -19,13 +20,7 @@ from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
-from impls.core.text.patterns import resolve
-from impls.core.training import corpus_pieces
-
-SPACES = ["\t", "\x0b", "\x0c", "\x1c", "\x1f", "\x85", "\xa0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029"]
-SPACES += ["\u202f", "\u205f", "\u3000", " "]
-NO_SPACES = ["\x0e", "\x1b", "\u0084", "\u180e", "\u200b", "\u2030", "\u2060", "\ufeff", "\u3001", "\u1681", "\u00a1"]
-PARTS = ["a", "bc ", "\n", "\n\n", "é", "long" * 30, "😀", "\r\n", "12", "'s ", *SPACES, *NO_SPACES]
+from impls.core.text.patterns import NAMED, Splitter, resolve
 
 DAMAGE = ["80", "c080", "c1bf", "e09fbf", "eda080", "f08fbfbf", "f49080", "f5808080", "ff", "e282", "c4", "f09f98"]
 DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]
@@ -39,25 +34,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "BLOCK_BYTES", 40)
 
 
-def expected(given: TextFiles, pattern: str) -> dict[str, int]:
-    return Counter(corpus_pieces(given, TrainingSpec(vocab_size=256, pattern=pattern)))
-
-
-def counted_in_order(given: TextFiles, pattern: str) -> dict[str, int]:
-    return dict(count_files(given, resolve(pattern), in_order=True).items())
-
-
-def ended(count: Callable[[TextFiles, str], dict[str, int]], given: TextFiles) -> dict[str, int] | str:
-    try:
-        return count(given, "gpt2")
-    except InvalidFile as error:
-        return str(error)
-
-
-def text(rng: random.Random) -> bytes:
-    return "".join(rng.choices(PARTS, k=rng.randrange(80))).encode()
-
-
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("pattern", ["gpt2", "turkish", "o200k", "none", r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"])
 @pytest.mark.parametrize("documents", ["paragraphs", "lines"])
@@ -69,6 +45,42 @@ def test_kernels_count_the_pieces_of_the_documents(tmp_path: Path, pattern: str,
             path.write_bytes(text(rng))
         given = TextFiles([TextFile(path, documents) for path in paths])  # type: ignore[arg-type]
         assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
+
+
+@pytest.mark.parametrize("pattern", sorted(NAMED))
+def test_lines_are_counted_one_by_one_though_they_are_split_together(
+    tmp_path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_texts: list[int] = []
+    add_texts = words.Words.add_texts
+
+    def noting(self: words.Words, data: np.ndarray, sizes: np.ndarray) -> None:
+        n_texts.append(len(sizes))
+        add_texts(self, data, sizes)
+
+    monkeypatch.setattr(words.Words, "add_texts", noting)
+    monkeypatch.setattr(parts, "_MOST_TEXTS", 7)
+    rng, path = random.Random(pattern), tmp_path / "a.txt"
+    edges = ["", "", "", ".", " ", "\r", "'", "\n", "  ", "ş", "漢", "12", "\t", "\u3000"]
+    inside, n_lines = [*PARTS, "they'll", "Ev'e", "12345", "漢字", "مرحبا"], 0
+    for _ in range(12):
+        lines = [" ".join(rng.choices(inside, k=rng.randrange(9))) for _ in range(rng.randrange(60))]
+        path.write_text("".join(rng.choice(edges) + line + rng.choice(edges) + "\n" for line in lines), newline="")
+        given = TextFiles([TextFile(path, "lines")])
+        assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
+        n_lines += len(list(given))
+    assert (sum(n_texts) < 0.9 * n_lines) == (pattern not in ("none", "deepseek", "superword"))
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "deepseek", r"\p{N}{1,3}|\P{N}+", "none"])
+def test_tables_grow_in_the_middle_of_a_text(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_BITS", 6)
+    stages = ("\\p{N}{1,3}|\\P{N}+", *resolve("gpt2")) if pattern.startswith("\\") else resolve(pattern)
+    text = " ".join(f"w{i % 700}x{i * i % 900}" for i in range(3000))
+    tables = parts.new_words(stages)
+    tables.add([text.encode(), text[:99].encode()])
+    split = Splitter(stages).split
+    assert dict(tables.counted().items()) == Counter([*split(text), *split(text[:99])])
 
 
 @pytest.mark.parametrize("characters", [SPACES, NO_SPACES], ids=["white space", "others"])

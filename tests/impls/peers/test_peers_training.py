@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import impls
 from impls import InvalidSpec, Model, Tokenizer, TrainingSpec, Unsupported
+from impls.core.text.files import TextFile, TextFiles
 
 PeerOf = Callable[..., type[Tokenizer]]
 
@@ -85,6 +87,20 @@ def test_the_same_tokens_and_merges_in_the_same_order(name: str, fields: dict[st
         spec = TrainingSpec(vocab_size=60 if fields.get("alphabet") == "chars" else 280, **fields, **more)
         model = peer.train_model(iter(texts), spec)
         assert learned(model) == learned(priority.train_model(texts, spec)), texts
+
+
+@pytest.mark.parametrize("name", ["gigabpe", "gigatoken"])
+def test_a_file_read_by_lines_is_its_lines(name: str, peer_of: PeerOf, tmp_path: Path) -> None:
+    path, spec = tmp_path / "text.txt", TrainingSpec(vocab_size=280, base_order="gpt2")
+    for seed in range(25):
+        content = "\n".join(corpus(seed)).replace("\v", "") + random.Random(seed).choice(["", "\n", "\n\n", " a \n"])
+        path.write_text(content, newline="")
+        lines = content.splitlines(keepends=True)
+        model = peer_of(name).train_model(TextFiles([TextFile(path, "lines")]), spec)
+        assert learned(model) == learned(impls.get("priority").train_model(lines, spec)), content
+        paragraphs = TextFiles([TextFile(path)])
+        whole = peer_of(name).train_model(paragraphs, spec)
+        assert learned(whole) == learned(impls.get("priority").train_model(list(paragraphs), spec)), content
 
 
 @pytest.mark.parametrize(("name", "fields"), REFUSED)

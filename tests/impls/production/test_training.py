@@ -7,6 +7,7 @@ import json
 import random
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import tokenizers
 import impls
 from impls import Model, TrainingSpec, Unsupported
 from impls.core.model.derivations import recovered_merges
+from impls.core.text.files import TextFile, TextFiles
 
 N_CORPORA = 150
 BYTES = "aab cçİ\n1'😀\0▁"
@@ -31,6 +33,16 @@ def random_corpus(chance: random.Random, letters: str = BYTES) -> list[str]:
     """A few short texts of few letters, so that ties are frequent."""
     few = chance.sample(letters, chance.randint(2, 6))
     return ["".join(chance.choices(few, k=chance.randint(0, 60))) for _ in range(chance.randint(1, 4))]
+
+
+def test_hugging_face_reads_a_file_by_lines(tmp_path: Path) -> None:
+    chance, path, spec = random.Random(5), tmp_path / "text.txt", TrainingSpec(vocab_size=300, base_order="gpt2")
+    for _ in range(40):
+        content = "".join(chance.choices("aab cçİ\n\n1'😀▁", k=chance.randint(0, 90)))
+        path.write_text(content, newline="")
+        files = TextFiles([TextFile(path, "lines")])
+        theirs, own = (impls.get(name).train_model(files, spec) for name in ("tokenizers", "priority"))
+        assert merges_of(theirs) == merges_of(own), content
 
 
 def merges_of(model: Model) -> list[tuple[bytes | None, bytes | None]]:

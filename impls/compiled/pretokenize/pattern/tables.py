@@ -113,7 +113,32 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
             cuts[before, after] = False
     if not cuts.any() or stage.end > 64:
         return None
-    bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
+    return _as_bits(cuts)
+
+
+def line_cuts(stage: SplitTables) -> np.ndarray | None:
+    """Return where a text may be split in two after a line break, whatever else is around it, as bits by class of the
+    character after it: int64 by class of the one before the line break, the last where it begins the text.
+
+    There, in every state that a line break leaves, the pattern ends a piece before the next character, and at the end
+    of a text. None where there is no such place, or more classes than an int64 has bits.
+    """
+    rows, newline = stage.rows, int(stage.ascii_classes[10])
+    if stage.has_gaps or stage.end > 64:
+        return None
+    cuts = np.zeros((stage.end + 1, stage.end), bool)
+    for before in range(stage.end + 1):
+        # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
+        states = {0} if before == stage.end else {0, *_after(rows, [before])}
+        after = rows[sorted(_after(rows[sorted(states)], [newline]))]
+        if len(after) and (after[:, stage.end] & CUT).all():
+            cuts[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    return _as_bits(cuts) if cuts.any() else None
+
+
+def _as_bits(cuts: np.ndarray) -> np.ndarray:
+    """Return a row of bools as the bits of an int64."""
+    bits: np.ndarray = cuts.astype(np.uint64) << np.arange(cuts.shape[1], dtype=np.uint64)
     return np.asarray(bits.sum(axis=1).astype(np.int64))
 
 

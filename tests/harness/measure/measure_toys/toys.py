@@ -6,13 +6,14 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 
-from impls import Model, Tokenizer, Unsupported
+from impls import Model, Tokenizer, TrainingSpec, Unsupported, get
 
 
 class ToyBytes(Tokenizer):
@@ -285,3 +286,13 @@ class ToyLittering(ToySuicidal):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         tempfile.mkdtemp(prefix="litter-")
+
+
+class ToyMislearning(ToyBytes):
+    """Learns one merge less than it should."""
+
+    name = "toy-mislearning"
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        return get("priority").train_model(texts, replace(spec, vocab_size=spec.vocab_size - 1))
