@@ -92,7 +92,7 @@ def shown(rows: Sequence[Row]) -> str:
     parts = []
     for file, context in dict.fromkeys((row.words, row.found.context) for row in rows):
         some = [row for row in rows if (row.words, row.found.context) == (file, context)]
-        some.sort(key=lambda row: -(row.found.figures["f1"].value or 0))
+        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
         cells = [
             [
                 named(printable(row.model), row.tokenizer.model.round_trip),
@@ -105,11 +105,17 @@ def shown(rows: Sequence[Row]) -> str:
         parts += [title, "", options.table(cells, ["model", "words", *_SHOWN.values()]), ""]
         if context != "alone":
             parts += [line for row in some for line in _affixes(row)]
+    if any(map(_is_lossy, rows)):
+        parts.append("A lossy vocabulary comes last; the words it does not keep are left out of its figures.\n")
     parts.append(
         "Borders inside words, of tokens against morphs. MorphScore (Arnett and Bergen 2025): words of several tokens "
         "with a border after the first morph. ±: half the width of the 95 % interval over words; --json gives its ends."
     )
     return "\n".join(parts)
+
+
+def _is_lossy(row: Row) -> bool:
+    return row.tokenizer.model.round_trip == "lossy"
 
 
 def _affixes(row: Row) -> list[str]:

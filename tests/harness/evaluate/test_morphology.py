@@ -209,6 +209,21 @@ def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, said: str
         read_gold(str(tmp_path / "gold.tsv"))
 
 
+def test_a_lossy_vocabulary_comes_last_whatever_its_figures(bpebench: Any, tmp_path: Path) -> None:
+    over_bytes("e+v", normalization="nfc").save(tmp_path / "exact.json")
+    letters = tuple(letter.encode() for letter in ("e", "v", "d", "ev", "de"))
+    fields: dict[str, Any] = {"alphabet": "chars", "unknown": "?", "unknown_id": 5}
+    Model(tokens=letters, merges=((0, 1), (2, 0)), **fields).save(tmp_path / "lossy.json")
+    (tmp_path / "gold.tsv").write_text("evde\tev de\nevler\tev ler\n")
+    command = [f"-m{tmp_path}/{name}.json" for name in ("lossy", "exact")]
+    shown = bpebench("evaluate", *command, "--morphology", str(tmp_path / "gold.tsv")).out
+    lines = [line for line in shown.splitlines() if ".json " in line]
+    assert ["exact.json" in line for line in lines] == [True, False, True, False]
+    assert "1 (1 left out)" in lines[1]
+    assert "(lossy)" in lines[1]
+    assert "A lossy vocabulary comes last" in shown
+
+
 def test_the_verb_takes_a_language_or_a_file_and_nothing_that_counts_text(bpebench: Any, tmp_path: Path) -> None:
     over_bytes("e+v", "l+e", "le+r").save(tmp_path / "x.json")
     (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
