@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.explain.readable import quoted
 from harness.lint.proofs import Proofs, Rule, text_of
 from harness.lint.utf8 import texts_around
 from harness.measure.token_use import ordinary_tokens
@@ -87,7 +88,7 @@ def reach(tokenizer: Tokenizer) -> Reach:
     unreached = []
     for i in left:
         if i not in search.found:
-            rule, why = proven.get(i) or ("context", f"in none of the {search.n_tried[i]} texts tried")
+            rule, why = proven.get(i) or ("context", search.failure(i, texts.get(i)))
             unreached.append(Unreached(i, tokens[i], own.get(i), i in proven, rule, why))
     elsewhere = {i: Elsewhere(own.get(i), text) for i, text in sorted(search.found.items())}
     return Reach(tokens, elsewhere, unreached)
@@ -137,6 +138,16 @@ class _Search:
             parts = [i for i in tokens if i not in texts and i not in self.found]
             completed = self._completed(parts, tokens, most)
             self._look([(i, f"{before}{text}{after}") for i, text in completed for before, after in around])
+
+    def failure(self, i: int, text: str | None) -> str:
+        """Say what became of an id that was not found: how its own text is cut, and how many others were tried."""
+        tried = f"in none of the {self.n_tried[i]:,} texts tried"
+        try:
+            pieces = [] if text is None else self._tokenizer.pieces(text)
+        except BPEError:
+            pieces = []
+        cut = " ".join(map(quoted, pieces))
+        return f"its text is cut into {cut}; {tried}" if len(pieces) > 1 else tried
 
     def _completed(self, parts: Iterable[int], tokens: dict[int, bytes], most: int) -> list[tuple[int, str]]:
         return [(i, text) for i in parts for text in texts_around(tokens[i], most)]

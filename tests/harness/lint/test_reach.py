@@ -81,7 +81,7 @@ def test_without_a_proof_nothing_is_claimed() -> None:
     one = of(reached(model), b"ab")
     assert one is not None
     assert (one.proven, one.rule, one.ids) == (False, "context", (97, 98))
-    assert one.why.startswith("in none of the ")
+    assert one.why.startswith("its text is cut into ‘a’ ‘b’; in none of the ")
 
 
 def test_a_token_of_other_text_only_is_reached_and_the_text_is_shown() -> None:
