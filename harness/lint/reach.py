@@ -24,6 +24,8 @@ from impls.core.text.sentencepiece_rules import single_characters
 _AROUND = ("\U0010fffd", "a", " ", "\n", "1", ".", "A", "'", "é", "ж", "中", "\t", "\u0301", "\u3000", "🙂")
 """Characters of different classes to put around a token."""
 _MOST_AROUND = 30
+_MOST_TEXTS = 100_000
+"""Texts tried for all tokens together, in each round."""
 _AFTER = ("s", "t", "d", "m", "ll", "re", "ve", "S", "LL")
 """Ends of English contractions, which some patterns keep together."""
 _FEW, _MANY = 32, 2048
@@ -126,18 +128,29 @@ class _Search:
         """Look for the ids of tokens with one rare character around, or with what completes their characters."""
         rare = self._around[0] if self._around else ""
         asked = [(i, f"{rare}{text}{rare}") for i, token in tokens.items() if (text := text_of(token)) is not None]
-        self._look(asked + self._completed([i for i, token in tokens.items() if text_of(token) is None], tokens, _FEW))
+        parts = [i for i, token in tokens.items() if text_of(token) is None]
+        self._look(asked + [(i, text) for i in parts for text in texts_around(tokens[i], _FEW)])
 
     def thoroughly(self, tokens: dict[int, bytes]) -> None:
         """Look for the ids of tokens with all characters around that may matter."""
         texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
         pairs = list(_pairs(self._around, self._after))
+        n_asked = 0
         for before, after in pairs:
-            self._look([(i, f"{before}{text}{after}") for i, text in texts.items() if i not in self.found])
+            asked = [(i, f"{before}{text}{after}") for i, text in texts.items() if i not in self.found]
+            if n_asked > _MOST_TEXTS:
+                break
+            self._look(asked)
+            n_asked += len(asked)
         for most, around in ((_MANY, [("", "")]), (_FEW, pairs)):
             parts = [i for i in tokens if i not in texts and i not in self.found]
-            completed = self._completed(parts, tokens, most)
-            self._look([(i, f"{before}{text}{after}") for i, text in completed for before, after in around])
+            each = max(_FEW, _MOST_TEXTS // max(1, len(parts)))
+            asked = []
+            for i in parts:
+                completed = texts_around(tokens[i], most)
+                every = [(i, f"{before}{text}{after}") for before, after in around for text in completed]
+                asked += every[:: 1 + (len(every) - 1) // each]
+            self._look(asked)
 
     def failure(self, i: int, text: str | None) -> str:
         """Say what became of an id that was not found: how its own text is cut, and how many others were tried."""
@@ -148,9 +161,6 @@ class _Search:
             pieces = []
         cut = " ".join(map(quoted, pieces))
         return f"its text is cut into {cut}; {tried}" if len(pieces) > 1 else tried
-
-    def _completed(self, parts: Iterable[int], tokens: dict[int, bytes], most: int) -> list[tuple[int, str]]:
-        return [(i, text) for i in parts for text in texts_around(tokens[i], most)]
 
     def _look(self, asked: list[tuple[int, str]]) -> None:
         """Look for an id in the ids of a text, for each pair."""
