@@ -46,7 +46,7 @@ _ENTRIES = {
         "Count the pieces of a corpus of any size once, to train on often.",
         "-c samples --pattern turkish --out samples.counts --show 5",
     ),
-    "vocab": ("Look into a vocabulary: its size, rules and tokens.", "gpt2 --find ing"),
+    "vocab": ("Look into a vocabulary: its size, rules, tokens and health.", "gpt2 --find ing"),
     "encode": ("Text to token ids.", "-m o200k_base --pieces 'evlerimizden'"),
     "decode": ("Token ids to text.", "-m gpt2 31373 995"),
     "convert": (

@@ -53,6 +53,9 @@ class Evaluate(Verb):
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
     prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
     price: float | None = options.price_option(None)
+    morphology: tuple[str, ...] = options.morphology_option(
+        "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
+    )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
     as_csv: bool = flag("One CSV table on standard output.", "--csv")
@@ -70,6 +73,9 @@ class Evaluate(Verb):
         from harness.progress import progress
 
         options.ensure(self.models, "name at least one vocabulary with -m")
+        if self.morphology:
+            self._compare_with_morphs()
+            return
         options.ensure(self.as_json + self.as_csv + self.as_latex < 2, "choose one of --json, --csv and --latex")
         self._check_parallel()
         if self.out is not None:
@@ -90,6 +96,14 @@ class Evaluate(Verb):
             click.echo(output.latex(rows), nl=False)
         else:
             self.output(document, lambda: _shown(rows, prices))
+
+    def _compare_with_morphs(self) -> None:
+        from harness.commands import morphology_report
+
+        others = options.given(self) - {"models", "morphology", "as_json"}
+        options.ensure(not others, "--morphology goes with -m and --json only")
+        rows = morphology_report.compare_with_morphs(self.models, self.morphology)
+        self.output(morphology_report.document(rows), lambda: morphology_report.shown(rows))
 
     @property
     def _is_parallel(self) -> bool:

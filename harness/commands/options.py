@@ -47,6 +47,8 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
 implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
 baseline_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--baseline")
+against_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--against")
+morphology_option = _option_of("harness.evaluate.morphology:gold_names", "tr|he|ru|FILE", "--morphology")
 extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
 held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")(

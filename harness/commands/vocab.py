@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from harness.commands import options
 from harness.commands.corpus_parts import corpus_parts
 from harness.commands.verb import Verb, argument, flag, option
+from harness.commands.vocab_lint import lint, shown
 from harness.commands.vocabulary_report import report_on, write_charts
+from harness.lint.findings import FINDINGS
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
@@ -18,6 +22,9 @@ class Vocab(Verb):
 
     With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
     each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
+
+    With --lint its health: tokens no text is encoded to, with the proof, and what else is odd about it; with --against
+    what another vocabulary would change. For both, -c is any text to look at.
     """
 
     model: str = argument(default=DEFAULT_MODEL)
@@ -29,14 +36,45 @@ class Vocab(Verb):
     held_out: tuple[str, ...] = options.held_out
     out: Path | None = option("With -c: write two charts (SVG) here.", type=options.FOLDER)
     max_bytes: int | None = options.max_bytes
+    lint: bool = flag("Look for unreachable tokens, glitch candidates, duplicates and the like.")
+    fail_on: tuple[str, ...] = option(
+        "With --lint: exit status 1 where such a token is found; repeatable.",
+        multiple=True,
+        type=click.Choice(list(FINDINGS)),
+    )
+    against: str | None = options.against_option("Compare with this vocabulary.")
+    prices: Path | None = option("With --against and -c: prices per million tokens (TOML).", type=options.FILE)
 
-    def run(self) -> None:
-        """Print what the model is, and the tokens asked for."""
+    def run(self) -> bool:
+        """Print what the model is, and the tokens asked for; return whether a finding is one of --fail-on."""
         from harness.data import load_model
-        from impls.core.errors import UnknownId
 
         options.ensure(self.corpora or not (self.held_out or self.out), "--held-out and --out go with -c")
-        model = load_model(self.model)
+        options.ensure(self.lint or not self.fail_on, "--fail-on goes with --lint")
+        options.ensure(self.corpora or "unmet" not in self.fail_on, "--fail-on unmet needs a text: -c")
+        options.ensure(self.prices is None or (self.against and self.corpora), "--prices goes with --against and -c")
+        if not self.lint and self.against is None:
+            self._describe(load_model(self.model))
+            return False
+        others = options.given(self) - {"model", "corpora", "max_bytes", "as_json"}
+        others -= {"lint", "fail_on"} if self.lint else {"against", "prices"}
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(others))
+        options.ensure(not others, f"{flags} does not go with {'--lint' if self.lint else '--against'}")
+        names = dict.fromkeys(self.corpora)
+        corpora = [options.load_corpus(name, max_bytes=self.max_bytes) for name in names]
+        if self.against is not None:
+            from harness.commands.vocab_difference import compare, shown_difference
+
+            difference = compare(self.model, self.against, corpora, self.prices)
+            self.output(difference.document(), lambda: shown_difference(difference))
+            return False
+        found = lint(self.model, load_model(self.model), corpora)
+        self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
+        return bool(found.failed(self.fail_on))
+
+    def _describe(self, model: Model) -> None:
+        from impls.core.errors import UnknownId
+
         by_id = model.bytes_by_id()
         for position, i in enumerate(self.ids):
             if i not in by_id:

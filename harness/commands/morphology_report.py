@@ -1,0 +1,143 @@
+"""`bpebench evaluate --morphology`: token borders against the morphs of segmented words, printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness.commands import options
+from harness.printable import printable
+from harness.progress import progress
+
+if TYPE_CHECKING:
+    from harness.evaluate.intervals import Figure
+    from harness.evaluate.morphology import Affix, Agreement
+    from impls import Tokenizer
+
+_SHOWN = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "morph_score": "MorphScore",
+    "single_token_word_share": "1-token words",
+    "cut_character_word_share": "cut characters",
+    "affix_consistency": "affixes alike",
+}
+"""Figures of the table -> their headings."""
+_N_AFFIXES = 5
+
+
+class Row(NamedTuple):
+    """A vocabulary on a gold file, in one context."""
+
+    model: str
+    tokenizer: Tokenizer
+    words: str
+    found: Agreement
+
+
+def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Row]:
+    """Return a row for each gold file, context and model; raise `DataError` for a file that is wrong."""
+    from harness.data import load_model
+    from harness.evaluate.morphology import CONTEXTS, agreement, read_gold
+    from harness.evaluate.run import fastest
+
+    words = {file: read_gold(file) for file in dict.fromkeys(files)}
+    with progress("comparing with morphs"):
+        tokenizers = {name: fastest(load_model(name)) for name in dict.fromkeys(models)}
+        return [
+            Row(name, tokenizer, file, agreement(tokenizer, words[file], context))
+            for file in words
+            for context in CONTEXTS
+            for name, tokenizer in tokenizers.items()
+        ]
+
+
+def document(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has one."""
+    return {"confidence": 0.95, "rows": [_json_row(row) for row in rows]}
+
+
+def _json_row(row: Row) -> dict[str, Any]:
+    found, by_id = row.found, row.tokenizer.model.bytes_by_id()
+    figures = found.figures
+    return {
+        "model": row.model,
+        "words": row.words,
+        "context": found.context,
+        "implementation": row.tokenizer.name,
+        "round_trip": row.tokenizer.model.round_trip,
+        "n_words": found.n_words,
+        "n_left_out": found.n_left_out,
+        "n_morph_borders": found.n_morph_borders,
+        "n_token_borders": found.n_token_borders,
+        "n_shared_borders": found.n_shared_borders,
+        **{name: figure.value for name, figure in figures.items()},
+        "intervals": {name: [one.low, one.high] for name, one in figures.items() if one.low is not None},
+        "affixes": [
+            {
+                **affix._asdict(),
+                "tokens": list(affix.tokens),
+                "token_texts": [by_id[i].decode("utf-8", "backslashreplace") for i in affix.tokens],
+            }
+            for affix in found.affixes
+        ],
+    }
+
+
+def shown(rows: Sequence[Row]) -> str:
+    """Return a table for each gold file and context, and the affixes least and most respected after a space."""
+    from harness.report.round_trips import named
+
+    parts = []
+    for file, context in dict.fromkeys((row.words, row.found.context) for row in rows):
+        some = [row for row in rows if (row.words, row.found.context) == (file, context)]
+        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
+        cells = [
+            [
+                named(printable(row.model), row.tokenizer.model.round_trip),
+                f"{row.found.n_words:,}" + (f" ({row.found.n_left_out:,} left out)" if row.found.n_left_out else ""),
+                *(_figure(row.found.figures[name]) for name in _SHOWN),
+            ]
+            for row in some
+        ]
+        title = f"{printable(file)}: words {context}"
+        parts += [title, "", options.table(cells, ["model", "words", *_SHOWN.values()]), ""]
+        if context != "alone":
+            parts += [line for row in some for line in _affixes(row)]
+    if any(map(_is_lossy, rows)):
+        parts.append("A lossy vocabulary comes last; the words it does not keep are left out of its figures.\n")
+    parts.append(
+        "Borders inside words, of tokens against morphs. MorphScore (Arnett and Bergen 2025): words of several tokens "
+        "with a border after the first morph. ±: half the width of the 95 % interval over words; --json gives its ends."
+    )
+    return "\n".join(parts)
+
+
+def _is_lossy(row: Row) -> bool:
+    return row.tokenizer.model.round_trip == "lossy"
+
+
+def _affixes(row: Row) -> list[str]:
+    found = row.found.affixes
+    if not found:
+        return []
+    most = found[: _N_AFFIXES - 1 : -1][:_N_AFFIXES]
+    cells = [("least", *_affix(row, one)) for one in found[:_N_AFFIXES]]
+    cells += [("most", *_affix(row, one)) for one in most]
+    headers = ["respected", "affix", "times", "both borders", "same tokens", "which are"]
+    return [f"{printable(row.model)}: affixes", "", options.table(cells, headers), ""]
+
+
+def _affix(row: Row, affix: Affix) -> tuple[str, ...]:
+    by_id = row.tokenizer.model.bytes_by_id()
+    tokens = " ".join(repr(by_id[i].decode("utf-8", "backslashreplace")) for i in affix.tokens)
+    return affix.text, f"{affix.n_occurrences:,}", f"{affix.respected:.0%}", f"{affix.consistency:.0%}", tokens
+
+
+def _figure(figure: Figure) -> str:
+    if figure.value is None:
+        return "—"
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.3f}"
+    return f"{figure.value:.3f} ± {(figure.high - figure.low) / 2:.2g}"

@@ -1,0 +1,93 @@
+"""`bpebench vocab --lint`: the health of a vocabulary, printed; the exit status can gate a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.commands import options
+from harness.commands.corpus_parts import label
+from harness.lint.findings import FINDINGS
+from harness.progress import progress
+
+if TYPE_CHECKING:
+    from harness.data import Corpus
+    from harness.lint.report import Health
+    from impls.core.model.model import Model
+
+_N_EXAMPLES = 6
+
+
+def lint(name: str, model: Model, corpora: Sequence[Corpus]) -> Health:
+    """Return the health of `model`, with what the corpora use of it."""
+    from harness.evaluate.run import fastest
+    from harness.lint.report import health
+    from harness.measure.token_use import all_of, token_use
+
+    tokenizer = fastest(model)
+    with progress(f"looking into {name}"):
+        uses = [token_use(tokenizer, corpus.documents(), label([corpus])) for corpus in corpora]
+        return health(name, tokenizer, all_of(uses) if uses else None)
+
+
+def shown(found: Health, fail_on: Sequence[str]) -> str:
+    """Return the findings as text, with the first few tokens of each; JSON has them all."""
+    lines = [f"{found.name}: {len(found.reach.tokens):,} tokens, by {found.tokenizer.name}"]
+    if found.use is not None:
+        lines[0] += f"; corpus: {found.use.text}, {found.use.n_bytes:,} bytes"
+    lines += ["", options.table(list(_findings(found)), ["finding", "tokens", "means", "first"]), ""]
+    unreached = [one for one in found.reach.unreached if not one.is_unused_byte]
+    rows = [(one.id, _quoted(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
+    lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
+    tokens = found.reach.tokens
+    around = [
+        (i, _quoted(tokens[i]), _ids(one.ids), _quoted(one.text.encode()))
+        for i, one in found.reach.elsewhere.items()
+        if one.ids is not None and found.tokenizer.model.sentencepiece is None
+    ]
+    lines += _section("Reached in other text only", ["id", "token", "its text gives", "a text that has it"], around)
+    others = [one for one in found.glitches if one.id not in {other.id for other in unreached}]
+    glitches = [(one.id, _quoted(tokens[one.id]), "; ".join(one.reasons)) for one in others]
+    lines += _section("Other glitch candidates", ["id", "token", "why"], glitches)
+    shares = [(script, f"{n:,}", f"{n / len(tokens):.1%}") for script, n in found.scripts.items()]
+    lines += [options.table(shares, ["script", "tokens", "share"]), ""]
+    lines += [options.table(list(_policy(found.policy)), ["digits and white space", "measured"])]
+    if failed := found.failed(fail_on):
+        lines += ["", f"failed: {', '.join(failed)}"]
+    return "\n".join(lines)
+
+
+def _findings(found: Health) -> Iterator[tuple[str, str, str, str]]:
+    for finding in FINDINGS:
+        ids = found.ids(finding)
+        n = f"{len(ids):,}" if finding in found.looked_for else "needs -c"
+        yield finding, n, FINDINGS[finding], " ".join(_quoted(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES])
+
+
+def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    if not rows:
+        return []
+    more = f" (the first {_N_EXAMPLES} of {len(rows):,}; --json has all)" if len(rows) > _N_EXAMPLES else ""
+    return [f"{title}{more}", "", options.table(rows[:_N_EXAMPLES], headers), ""]
+
+
+def _policy(policy: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for measured in policy.values():
+        for key, value in measured.items():
+            if isinstance(value, dict):
+                value = ", ".join(f"{name}: {_number(one)}" for name, one in value.items())
+            elif isinstance(value, list):
+                value = " ".join(map(repr, value))
+            yield key.replace("_", " "), "—" if value is None else _number(value)
+
+
+def _number(value: Any) -> str:
+    return f"{value:.1%}" if isinstance(value, float) else str(value)
+
+
+def _ids(ids: Iterable[int] | None) -> str:
+    return "—" if ids is None else " ".join(map(str, ids))
+
+
+def _quoted(token: bytes) -> str:
+    return repr(token.decode("utf-8", "backslashreplace"))

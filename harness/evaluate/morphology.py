@@ -1,0 +1,228 @@
+"""Agreement of token borders with morphs, over words that somebody has segmented.
+
+A gold file is UTF-8, a word a line: the word, a tab, its morphs with a space between, and optionally a tab and the
+number of the stem among them (without it the first). The morphs joined are the word. Lines that begin with # say by
+which rule it was made. Ours for Turkish, Hebrew and Russian are named `tr`, `he` and `ru`.
+
+A word is encoded alone, and after itself and a space, as words stand in a text. Only borders inside the word count; one
+inside a character (of a vocabulary over bytes) is a border too, and none of a morph. A word that the ids do not decode
+to, of a lossy vocabulary or one that changes letters, is left out and counted as such.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.data import DataError, datasets_folder
+from harness.evaluate.intervals import Figure, ratio
+from harness.evaluate.tally import GROUPS
+from impls import BPEError, Tokenizer
+
+CONTEXTS = ("alone", "after a space")
+AFFIX_OCCURRENCES = 5
+"""An affix is judged where it occurs so often."""
+FIGURES = (
+    "precision",
+    "recall",
+    "f1",
+    "morph_score",
+    "single_token_word_share",
+    "cut_character_word_share",
+    "affix_consistency",
+)
+
+
+class Word(NamedTuple):
+    """A word and its morphs; `stem` is the index of the stem among them."""
+
+    text: str
+    morphs: tuple[str, ...]
+    stem: int
+
+    @property
+    def borders(self) -> list[int]:
+        """The borders between morphs, as offsets in UTF-8."""
+        return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
+
+
+class Cut(NamedTuple):
+    """How a word is cut into tokens."""
+
+    borders: frozenset[int]
+    """Token borders inside the word, as offsets in UTF-8."""
+    spans: tuple[tuple[int, int, int], ...]
+    """The id, begin and end of each token that holds some of the word."""
+
+
+class Affix(NamedTuple):
+    """What becomes of one affix."""
+
+    text: str
+    """`-ler` for a suffix, `ה-` for a prefix."""
+    n_occurrences: int
+    respected: float
+    """The share of its occurrences whose borders are all token borders."""
+    consistency: float
+    """The share of its occurrences that are in the same tokens as most of them."""
+    tokens: tuple[int, ...]
+    """These tokens, which may hold more than the affix."""
+
+
+@dataclass(slots=True)
+class Agreement:
+    """The agreement of a vocabulary's borders with those of a gold file, in one context."""
+
+    context: str
+    n_words: int
+    n_left_out: int
+    """Words that their ids do not decode to."""
+    n_morph_borders: int
+    n_token_borders: int
+    n_shared_borders: int
+    figures: dict[str, Figure] = field(default_factory=dict)
+    affixes: list[Affix] = field(default_factory=list)
+    """The least respected first."""
+
+
+def gold_files() -> dict[str, Path]:
+    """Map language -> our own gold file."""
+    return {file.stem: file for file in sorted((datasets_folder() / "samples" / "morphology").glob("*.tsv"))}
+
+
+def gold_names() -> list[str]:
+    """Return the languages of our own gold files."""
+    return list(gold_files())
+
+
+def read_gold(name: str) -> list[Word]:
+    """Return the words of a gold file, named by language or path; raise `DataError` naming the line that is wrong."""
+    file = gold_files().get(name, Path(name))
+    if not file.is_file():
+        raise DataError(f"{name}: there is no such file; of our own there are {', '.join(gold_names())}")
+    words: dict[str, Word] = {}
+    for number, content in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
+        where = f"{file}: line {number}"
+        try:
+            line = content.decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{where} is not UTF-8; convert it to UTF-8 first") from None
+        if line.startswith("#") or not line.strip():
+            continue
+        cells = line.split("\t")
+        if not 2 <= len(cells) <= 3:
+            raise DataError(f"{where} has {len(cells)} cells; it must be word, tab, morphs, and maybe tab and a number")
+        text, morphs = cells[0], tuple(cells[1].split(" "))
+        stem = cells[2] if len(cells) == 3 else "1"
+        if not text or "".join(morphs) != text or not all(morphs):
+            raise DataError(f"{where}: the morphs {cells[1]!r} do not make the word {text!r}")
+        if not stem.isascii() or not stem.isdigit() or not 1 <= int(stem) <= len(morphs):
+            raise DataError(f"{where}: the number of the stem is {stem!r}; there are {len(morphs)} morphs")
+        if text in words:
+            raise DataError(f"{where}: the word {text!r} is there twice")
+        words[text] = Word(text, morphs, int(stem) - 1)
+    if not words:
+        raise DataError(f"{file}: holds no words")
+    return list(words.values())
+
+
+def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Agreement:
+    """Return the agreement of a tokenizer's borders with the morphs of `words` in one of `CONTEXTS`.
+
+    Over all words together (micro): precision, recall and F1 of token borders against morph borders. `morph_score` is
+    that of Arnett and Bergen 2025 ("Why do language models perform worse for morphologically complex languages?"):
+    of the words that are more than one token, the share with a token border after their first morph.
+    `affix_consistency` is the share of occurrences of affixes that are in the tokens most usual for that affix.
+    """
+    cuts = cut(tokenizer, words, context)
+    kept = [(word, one) for word, one in zip(words, cuts, strict=True) if one is not None]
+    gold = np.array([len(word.borders) for word, _ in kept], np.int64)
+    made = np.array([len(one.borders) for _, one in kept], np.int64)
+    shared = np.array([len(one.borders.intersection(word.borders)) for word, one in kept], np.int64)
+    inside = np.array([_cuts_a_character(word.text, one) for word, one in kept], np.int64)
+    ones = np.ones(len(kept), np.int64)
+    first = [(word.borders[0] in one.borders, 1) for word, one in kept if one.borders and word.borders]
+    hits, judged = np.array(first, np.int64).reshape(-1, 2).T
+    found = Agreement(context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum()))
+    found.affixes, consistency = _affixes(kept)
+    values = (
+        _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
+        _share((made == 0).astype(np.int64), ones), _share(inside, ones), Figure(consistency),
+    )  # fmt: skip
+    found.figures = dict(zip(FIGURES, values, strict=True))
+    return found
+
+
+def cut(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[Cut | None]:
+    """Return how each word is cut; None where the ids do not decode to it."""
+    texts = [word.text if context == "alone" else f"{word.text} {word.text}" for word in words]
+    try:
+        ids, offsets = tokenizer.encode_ragged(texts, disallowed_special=())
+        found = [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
+    except BPEError:  # a character outside the alphabet, in some word
+        found = [_ids(tokenizer, text) for text in texts]
+    by_id = tokenizer.model.bytes_by_id()
+    return [_cut(by_id, ids, word.text.encode()) for ids, word in zip(found, words, strict=True)]
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    try:
+        return tokenizer.encode(text, disallowed_special=())
+    except BPEError:
+        return []
+
+
+def _cut(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> Cut | None:
+    tokens = [by_id[i] for i in ids]
+    content = b"".join(tokens).rstrip(b" ")  # a token may end with the space of an end of a word
+    if not content.endswith(word):
+        return None
+    start = len(content) - len(word)
+    spans, at = [], -start
+    for i, token in zip(ids, tokens, strict=True):
+        begin, at = at, at + len(token)
+        if begin < len(word) and at > 0 and begin < at:
+            spans.append((i, begin, at))
+    return Cut(frozenset(begin for _, begin, _ in spans if begin > 0), tuple(spans))
+
+
+def _cuts_a_character(text: str, one: Cut) -> bool:
+    content = text.encode()
+    return any(content[border] & 0xC0 == 0x80 for border in one.borders)
+
+
+def _affixes(kept: Sequence[tuple[Word, Cut]]) -> tuple[list[Affix], float | None]:
+    """Return each affix of `AFFIX_OCCURRENCES` or more, and the consistency of all their occurrences together."""
+    seen: dict[str, list[tuple[bool, tuple[int, ...]]]] = defaultdict(list)
+    for word, one in kept:
+        ends = [0, *word.borders, len(word.text.encode())]
+        for number, morph in enumerate(word.morphs):
+            if number != word.stem:
+                begin, end = ends[number], ends[number + 1]
+                edges = {begin, end} - {0, ends[-1]}
+                tokens = tuple(i for i, a, b in one.spans if a < end and b > begin)
+                seen[f"-{morph}" if number > word.stem else f"{morph}-"].append((edges <= one.borders, tokens))
+    found, n_usual, n_all = [], 0, 0
+    for name, occurrences in seen.items():
+        if (n := len(occurrences)) >= AFFIX_OCCURRENCES:
+            tokens, n_most = Counter(tokens for _, tokens in occurrences).most_common(1)[0]
+            respected = sum(whole for whole, _ in occurrences) / n
+            found.append(Affix(name, n, respected, n_most / n, tokens))
+            n_usual, n_all = n_usual + n_most, n_all + n
+    found.sort(key=lambda affix: (affix.respected, -affix.n_occurrences, affix.text))
+    return found, n_usual / n_all if n_all else None
+
+
+def _share(tops: np.ndarray, bottoms: np.ndarray) -> Figure:
+    """Return the total of `tops` over that of `bottoms`, with an interval by bootstrap over words."""
+    groups, sums = np.arange(len(tops)) % GROUPS, np.zeros((2, GROUPS), np.int64)
+    np.add.at(sums[0], groups, tops)
+    np.add.at(sums[1], groups, bottoms)
+    return ratio(sums[0], sums[1], len(tops), is_share=True)

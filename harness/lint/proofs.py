@@ -1,0 +1,140 @@
+"""Proofs that no text is encoded to a token, from the rules of its model alone.
+
+- UTF-8 never has its bytes; or its text is rewritten by the model's normal form, which every part of a normalised text
+  is in; or an added token, or a piece that is cut out first, is a part of it; or it is marked as unused.
+- Merging its own symbols does not give it, and it cannot be a whole piece that is looked up. What stands around does
+  not matter: had a merge crossed the token's ends, it would not be there, and merges inside happen in the same order.
+- No match of the pattern contains its text (`factors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from harness.explain.readable import quoted
+from harness.lint.factors import Factors
+from harness.lint.utf8 import texts_around
+from impls.core.model.derivations import merged, spellings
+from impls.core.model.model import Model
+from impls.core.text.sentencepiece_rules import single_characters
+
+_ENDS = 4096
+"""Ways to complete a character of which two bytes are missing."""
+_TWO_BYTES = range(0xC2, 0xE0)
+"""First bytes of the characters of two bytes."""
+_SETTLED_FORMS = ("nfc", "nfd", "nfkc", "nfkd")
+"""Normal forms of which any part of a normalised text is in that form (UAX #15)."""
+
+Rule = Literal["utf-8", "normalization", "added token", "unused", "merges", "pattern", "context"]
+
+
+class Proofs:
+    """Proofs that no text is encoded to a token."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._merges = model.belongs_to is None
+        self._factors = Factors(model.pattern)
+        self._single = single_characters(model) if model.alphabet == "chars" else set()
+        self._made = set(model.merge_results) if model.merge_rule == "pairs" else set()
+        self._looks_up = model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None)
+        own = set() if model.sentencepiece is None else model.user_defined_texts
+        self._cut_out = {text for text in model.added_tokens if text not in model.whole_token_flags} | own
+        self._ways: list[Callable[[int, bytes], tuple[Rule, str] | None]] = [self._by_bytes, self._by_rules]
+        self._ways += [self._by_merges, self._by_pattern] if self._merges else []
+
+    def of(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+        """Return which rule makes it impossible, and how; None where there is no proof."""
+        return next((proof for way in self._ways if (proof := way(i, token)) is not None), None)
+
+    def _raw(self, i: int) -> bytes | None:
+        """Return the token as merges see it; None for the byte of a character that is no token."""
+        return self._model.tokens[i] if i < len(self._model.tokens) else None
+
+    def _by_bytes(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+        text = text_of(token)
+        if text is None and not texts_around(token, 1):
+            return "utf-8", "UTF-8 never has these bytes; only bytes that are no text are encoded to it"
+        if self._raw(i) is not None:
+            return None
+        if text in self._single:
+            return "merges", f"this byte is the character {quoted(token)}, which is a token and not spelled in bytes"
+        if text is None and token[0] in _TWO_BYTES and self._single.issuperset(texts_around(token, 64)):
+            return "merges", "each of the 64 characters with this byte is a token, and not spelled in bytes"
+        return None
+
+    def _by_rules(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+        model, text, rules = self._model, text_of(token), self._model.sentencepiece
+        if rules is not None and i in model.unused_parts:
+            return "unused", "it is marked as unused, and replaced by its parts"
+        if rules is not None and rules.escape_spaces and self._raw(i) is None and text == " ":
+            return "normalization", "a space becomes U+2581"
+        if text is None or (raw := self._raw(i)) is None:
+            return None
+        if model.normalization in _SETTLED_FORMS and (written := model.normalizer(text)) != text:
+            return "normalization", f"{model.normalization} rewrites it to {quoted(written)}"
+        if i not in model.unmade_ids and (
+            inside := [one for one in self._cut_out if one in text or one.encode() in raw]
+        ):
+            return "added token", f"{quoted(inside[0])} is cut out of the text first"
+        return None
+
+    def _by_merges(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+        model, raw = self._model, self._raw(i)
+        if raw is None or i in model.unmade_ids:
+            return None
+        ends = [merged(symbols, model.merge_of)[0] for symbols in spellings(model, raw)]
+        text = self._piece(raw)
+        if [i] in ends or (self._looks_up and text is not None and self._factors.can_be(text)):
+            return None
+        also = ", and it is no whole piece of the pattern" if self._looks_up else ""
+        if not ends:
+            return "merges", f"it holds a character that is no token, so that nothing merges to it{also}"
+        left = " ".join(quoted(model.tokens[k] or b"") for k in ends[0])
+        if model.merge_rule == "pairs" and i not in self._made:
+            return "merges", f"no merge makes it: its symbols merge to {left}{also}"
+        return "merges", f"{self._crossing(i, raw, ends[0])}its symbols merge to {left}{also}"
+
+    def _crossing(self, i: int, raw: bytes, ids: Sequence[int]) -> str:
+        """Say which merge crosses the border between the parts that the listed merge of a token joins."""
+        model = self._model
+        if model.merge_rule != "pairs" or model.continuing_prefix is not None:
+            return ""
+        rank = model.merge_results.index(i)
+        border, at = len(model.tokens[model.merges[rank][0]] or b""), 0
+        for k in ids:
+            end = at + len(model.tokens[k] or b"")
+            if at < border < end and k in self._made:
+                return f"merge {model.merge_results.index(k)} joins across the parts of its own, merge {rank}: "
+            at = end
+        return ""
+
+    def _by_pattern(self, i: int, token: bytes) -> tuple[Rule, str] | None:
+        raw = self._raw(i)
+        if raw is None or i in self._model.unmade_ids:
+            return None
+        if (text := self._piece(raw)) is not None:
+            return None if self._factors.can_hold(text) else ("pattern", "no piece of the pattern can hold it")
+        # Where only the end of a character is missing, all texts around it can be looked at.
+        every = texts_around(token, _ENDS + 1) if token[0] & 0xC0 != 0x80 else []
+        if not every or len(every) > _ENDS or any(map(self._factors.can_hold, every)):
+            return None
+        return "pattern", f"no piece of the pattern can hold it with any of the {len(every)} characters it may begin"
+
+    def _piece(self, raw: bytes) -> str | None:
+        """Return the text of a token as the pattern sees it."""
+        text = text_of(raw)
+        if text is not None and self._model.end_of_word is not None:
+            text = text.removesuffix(self._model.end_of_word) or text
+        if text is not None and self._model.continuing_prefix is not None:
+            text = text.removeprefix(self._model.continuing_prefix) or text
+        return text
+
+
+def text_of(token: bytes) -> str | None:
+    """Return the text of a token, None where it is not whole characters."""
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None

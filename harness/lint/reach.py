@@ -1,0 +1,197 @@
+"""Which tokens some text is encoded to, and for the others a proof that none is, or what was tried.
+
+A token that its own text is encoded to is reached. Any other is put between characters of different classes; a text
+whose ids have it shows that it is reached. What remains is unreachable where `proofs` has a proof, and otherwise
+reported as not found, with the number of texts tried: that is no proof.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.explain.readable import quoted
+from harness.lint.proofs import Proofs, Rule, text_of
+from harness.lint.utf8 import texts_around
+from harness.measure.token_use import ordinary_tokens
+from impls import BPEError, Tokenizer
+from impls.core.text.sentencepiece_rules import single_characters
+
+_AROUND = ("\U0010fffd", "a", " ", "\n", "1", ".", "A", "'", "é", "ж", "中", "\t", "\u0301", "\u3000", "🙂")
+"""Characters of different classes to put around a token."""
+_MOST_AROUND = 30
+_MOST_TEXTS = 100_000
+"""Texts tried for all tokens together, in each round."""
+_AFTER = ("s", "t", "d", "m", "ll", "re", "ve", "S", "LL")
+"""Ends of English contractions, which some patterns keep together."""
+_FEW, _MANY = 32, 2048
+"""Texts tried around a part of a character: first, where none of these has it, and at last a few with more around."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A token that no text is known to be encoded to."""
+
+    id: int
+    token: bytes
+    ids: tuple[int, ...] | None
+    """What its own text is encoded to; None for a part of a character, and where that text is refused."""
+    proven: bool
+    """True: from no text. False: from none of those tried."""
+    rule: Rule
+    why: str
+
+    @property
+    def is_unused_byte(self) -> bool:
+        """Whether it is one of the 13 bytes that UTF-8 never has, which a vocabulary over bytes needs all the same."""
+        return self.rule == "utf-8" and len(self.token) == 1
+
+
+class Elsewhere(NamedTuple):
+    """How a token is reached that its own text is not encoded to."""
+
+    ids: tuple[int, ...] | None
+    """What its own text is encoded to; None for a part of a character, and where that text is refused."""
+    text: str
+    """A text whose ids have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The tokens of a vocabulary by whether they are reached."""
+
+    tokens: dict[int, bytes]
+    """All that were looked at: no special, added or unknown token."""
+    elsewhere: dict[int, Elsewhere]
+    """Those reached, but not from their own text."""
+    unreached: list[Unreached]
+
+    @property
+    def n_proven(self) -> int:
+        """The number of tokens that no text is encoded to."""
+        return sum(one.proven for one in self.unreached)
+
+
+def reach(tokenizer: Tokenizer) -> Reach:
+    """Return which ordinary tokens of a tokenizer's model are reached; special text is ordinary text."""
+    search = _Search(tokenizer)
+    tokens = ordinary_tokens(tokenizer.model)
+    texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
+    own = dict(zip(texts, search.encoded(list(texts.values())), strict=True))
+    open_ones = [i for i in tokens if i not in own or own[i] != (i,)]
+    search.quickly({i: tokens[i] for i in open_ones})
+    proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.found]
+    proven = {i: proof for i in left if (proof := proofs.of(i, tokens[i])) is not None}
+    search.thoroughly({i: tokens[i] for i in left if i not in proven})
+    unreached = []
+    for i in left:
+        if i not in search.found:
+            rule, why = proven.get(i) or ("context", search.failure(i, texts.get(i)))
+            unreached.append(Unreached(i, tokens[i], own.get(i), i in proven, rule, why))
+    elsewhere = {i: Elsewhere(own.get(i), text) for i, text in sorted(search.found.items())}
+    return Reach(tokens, elsewhere, unreached)
+
+
+class _Search:
+    """Encodes many texts, and looks for an id in each."""
+
+    found: dict[int, str]
+    """Id -> a text whose ids have it."""
+    n_tried: Counter[int]
+    """Id -> the number of texts tried."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        model = tokenizer.model
+        has_all = model.alphabet == "bytes" or model.unknown_id is not None
+        known = None if has_all else single_characters(model)
+        self._around = list(
+            _AROUND if known is None else dict.fromkeys([*filter(known.__contains__, _AROUND), *sorted(known)])
+        )
+        self._around = self._around[:_MOST_AROUND]
+        self._after = [*self._around, *(one for one in _AFTER if known is None or known.issuperset(one))]
+        self.found, self.n_tried = {}, Counter()
+
+    def encoded(self, texts: list[str]) -> Iterator[tuple[int, ...] | None]:
+        """Yield the ids of each text, None where it is refused."""
+        ids, ends = self._ragged(texts)
+        listed, start = ids.tolist(), 0
+        for end in ends[1:].tolist():
+            yield tuple(listed[start:end]) or None
+            start = end
+
+    def quickly(self, tokens: dict[int, bytes]) -> None:
+        """Look for the ids of tokens with one rare character around, or with what completes their characters."""
+        rare = self._around[0] if self._around else ""
+        asked = [(i, f"{rare}{text}{rare}") for i, token in tokens.items() if (text := text_of(token)) is not None]
+        parts = [i for i, token in tokens.items() if text_of(token) is None]
+        self._look(asked + [(i, text) for i in parts for text in texts_around(tokens[i], _FEW)])
+
+    def thoroughly(self, tokens: dict[int, bytes]) -> None:
+        """Look for the ids of tokens with all characters around that may matter."""
+        texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
+        pairs = list(_pairs(self._around, self._after))
+        n_asked = 0
+        for before, after in pairs:
+            asked = [(i, f"{before}{text}{after}") for i, text in texts.items() if i not in self.found]
+            if n_asked > _MOST_TEXTS:
+                break
+            self._look(asked)
+            n_asked += len(asked)
+        for most, around in ((_MANY, [("", "")]), (_FEW, pairs)):
+            parts = [i for i in tokens if i not in texts and i not in self.found]
+            each = max(_FEW, _MOST_TEXTS // max(1, len(parts)))
+            asked = []
+            for i in parts:
+                completed = texts_around(tokens[i], most)
+                every = [(i, f"{before}{text}{after}") for before, after in around for text in completed]
+                asked += every[:: 1 + (len(every) - 1) // each]
+            self._look(asked)
+
+    def failure(self, i: int, text: str | None) -> str:
+        """Say what became of an id that was not found: how its own text is cut, and how many others were tried."""
+        tried = f"in none of the {self.n_tried[i]:,} texts tried"
+        try:
+            pieces = [] if text is None else self._tokenizer.pieces(text)
+        except BPEError:
+            pieces = []
+        cut = " ".join(map(quoted, pieces))
+        return f"its text is cut into {cut}; {tried}" if len(pieces) > 1 else tried
+
+    def _look(self, asked: list[tuple[int, str]]) -> None:
+        """Look for an id in the ids of a text, for each pair."""
+        if not asked:
+            return
+        wanted, texts = zip(*asked, strict=True)
+        ids, offsets = self._ragged(texts)
+        hits = np.flatnonzero(ids == np.repeat(np.array(wanted, ids.dtype), np.diff(offsets)))
+        for k in np.unique(np.searchsorted(offsets, hits, "right") - 1).tolist():
+            self.found.setdefault(wanted[k], texts[k])
+        self.n_tried.update(wanted)
+
+    def _ragged(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of all texts and their offsets; of a text that is refused there are none."""
+        try:
+            return self._tokenizer.encode_ragged(texts, disallowed_special=())
+        except BPEError:
+            each = [self._ids(text) for text in texts]
+        ids = np.array([i for one in each for i in one], np.uint32)
+        return ids, np.cumsum([0, *map(len, each)])
+
+    def _ids(self, text: str) -> list[int]:
+        try:
+            return self._tokenizer.encode(text, disallowed_special=())
+        except BPEError:
+            return []
+
+
+def _pairs(around: Sequence[str], after: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield what to put before and after a token: the same on both sides, on one side, then all pairs."""
+    yield from ((one, one) for one in around)
+    yield from ((one, "") for one in around)
+    yield from (("", one) for one in after)
+    yield from ((one, other) for one in around for other in after if one != other)

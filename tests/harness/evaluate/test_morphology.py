@@ -1,0 +1,246 @@
+"""Token borders against morphs: our gold files, and every figure on words counted by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.data import DataError
+from harness.evaluate.morphology import Word, agreement, gold_files, read_gold
+from harness.evaluate.run import fastest
+from impls import Model
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+
+LEAST_WORDS = {"tr": 500, "he": 200, "ru": 200}
+LETTERS = {
+    "tr": "abcçdefgğhıijklmnoöprsştuüvyzIİAETM'",
+    "he": "אבגדהוזחטיכךלמםנןסעפףצץקרשת",
+    "ru": "абвгдеёжзийклмнопрстуфхцчшщъыьэюя",
+}
+BYTES = tuple(bytes([byte]) for byte in range(256))
+
+
+def word(morphs: str, stem: int = 0) -> Word:
+    return Word(morphs.replace(" ", ""), tuple(morphs.split()), stem)
+
+
+def words(*morphs: str) -> list[Word]:
+    return [word(one) for one in morphs]
+
+
+def over_bytes(*merges: str, **fields: Any) -> Model:
+    """A model of merges like "l+e", in order."""
+    tokens = [*BYTES]
+    pairs = []
+    for merge in merges:
+        left, right = (part.encode() for part in merge.split("+"))
+        pairs.append((tokens.index(left), tokens.index(right)))
+        tokens.append(left + right)
+    return Model(tokens=tuple(tokens), merges=tuple(pairs), **fields)
+
+
+def values(model: Model, gold: list[Word], context: str = "alone") -> dict[str, float | None]:
+    found = agreement(fastest(model), gold, context)
+    return {name: figure.value for name, figure in found.figures.items()}
+
+
+# --- the gold files ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LEAST_WORDS)
+def test_our_gold_files_have_enough_words_that_are_their_morphs(language: str) -> None:
+    lines = gold_files()[language].read_text(encoding="utf-8").splitlines()
+    rule = [line for line in lines if line.startswith("#")]
+    assert any("Rule: " in line for line in rule)
+    rows = [line.split("\t") for line in lines[len(rule) :]]
+    assert len(rows) >= LEAST_WORDS[language]
+    assert len({row[0] for row in rows}) == len(rows)
+    for row in rows:
+        assert "".join(row[1].split(" ")) == row[0]
+        assert len(row[1].split(" ")) >= 2
+        assert set(row[0]) <= set(LETTERS[language]), row[0]
+    assert len(read_gold(language)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("language", "affixes"), [("tr", {"-ler", "-di"}), ("he", {"ה-", "-ים"}), ("ru", {"по-", "-а"})]
+)
+def test_the_affixes_of_our_gold_files(language: str, affixes: set[str]) -> None:
+    found = {affix.text for affix in agreement(fastest(over_bytes()), read_gold(language), "alone").affixes}
+    assert affixes <= found
+    assert not found & {"-ев", "ев-", "-gel", "gel-", "-בית", "-пис"}, "a stem is no affix"
+
+
+# --- figures -----------------------------------------------------------------------------------------------------
+
+GOLD = words("ev ler", "ev de", "ev i", "el de", "ler", "vle r")
+
+
+def test_figures_counted_by_hand() -> None:
+    # ev|ler, ev|d|e, ev|i, e|l|d|e, ler, v|ler: 8 borders; 5 of morphs; 4 of both.
+    found = agreement(fastest(over_bytes("e+v", "l+e", "le+r")), GOLD, "alone")
+    assert (found.n_words, found.n_left_out) == (6, 0)
+    assert (found.n_token_borders, found.n_morph_borders, found.n_shared_borders) == (8, 5, 4)
+    figures = {name: figure.value for name, figure in found.figures.items()}
+    assert figures["precision"] == 4 / 8
+    assert figures["recall"] == 4 / 5
+    assert figures["f1"] == 8 / 13
+    assert figures["morph_score"] == 4 / 5  # ler is one token, and left out
+    assert figures["single_token_word_share"] == 1 / 6
+    assert figures["cut_character_word_share"] == 0
+    for name in ("precision", "recall", "f1", "morph_score"):
+        value, low, high = found.figures[name]
+        assert low is not None
+        assert value is not None
+        assert high is not None
+        assert low < value < high
+
+
+def test_morph_score_asks_for_the_first_border_only_whatever_else_is_cut() -> None:
+    model = over_bytes("a+b", "c+d")
+    assert values(model, words("ab cd ef"))["morph_score"] == 1  # ab|cd|e|f
+    assert values(model, words("a bcd ef"))["morph_score"] == 0
+    assert values(over_bytes("a+b", "ab+c"), words("a bc"))["morph_score"] is None
+
+
+def test_after_a_space_a_word_is_cut_as_in_a_text() -> None:
+    model = over_bytes(" +e", " e+v", " ev+l")
+    assert values(model, words("ev ler"), "alone")["recall"] == 1
+    found = agreement(fastest(model), words("ev ler"), "after a space")
+    assert (found.n_token_borders, found.n_shared_borders) == (2, 0)  # ␠evl|e|r
+    assert found.affixes == []
+
+
+def test_the_space_before_a_word_is_no_border_of_it() -> None:
+    found = agreement(fastest(over_bytes("e+v")), words("ev"), "after a space")
+    assert (found.n_token_borders, found.n_morph_borders) == (0, 0)
+    assert {figure.value for name, figure in found.figures.items() if name[0] in "prf"} == {None}
+
+
+def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
+    found = agreement(fastest(over_bytes("d+e")), words("değ er"), "alone")  # de|C4|9F|e|r
+    assert (found.n_token_borders, found.n_morph_borders, found.n_shared_borders) == (4, 1, 1)
+    assert found.figures["cut_character_word_share"].value == 1
+    assert found.figures["precision"].value == 1 / 4
+
+
+def test_a_single_word_has_no_interval() -> None:
+    assert agreement(fastest(over_bytes("e+v")), words("ev de"), "alone").figures["f1"].low is None
+
+
+# --- vocabularies of other kinds ------------------------------------------------------------------------------------
+
+
+def test_words_that_do_not_come_back_are_left_out() -> None:
+    gold = words("ev de", "Ev de", "el de")
+    lower = agreement(fastest(over_bytes(normalization="lowercase")), gold, "after a space")
+    assert (lower.n_words, lower.n_left_out) == (2, 1)
+    letters = {"alphabet": "chars", "merge_rule": "pairs"}
+    tokens = tuple(letter.encode() for letter in "edv ")
+    unknown = Model(tokens=(*tokens, b"?"), unknown="?", unknown_id=4, **letters)
+    for model in (unknown, Model(tokens=tokens, **letters)):
+        found = agreement(fastest(model), gold, "alone")
+        assert (found.n_words, found.n_left_out, found.n_shared_borders) == (1, 2, 1)
+    none = agreement(fastest(unknown), words("xyz z"), "alone")
+    assert (none.n_words, none.n_left_out, none.figures["f1"].value) == (0, 1, None)
+
+
+def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> None:
+    tokens = ["▁", "e", "v", "d", "▁e", "▁ev", "de"]
+    rules = SentencePieceRules()
+    marked = Model(
+        tokens=tuple(token.encode() for token in tokens), merges=((0, 1), (4, 2), (3, 1)), alphabet="chars",
+        sentencepiece=rules, unknown="<unk>", unknown_id=7,
+    )  # fmt: skip
+    ended = Model(
+        tokens=(b"e", b"v", b"d", b"e</w>", b"de</w>", b"ev"), merges=((2, 3), (0, 1)), alphabet="chars",
+        end_of_word="</w>", pattern=(r"\S+|\s+",),
+    )  # fmt: skip
+    for model, context in [(marked, "alone"), (marked, "after a space"), (ended, "alone")]:
+        found = agreement(fastest(model), words("ev de"), context)
+        assert (found.n_words, found.n_token_borders, found.n_shared_borders) == (1, 1, 1)
+
+
+# --- affixes --------------------------------------------------------------------------------------------------------
+
+
+def test_affixes_counted_by_hand() -> None:
+    # With l+e first, ler is always a token; where t+l and s+l come first, it is none in atler and kusler.
+    model = over_bytes("l+e", "le+r", "t+l", "s+l")
+    gold = words("ev ler", "el ler", "gul ler", "at ler", "kus ler", "ev de")
+    (affix,) = agreement(fastest(model), gold, "alone").affixes
+    assert (affix.text, affix.n_occurrences) == ("-ler", 5)
+    assert affix.respected == 1
+    early = over_bytes("t+l", "s+l", "l+e", "le+r")
+    found = agreement(fastest(early), gold, "alone")
+    (affix,) = found.affixes  # at: a|tl|e|r, kus: k|u|sl|e|r
+    assert affix.respected == 3 / 5
+    assert affix.consistency == found.figures["affix_consistency"].value == 3 / 5
+    assert affix.tokens == (259,)
+
+
+def test_a_prefix_is_told_from_a_suffix_by_the_stem() -> None:
+    gold = [word(f"h {stem} im", 1) for stem in ("ab", "cd", "ef", "gj", "kl")]
+    found = agreement(fastest(over_bytes("i+m")), gold, "alone").affixes
+    assert {(affix.text, affix.respected) for affix in found} == {("h-", 1.0), ("-im", 1.0)}
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"# only a rule\n", "holds no words"),
+        (b"evde\tev da\n", "line 1: the morphs 'ev da' do not make the word 'evde'"),
+        (b"evde\tev  de\n", "line 1: the morphs"),
+        (b"# a\nevde\n", "line 2 has 1 cells"),
+        (b"evde\tev de\t3\n", "line 1: the number of the stem is '3'; there are 2 morphs"),
+        (b"evde\tev de\t1\n\nevde\tev de\n", "line 3: the word 'evde' is there twice"),
+        (b"ev\xc3\tev\n", "line 1 is not UTF-8"),
+    ],
+)
+def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "gold.tsv").write_bytes(content)
+    with pytest.raises(DataError, match=said.replace("(", r"\(")):
+        read_gold(str(tmp_path / "gold.tsv"))
+
+
+def test_a_lossy_vocabulary_comes_last_whatever_its_figures(bpebench: Any, tmp_path: Path) -> None:
+    over_bytes("e+v", normalization="nfc").save(tmp_path / "exact.json")
+    letters = tuple(letter.encode() for letter in ("e", "v", "d", "ev", "de"))
+    fields: dict[str, Any] = {"alphabet": "chars", "unknown": "?", "unknown_id": 5}
+    Model(tokens=letters, merges=((0, 1), (2, 0)), **fields).save(tmp_path / "lossy.json")
+    (tmp_path / "gold.tsv").write_text("evde\tev de\nevler\tev ler\n")
+    command = [f"-m{tmp_path}/{name}.json" for name in ("lossy", "exact")]
+    shown = bpebench("evaluate", *command, "--morphology", str(tmp_path / "gold.tsv")).out
+    lines = [line for line in shown.splitlines() if ".json " in line]
+    assert ["exact.json" in line for line in lines] == [True, False, True, False]
+    assert "1 (1 left out)" in lines[1]
+    assert "(lossy)" in lines[1]
+    assert "A lossy vocabulary comes last" in shown
+
+
+def test_the_verb_takes_a_language_or_a_file_and_nothing_that_counts_text(bpebench: Any, tmp_path: Path) -> None:
+    over_bytes("e+v", "l+e", "le+r").save(tmp_path / "x.json")
+    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
+    command = ["evaluate", "-m", str(tmp_path / "x.json"), "--morphology", str(tmp_path / "gold.tsv")]
+    ended = bpebench(*command, "--morphology", "tr", "--json")
+    assert ended.status == 0
+    rows = json.loads(ended.out)["rows"]
+    assert [(row["words"] == "tr", row["context"]) for row in rows] == [
+        (False, "alone"), (False, "after a space"), (True, "alone"), (True, "after a space"),
+    ]  # fmt: skip
+    assert (rows[0]["precision"], rows[0]["recall"]) == (2 / 3, 1)
+    shown = bpebench(*command, "--morphology", "tr").out
+    assert "MorphScore" in shown
+    assert "-ler" in shown
+    refused = bpebench(*command, "-c", "samples/tr")
+    assert refused.status == 2
+    assert "--morphology goes with -m and --json only" in refused.err
+    missing = bpebench("evaluate", "-m", str(tmp_path / "x.json"), "--morphology", "xx")
+    assert missing.status == 2
+    assert "of our own there are he, ru, tr" in missing.err
