@@ -37,6 +37,7 @@ from harness.play.messages import (
     TrainRequest,
     openapi,
 )
+from harness.play.steps import SHOWN
 from harness.play.store import Beginning, Held, Store
 from harness.play.workers import Busy, Workers
 from harness.process.limits import Stopped
@@ -51,6 +52,15 @@ MOST_SPLIT_BYTES = 256 << 10
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
 
 Asked = TypeVar("Asked")
+
+
+def _number(text: str) -> float:
+    """Return a number with a fraction or an exponent; 3.0 is a whole one, as for JSON Schema."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+_DECODER = msgspec.json.Decoder(float_hook=_number)
 
 
 class Playground:
@@ -127,7 +137,8 @@ class Playground:
         """Answer `StepsRequest`."""
         asked = await _read(request, StepsRequest)
         _n_bytes(asked.text, MAX_STEPPED_BYTES)
-        sources = [("naive", self.store.source(asked.model))]
+        source = self.store.source(asked.model)
+        sources = [(name, source) for name in SHOWN]
         arguments = asked.text, asked.piece, asked.dropout
         return _json_bytes(
             await self.workers.call(("steps", asked.model), sources, tasks.steps, *arguments, seconds=4 * self._seconds)
@@ -204,7 +215,7 @@ async def _read(request: Request, kind: type[Asked]) -> Asked:
     """Return the body as a request; raise an HTTPException for what is not JSON, or not such a request."""
     body = await body_of(request, "application/json")
     try:
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.convert(_DECODER.decode(body), kind)
     except msgspec.ValidationError as error:
         raise HTTPException(422, message_of(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -173,7 +173,7 @@ def openapi() -> dict[str, Any]:
         errors = (400, 403, *statuses) if request is None else (400, 403, 408, 413, 415, *statuses)
         responses = {str(status): _content("application/problem+json", of[str(Problem)]) for status in errors}
         if answer is None:
-            found = _content("text/event-stream", {"type": "string"})
+            found = _content("text/event-stream", {})
         elif answer is bytes:
             found = _content("application/octet-stream", {})
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import impls
@@ -10,17 +11,19 @@ from harness.explain.rules import Rules
 from harness.play.messages import MAX_PIECE_CHARACTERS, Derivation, DropoutChoice, State, StepsAnswer
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
-from impls.core.model.model import Model
 
 SHOWN = {"naive": "naive", "priority": "heap", "backtracking": "backtracking", "greedy": "greedy"}
 """Implementation -> what its algorithm is called."""
 
 
-def steps_of(tokenizer: impls.Tokenizer, text: str, piece: int, dropout: DropoutChoice | None) -> StepsAnswer:
-    """Return every algorithm on piece number `piece` of `text`, by the model of `tokenizer`.
+def steps_of(
+    load: Callable[[str], impls.Tokenizer], text: str, piece: int, dropout: DropoutChoice | None
+) -> StepsAnswer:
+    """Return every algorithm on piece number `piece` of `text`; `load` gives the implementations of `SHOWN`.
 
     Raise `Unsupported` for a piece that is too long, or not there, and `UnknownSymbol` as merging does.
     """
+    tokenizer = load("naive")
     pieces, model = tokenizer.pieces(text), tokenizer.model
     if piece >= len(pieces):
         raise Unsupported("steps", f"the text has {len(pieces)} pieces; there is no piece {piece} (from 0)")
@@ -28,13 +31,13 @@ def steps_of(tokenizer: impls.Tokenizer, text: str, piece: int, dropout: Dropout
     if len(chosen) > MAX_PIECE_CHARACTERS:
         raise Unsupported("steps", f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are shown")
     rules = Rules(model)
-    found = [_derivation(rules, chosen, name) for name in SHOWN]
+    found = [_derivation(rules, chosen, name, load) for name in SHOWN]
     if dropout is not None:
         found.append(_with_dropout(rules, chosen, piece, dropout))
     return StepsAnswer(pieces, piece, found)
 
 
-def _derivation(rules: Rules, piece: str, name: str) -> Derivation:
+def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls.Tokenizer]) -> Derivation:
     algorithm = ALGORITHM_OF[name]
     derived = derive(rules, piece, algorithm)
     way = ALGORITHMS[algorithm]
@@ -42,17 +45,12 @@ def _derivation(rules: Rules, piece: str, name: str) -> Derivation:
         merged = derive(rules, piece, algorithm, look_up=False)
         if merged.ids == derived.ids:
             derived, way = merged, f"{way} (in fact the whole piece is looked up at once, with the same result)"
-    return _answer(rules, derived, SHOWN[name], way, _gives(name, rules.model, piece, derived.ids))
-
-
-def _gives(name: str, model: Model, piece: str, ids: list[int]) -> bool | None:
-    """Return whether the implementation itself gives these ids; None where it cannot run the model."""
-    if piece in model.user_defined_texts:
-        return True  # cut out before an algorithm sees it
-    try:
-        return impls.load(name, model).encode_piece(piece) == ids
+    reproduces: bool | None
+    try:  # a user-defined piece is cut out before an algorithm sees it
+        reproduces = piece in rules.model.user_defined_texts or load(name).encode_piece(piece) == derived.ids
     except BPEError:
-        return None
+        reproduces = None
+    return _answer(rules, derived, SHOWN[name], way, reproduces)
 
 
 def _answer(rules: Rules, derived: Derived, algorithm: str, way: str, reproduces: bool | None) -> Derivation:

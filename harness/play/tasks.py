@@ -20,6 +20,7 @@ import impls
 from harness.explain.readable import readable
 from harness.play.messages import ColumnAnswer, DropoutChoice
 from harness.play.spans import piece_starts, spans_of, spelled_bytes, token_hex
+from harness.play.steps import steps_of
 from impls.core.errors import BPEError, InvalidFile, InvalidModel
 from impls.formats import load_with_format, own
 from impls.formats.files import without_collecting
@@ -141,10 +142,9 @@ def explain(text: str) -> bytes:
 
 
 def steps(text: str, piece: int, dropout: DropoutChoice | None) -> bytes:
-    """Return the `StepsAnswer` of the first column's model, as JSON."""
-    from harness.play.steps import steps_of
-
-    return msgspec.json.encode(steps_of(_tokenizer(0), text, piece, dropout))
+    """Return the `StepsAnswer` of the columns, one for each implementation of `steps.SHOWN`, as JSON."""
+    names = [name for name, _ in _held.columns]
+    return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece, dropout))
 
 
 # --- training, in parts ----------------------------------------------------------------------------------------------

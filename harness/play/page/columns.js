@@ -7,7 +7,6 @@ import { choices, keep, state } from "./state.js";
 import { TokenView } from "./tokens.js";
 
 const MOST = 6;
-const encoder = new TextEncoder();
 let shown = [];
 let text = "", bytes = new Uint8Array(), version = 0;
 let openSteps = () => {};
@@ -172,9 +171,8 @@ export function addColumn(chosen) {
   showColumns();
 }
 
-export function showText() {
-  text = state.text.toWellFormed();
-  bytes = encoder.encode(text);
+export function showText(newText, newBytes) {
+  [text, bytes] = [newText, newBytes];
   version++;
   shown.forEach((column) => column.update());
 }

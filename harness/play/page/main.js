@@ -12,6 +12,7 @@ const MOST_BYTES = 2 ** 20;
 const WELCOME = "Type or paste a text: it's cut into pieces, and their tokens are shown as runs.\nKitaplarımızdan öğrendiklerimiz – 1 234,50 € – 猫が好き 👩🏽‍🚀 שלום.";
 const TABS = ["tokens", "steps", "train", "languages"];
 const open = { tokens: () => {}, steps: () => showSteps(), train: () => {}, languages: () => showLanguages() };
+const encoder = new TextEncoder();
 let timer = null;
 
 function complain(message) {
@@ -32,14 +33,16 @@ function show(tab) {
 }
 
 function textChanged() {
-  const text = $("text").value, n_bytes = new TextEncoder().encode(text).length;
-  const tooLong = n_bytes > MOST_BYTES;
-  complain(tooLong ? `The text has ${plural(n_bytes, "byte")}; at most ${plural(MOST_BYTES, "byte")} are encoded here.` : "");
+  const text = $("text").value, bytes = encoder.encode(text);
+  const tooLong = bytes.length > MOST_BYTES;
+  complain(tooLong ? `The text has ${plural(bytes.length, "byte")}; at most ${plural(MOST_BYTES, "byte")} are encoded here.` : "");
   if (tooLong) return;
-  state.text = text;
+  let n_characters = 0;
+  for (let i = 0; i < bytes.length; i++) n_characters += (bytes[i] & 0xc0) !== 0x80;
+  state.text = text.toWellFormed(); // as it was encoded: a lone surrogate is U+FFFD
   $("text").dir = directionOf(text); // `auto` takes seconds where a text is long
-  $("size").textContent = `${plural(n_bytes, "byte")}, ${plural([...text].length, "character")}${fits() ? "" : "; too long for the address"}`;
-  showText();
+  $("size").textContent = `${plural(bytes.length, "byte")}, ${plural(n_characters, "character")}${fits() ? "" : "; too long for the address"}`;
+  showText(state.text, bytes);
   if (state.tab === "steps") showSteps();
   keep();
 }

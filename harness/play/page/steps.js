@@ -110,7 +110,7 @@ async function load() {
 }
 
 const beginning = () => {
-  const bytes = new TextEncoder().encode(state.text.slice(0, 1000).toWellFormed());
+  const bytes = new TextEncoder().encode(state.text.slice(0, 1000));
   return new TextDecoder().decode(bytes.subarray(0, 2000)).replace(/\ufffd+$/, "");
 };
 

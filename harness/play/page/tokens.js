@@ -39,7 +39,11 @@ export class TokenView {
     const known = (this.known = unknown < 0 ? n : unknown);
     this.starts = new Int32Array(known);
     this.ends = new Int32Array(known);
-    for (let i = 0; i < known; i++) [this.starts[i], this.ends[i]] = answer.spans[i];
+    for (let i = 0; i < known; i++) {
+      const span = answer.spans[i];
+      this.starts[i] = span[0];
+      this.ends[i] = span[1];
+    }
     this.begins = new Uint8Array(n);
     for (const i of answer.pieces ?? []) this.begins[i] = 1;
     this.#layOut();

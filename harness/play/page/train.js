@@ -52,7 +52,7 @@ async function train(event) {
   for (const name of ["merges", "curve", "curve-note"]) $(name).hidden = false;
   $("trained").textContent = "…";
   const request = {
-    text: state.text.toWellFormed(), vocab_size: $("vocab-size").valueAsNumber, pattern: $("pattern").value, ties: $("ties").value,
+    text: state.text, vocab_size: $("vocab-size").valueAsNumber, pattern: $("pattern").value, ties: $("ties").value,
   };
   try {
     for await (const [name, value] of events("/api/train", request, controller.signal)) {

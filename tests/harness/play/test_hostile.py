@@ -91,7 +91,7 @@ BODIES: dict[str, tuple[int, dict[str, Any]]] = {
     "nothing": (400, {"content": b"", "headers": JSON}),
     "not UTF-8": (400, {"content": b'{"text": "\xff", "columns": []}', "headers": JSON}),
     "half of JSON": (400, {"content": b'{"text": "a", "columns": [', "headers": JSON}),
-    "deep": (422, {"content": b"[" * 100_000, "headers": JSON}),
+    "deep": (400, {"content": b"[" * 100_000, "headers": JSON}),
     "another field": (422, {"json": {"text": "a", "columns": [COLUMN], "path": "/etc/passwd"}}),
     "no columns": (422, {"json": {"text": "a", "columns": []}}),
     "seven columns": (422, {"json": {"text": "a", "columns": [COLUMN] * 7}}),
@@ -260,3 +260,9 @@ def test_the_page_loads_nothing_from_elsewhere_and_writes_no_markup(client: Test
         for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "style=", "onclick="):
             assert word not in text, f"{name}: {word}"
         assert client.get(f"/{name}" if name != "index.html" else "/").content == content
+
+
+def test_a_whole_number_may_be_written_with_a_fraction_and_no_other_thing_is_one(client: TestClient) -> None:
+    for written, status in ((b"0.0", 200), (b"0", 200), (b"0.5", 422), (b'"0"', 422), (b"1e999", 422), (b"true", 422)):
+        content = b'{"text": "hello", "model": "tiny.json", "piece": %s}' % written
+        assert client.post("/api/steps", content=content, headers=JSON).status_code == status, written
