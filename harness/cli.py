@@ -89,6 +89,10 @@ _ENTRIES = {
         "How time grows with the length of the input: exponents.",
         "-e '^(priority|tiktoken)$' --family digits --doublings 6",
     ),
+    "play": (
+        "A page on this machine that shows tokenizers side by side: tokens, merges, training.",
+        "-m o200k_base --open",
+    ),
     "stages": ("Where an implementation's time goes: split, merge, output.", "-e compiled -m o200k_base -c turkish"),
     "doctor": ("Can this machine be measured on?", ""),
     "tour": ("The whole suite once, end to end: what `make run` runs.", ""),

@@ -16,8 +16,9 @@ from harness.cli import VERBS
 from harness.data import cache_folder
 
 _ROOT = Path(__file__).resolve().parents[1]
-_LONG = ("tour", "doctor")
-"""Verbs whose examples are left to themselves: what `make run` runs, and what says that this machine is busy."""
+_LONG = ("tour", "doctor", "play")
+"""Verbs whose examples are left to themselves: what `make run` runs, what says that this machine is busy, and what
+serves until it is interrupted."""
 _FINDS = ("explain",)
 """Verbs whose examples have something to find, which is status 1."""
 

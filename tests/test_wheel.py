@@ -32,6 +32,7 @@ def test_the_wheel_carries_the_datasets_inside_the_harness(wheel: Path) -> None:
     assert {"harness/datasets/corpora.toml", "harness/datasets/vocabularies.toml"} <= names
     assert "harness/datasets/samples/tr.txt" in names
     assert any(name.startswith("harness/datasets/workloads/") for name in names)
+    assert {f"harness/play/page/{name}" for name in ("index.html", "style.css", "main.js", "sentences.json")} <= names
     assert not any(name.startswith(("datasets/", "tests/", "results/")) for name in names)
 
 

@@ -50,10 +50,13 @@ class Derived:
         self.rules, self.symbols = rules, symbols
         self.ids = list(symbols)
         """After the steps so far."""
+        self.states = [tuple(symbols)]
+        """Before the first step, and after each."""
         self.steps: list[Step] = []
 
     def record(self, action: str, index: int, made: int, **details: Any) -> None:
         """Add a step whose result `made` begins at the id `index`."""
+        self.states.append(tuple(self.ids))
         text = readable(self.rules.token(made))
         self.steps.append(
             Step(

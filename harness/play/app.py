@@ -1,0 +1,275 @@
+"""The routes of the playground: every request becomes calls of worker processes, every error a problem+json."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+import impls
+from harness.data import sample_parts
+from harness.failures import describe, message_of
+from harness.plateau import plateau
+from harness.play import tasks
+from harness.play.guard import Guard, body_of, problem
+from harness.play.messages import (
+    MAX_EXPLAINED_BYTES,
+    MAX_STEPPED_BYTES,
+    MAX_TEXT_BYTES,
+    MAX_UPLOAD_BYTES,
+    Column,
+    ColumnAnswer,
+    EncodeRequest,
+    ExplainRequest,
+    ModelAnswer,
+    StepsRequest,
+    TrainRequest,
+    openapi,
+)
+from harness.play.steps import SHOWN
+from harness.play.store import Beginning, Held, Store
+from harness.play.workers import Busy, Workers
+from harness.process.limits import Stopped
+from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
+from impls.core.text.patterns import resolve
+
+LIMIT_SECONDS = 5.0
+TRAINING_SECONDS = 60.0
+MOST_TRAININGS = 2
+MOST_SPLIT_BYTES = 256 << 10
+"""Of a text whose pieces are found unasked."""
+_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
+
+Asked = TypeVar("Asked")
+
+
+def _number(text: str) -> float:
+    """Return a number with a fraction or an exponent; 3.0 is a whole one, as for JSON Schema."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+_DECODER = msgspec.json.Decoder(float_hook=_number)
+
+
+class Playground:
+    """What the routes share: the models that may be named, and the workers."""
+
+    def __init__(self, store: Store, beginning: Beginning | None = None, limit_seconds: float = LIMIT_SECONDS) -> None:
+        """Take what the page begins with, and the limit on a column."""
+        self.store, self.workers = store, Workers()
+        self._beginning = beginning or store.beginning()
+        self._seconds = limit_seconds
+        self._n_trainings = 0
+        self._endings: set[asyncio.Task[None]] = set()
+
+    def app(self) -> ASGIApp:
+        """Return the application."""
+        handlers = {HTTPException: _http_problem} | dict.fromkeys((BPEError, Stopped, Busy, Exception), _problem)
+        app = Starlette(
+            routes=[
+                Route("/api/encode", self.encode, methods=["POST"]),
+                Route("/api/explain", self.explain, methods=["POST"]),
+                Route("/api/steps", self.steps, methods=["POST"]),
+                Route("/api/train", self.train, methods=["POST"]),
+                Route("/api/models", self.upload, methods=["POST"]),
+                Route("/api/models/{model}", self.download),
+                Route("/api/choices", lambda _: _json(self.store.choices() | {"beginning": self._beginning})),
+                Route("/api/samples", lambda _: _json(samples())),
+                Route("/api/openapi.json", lambda _: _json(openapi())),
+                Route("/", partial(_file, "index.html")),
+                *(Route(f"/{name}", partial(_file, name)) for name in page_files() if name != "index.html"),
+            ],
+            exception_handlers=handlers,  # type: ignore[arg-type]
+            lifespan=self._lifespan,
+        )
+        app.router.redirect_slashes = False
+        return Guard(app)
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        yield
+        self.workers.close()
+
+    async def encode(self, request: Request) -> Response:
+        """Answer `EncodeRequest`: all columns at once, each with its own limit."""
+        asked = await _read(request, EncodeRequest)
+        n_bytes = _n_bytes(asked.text, MAX_TEXT_BYTES)
+        pieces = n_bytes <= MOST_SPLIT_BYTES if asked.pieces is None else asked.pieces
+        sources = self.store.sources(asked.columns)
+        answers = await asyncio.gather(
+            *(
+                self._column(column, source, asked.text, pieces, asked.allow_special)
+                for column, source in zip(asked.columns, sources, strict=True)
+            )
+        )
+        return _json_bytes(b'{"columns":[' + b",".join(answers) + b"]}")
+
+    async def _column(self, column: Column, source: tuple[str, tasks.Source], *arguments: Any) -> bytes:
+        key = ("encode", column.implementation, column.model)
+        try:
+            answer: bytes = await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
+            return answer
+        except Exception as error:
+            empty = ColumnAnswer([], [], None, None, None, "", _reason(error), _verdict(error))
+            return msgspec.json.encode(empty)
+
+    async def explain(self, request: Request) -> Response:
+        """Answer `ExplainRequest`."""
+        asked = await _read(request, ExplainRequest)
+        _n_bytes(asked.text, MAX_EXPLAINED_BYTES)
+        sources = self.store.sources(asked.columns)
+        key = ("explain", *asked.columns)
+        return _json_bytes(await self.workers.call(key, sources, tasks.explain, asked.text, seconds=4 * self._seconds))
+
+    async def steps(self, request: Request) -> Response:
+        """Answer `StepsRequest`."""
+        asked = await _read(request, StepsRequest)
+        _n_bytes(asked.text, MAX_STEPPED_BYTES)
+        source = self.store.source(asked.model)
+        sources = [(name, source) for name in SHOWN]
+        arguments = asked.text, asked.piece, asked.dropout
+        return _json_bytes(
+            await self.workers.call(("steps", asked.model), sources, tasks.steps, *arguments, seconds=4 * self._seconds)
+        )
+
+    async def upload(self, request: Request) -> Response:
+        """Hold a model file in memory, after a worker has read it."""
+        content = await body_of(request, "application/octet-stream", MAX_UPLOAD_BYTES)
+        format, size, notes = await self.workers.call(
+            "read", (), tasks.describe_file, content, seconds=4 * self._seconds
+        )
+        held = self.store.hold("file", request.query_params.get("label", ""), content)
+        return _json(ModelAnswer(held.name, held.label, format, size, notes))
+
+    def download(self, request: Request) -> Response:
+        """Return a model that is held in memory, as a file."""
+        held = self.store.held(request.path_params["model"])
+        if held is None:
+            raise HTTPException(404, "no such model is held in memory")
+        headers = {"content-disposition": f'attachment; filename="{held.name.replace(":", "-")}.json"'}
+        return Response(held.content, headers=headers, media_type="application/octet-stream")
+
+    async def train(self, request: Request) -> Response:
+        """Answer `TrainRequest` by server-sent events."""
+        asked = await _read(request, TrainRequest)
+        _n_bytes(asked.text, MAX_TEXT_BYTES)
+        await asyncio.to_thread(resolve, asked.pattern)
+        spec = impls.TrainingSpec(vocab_size=asked.vocab_size, pattern=asked.pattern, ties=asked.ties)
+        if self._n_trainings >= MOST_TRAININGS:
+            raise Busy(f"{MOST_TRAININGS} trainings are running; wait for one of them")
+        return StreamingResponse(self._trained(asked.text, spec), media_type="text/event-stream")
+
+    async def _trained(self, text: str, spec: impls.TrainingSpec) -> AsyncIterator[bytes]:
+        """Yield the events of a training: `merges` as they come, `plateau`, `model`, or `error`."""
+        key = ("train", object())
+        call = partial(self.workers.call, key, ())
+        self._n_trainings += 1
+        counts: list[int] = []
+        done = False
+        try:
+            async with asyncio.timeout(TRAINING_SECONDS):
+                await call(tasks.begin_training, text, spec, seconds=self._seconds)
+                while not done:
+                    merges, done = await call(tasks.more_merges, seconds=TRAINING_SECONDS)
+                    counts += [count for _, _, _, count, _ in merges]
+                    yield _event("merges", merges)
+                yield _event("plateau", plateau(counts))
+                content = await call(tasks.trained_model, seconds=TRAINING_SECONDS)
+            size = 256 + len(counts)
+            held: Held = self.store.hold("trained", f"trained here, {size:,} ids", content)
+            yield _event("model", ModelAnswer(held.name, held.label, "bpebench", size, []))
+        except TimeoutError:
+            yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")
+        except (BPEError, Stopped, Busy) as error:
+            yield _event("error", _reason(error))
+        finally:
+            self._n_trainings -= 1
+            ending = asyncio.ensure_future(self.workers.forget(key))
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
+
+
+def page_files() -> dict[str, bytes]:
+    """Return the files of the page by name."""
+    return {file.name: file.read_bytes() for file in (files("harness.play") / "page").iterdir()}
+
+
+def samples() -> dict[str, str]:
+    """Return our own texts: the name of a language or kind -> text."""
+    return {name: file.read_text(encoding="utf-8") for name, file in sample_parts().items() if file.suffix == ".txt"}
+
+
+async def _read(request: Request, kind: type[Asked]) -> Asked:
+    """Return the body as a request; raise an HTTPException for what is not JSON, or not such a request."""
+    body = await body_of(request, "application/json")
+    try:
+        return msgspec.convert(_DECODER.decode(body), kind)
+    except msgspec.ValidationError as error:
+        raise HTTPException(422, message_of(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise HTTPException(400, f"the body is not JSON in UTF-8: {message_of(error)}") from None
+
+
+def _n_bytes(text: str, most: int) -> int:
+    """Return the bytes of a text; raise an HTTPException for too many, or a lone surrogate."""
+    try:
+        n_bytes = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise HTTPException(422, f"the text has a lone surrogate at character {error.start}") from None
+    if n_bytes > most:
+        raise HTTPException(413, f"the text has {n_bytes:,} bytes; at most {most:,} are taken here")
+    return n_bytes
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Stopped):
+        return error.reason
+    return message_of(error) if isinstance(error, BPEError | Busy) else describe(error)
+
+
+def _verdict(error: Exception) -> Any:
+    if isinstance(error, Stopped):
+        return error.status
+    if isinstance(error, Busy):
+        return "busy"
+    return "unsupported" if isinstance(error, Unsupported | Missing) else "error"
+
+
+def _http_problem(_: Request, error: HTTPException) -> Response:
+    return problem(error.status_code, error.detail, dict(error.headers or {}))
+
+
+def _problem(_: Request, error: Exception) -> Response:
+    if isinstance(error, BPEError):
+        return problem(404 if isinstance(error, UnknownName) else 422, message_of(error))
+    if isinstance(error, Stopped | Busy):
+        return problem(503, _reason(error))
+    return problem(500, "this is a fault of the playground; its terminal says more")
+
+
+def _json(value: Any) -> Response:
+    return _json_bytes(msgspec.json.encode(value))
+
+
+def _json_bytes(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
+def _event(name: str, value: Any) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(value))
+
+
+def _file(name: str, _: Request) -> Response:
+    return Response(page_files()[name], media_type=_KINDS["." + name.rpartition(".")[2]])

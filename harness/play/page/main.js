@@ -1,0 +1,136 @@
+// The page: what it begins with, its text and tabs, files that are dropped on it.
+
+import { ask, json } from "./api.js";
+import { addColumn, onSteps, showColumns, showPrice, showText } from "./columns.js";
+import { $, directionOf, fill, plural } from "./dom.js";
+import { showLanguages } from "./languages.js";
+import { choices, fits, keep, kept, state } from "./state.js";
+import { showSteps, startSteps } from "./steps.js";
+import { hold, startTraining } from "./train.js";
+
+const MOST_BYTES = 2 ** 20;
+const WELCOME = "Type or paste a text: it's cut into pieces, and their tokens are shown as runs.\nKitaplarımızdan öğrendiklerimiz – 1 234,50 € – 猫が好き 👩🏽‍🚀 שלום.";
+const TABS = ["tokens", "steps", "train", "languages"];
+const open = { tokens: () => {}, steps: () => showSteps(), train: () => {}, languages: () => showLanguages() };
+const encoder = new TextEncoder();
+let timer = null;
+
+function complain(message) {
+  $("message").textContent = message;
+  $("message").hidden = !message;
+}
+
+function show(tab) {
+  state.tab = tab;
+  complain("");
+  for (const name of TABS) {
+    const chosen = name === tab;
+    $(name).hidden = !chosen;
+    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
+    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+  }
+  keep();
+}
+
+function textChanged() {
+  const text = $("text").value, bytes = encoder.encode(text);
+  const tooLong = bytes.length > MOST_BYTES;
+  complain(tooLong ? `The text has ${plural(bytes.length, "byte")}; at most ${plural(MOST_BYTES, "byte")} are encoded here.` : "");
+  if (tooLong) return;
+  let n_characters = 0;
+  for (let i = 0; i < bytes.length; i++) n_characters += (bytes[i] & 0xc0) !== 0x80;
+  state.text = text.toWellFormed(); // as it was encoded: a lone surrogate is U+FFFD
+  $("text").dir = directionOf(text); // `auto` takes seconds where a text is long
+  $("size").textContent = `${plural(bytes.length, "byte")}, ${plural(n_characters, "character")}${fits() ? "" : "; too long for the address"}`;
+  showText(state.text, bytes);
+  if (state.tab === "steps") showSteps();
+  keep();
+}
+
+function restore(found) {
+  Object.assign(state, found);
+  $("text").value = state.text;
+  $("price").value = state.price ?? "";
+  showColumns();
+  textChanged();
+  show(state.tab);
+  open[state.tab]();
+}
+
+async function addFile(file) {
+  if (!file) return;
+  complain("");
+  try {
+    const response = await ask(`/api/models?label=${encodeURIComponent(file.name.slice(0, 80))}`, file, "application/octet-stream");
+    const model = await response.json();
+    hold(model);
+    addColumn({ implementation: "compiled", model: model.model });
+    if (model.notes.length) complain(`${file.name}: ${model.notes.join("; ")}`);
+  } catch (error) {
+    complain(`${file.name}: ${error.message}`);
+  }
+}
+
+function listen() {
+  $("text").addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(textChanged, 20 + $("text").value.length / 8000);
+  });
+  $("price").addEventListener("input", () => {
+    const price = $("price").valueAsNumber;
+    state.price = price >= 0 ? price : null;
+    showPrice();
+    keep();
+  });
+  $("sample").addEventListener("change", async () => {
+    const text = (await json("/api/samples"))[$("sample").value];
+    if (text === undefined) return;
+    $("text").value = text;
+    textChanged();
+  });
+  $("add").addEventListener("click", () => addColumn({ ...state.columns.at(-1) }));
+  $("choose").addEventListener("click", () => $("file").click());
+  $("file").addEventListener("change", async () => {
+    await addFile($("file").files[0]);
+    $("file").value = "";
+  });
+  for (const [k, name] of TABS.entries()) {
+    $(`tab-${name}`).addEventListener("click", () => { show(name); open[name](); });
+    $(`tab-${name}`).addEventListener("keydown", (event) => {
+      const to = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: TABS.length - 1 }[event.key];
+      if (to === undefined) return;
+      const next = $(`tab-${TABS[(to + TABS.length) % TABS.length]}`);
+      next.click();
+      next.focus();
+      event.preventDefault();
+    });
+  }
+  document.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+  document.addEventListener("dragleave", (event) => event.relatedTarget === null && document.body.classList.remove("dropping"));
+  document.addEventListener("drop", (event) => {
+    document.body.classList.remove("dropping");
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    addFile(event.dataTransfer.files[0]);
+  });
+  addEventListener("hashchange", () => { const found = kept(); if (found) restore(found); });
+  onSteps((model, text) => { show("steps"); showSteps(model, text); $("play").focus(); });
+}
+
+async function start() {
+  const [found, samples] = await Promise.all([json("/api/choices"), json("/api/samples")]);
+  Object.assign(choices, found);
+  const names = new Intl.DisplayNames(["en"], { type: "language" });
+  const label = (name) => (name.length === 2 ? names.of(name) : name);
+  const entries = Object.keys(samples).map((name) => ({ name, label: label(name) }));
+  fill($("sample"), [{ name: "", label: "–" }, ...entries.sort((a, b) => a.label.localeCompare(b.label))], "");
+  listen();
+  startSteps();
+  startTraining();
+  const { beginning } = found;
+  restore(kept() ?? { text: beginning.text ?? WELCOME, columns: beginning.columns, price: null, tab: "tokens" });
+  if (!choices.models.length) complain("No vocabulary is here yet: run `bpebench fetch`, drop a model file, or train one.");
+  document.body.dataset.ready = "";
+}
+
+start().catch((error) => complain(error.message));

@@ -1,0 +1,84 @@
+"""One piece, merged step by step by four algorithms side by side, and with dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import impls
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, Derived, derive
+from harness.explain.rules import Rules
+from harness.play.messages import MAX_PIECE_CHARACTERS, Derivation, DropoutChoice, State, StepsAnswer
+from impls.core.dropout import Dropout
+from impls.core.errors import BPEError, Unsupported
+
+SHOWN = {"naive": "naive", "priority": "heap", "backtracking": "backtracking", "greedy": "greedy"}
+"""Implementation -> what its algorithm is called."""
+
+
+def steps_of(
+    load: Callable[[str], impls.Tokenizer], text: str, piece: int, dropout: DropoutChoice | None
+) -> StepsAnswer:
+    """Return every algorithm on piece number `piece` of `text`; `load` gives the implementations of `SHOWN`.
+
+    Raise `Unsupported` for a piece that is too long, or not there, and `UnknownSymbol` as merging does.
+    """
+    tokenizer = load("naive")
+    pieces, model = tokenizer.pieces(text), tokenizer.model
+    if piece >= len(pieces):
+        raise Unsupported("steps", f"the text has {len(pieces)} pieces; there is no piece {piece} (from 0)")
+    chosen = pieces[piece]
+    if len(chosen) > MAX_PIECE_CHARACTERS:
+        raise Unsupported("steps", f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are shown")
+    rules = Rules(model)
+    found = [_derivation(rules, chosen, name, load) for name in SHOWN]
+    if dropout is not None:
+        found.append(_with_dropout(rules, chosen, piece, dropout))
+    return StepsAnswer(pieces, piece, found)
+
+
+def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls.Tokenizer]) -> Derivation:
+    algorithm = ALGORITHM_OF[name]
+    derived = derive(rules, piece, algorithm)
+    way = ALGORITHMS[algorithm]
+    if derived.steps and derived.steps[0].action == "whole piece":
+        merged = derive(rules, piece, algorithm, look_up=False)
+        if merged.ids == derived.ids:
+            derived, way = merged, f"{way} (in fact the whole piece is looked up at once, with the same result)"
+    reproduces: bool | None
+    try:  # a user-defined piece is cut out before an algorithm sees it
+        reproduces = piece in rules.model.user_defined_texts or load(name).encode_piece(piece) == derived.ids
+    except BPEError:
+        reproduces = None
+    return _answer(rules, derived, SHOWN[name], way, reproduces)
+
+
+def _answer(rules: Rules, derived: Derived, algorithm: str, way: str, reproduces: bool | None) -> Derivation:
+    states = [
+        State(
+            symbols=list(rules.texts(ids)),
+            ids=list(ids),
+            ranks=[None if (merge := rules.merge(*pair)) is None else merge[0] for pair in pairwise(ids)],
+        )
+        for ids in derived.states
+    ]
+    return Derivation(algorithm, way, derived.steps, states, derived.ids, reproduces)
+
+
+def _with_dropout(rules: Rules, piece: str, number: int, choice: DropoutChoice) -> Derivation:
+    """Return the merges that are left where some are dropped, as `impls.core.dropout` defines them."""
+    model = rules.model
+    dropout = Dropout(choice.probability, choice.seed)
+    for _ in range(number):
+        dropout.next_piece()
+    coins = dropout.next_piece()
+    derived = Derived(rules, model.symbols(piece))
+    while True:
+        pairs = ((rules.merge(*pair), at) for at, pair in enumerate(pairwise(derived.ids)))
+        possible = sorted((merge[0], at, merge[1]) for merge, at in pairs if merge is not None)
+        if (kept := next((one for one in possible if not next(coins)), None)) is None:
+            break
+        rank, at, made = kept
+        derived.merge(at, rank, made)
+    way = "the lowest rank first, each possible merge dropped by the toss of a coin"
+    return _answer(rules, derived, f"dropout {choice.probability:g}", way, None)

@@ -1,0 +1,192 @@
+"""What a worker process does: it holds models and tokenizers, and answers in JSON.
+
+The functions are called in order: `prepare`, then those that use what was prepared. Models come by name, or as the
+content of a file, which was uploaded.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+import impls
+from harness.explain.readable import readable
+from harness.play.messages import ColumnAnswer, DropoutChoice
+from harness.play.spans import piece_starts, spans_of, spelled_bytes, token_hex
+from harness.play.steps import steps_of
+from impls.core.errors import BPEError, InvalidFile, InvalidModel
+from impls.formats import load_with_format, own
+from impls.formats.files import without_collecting
+from impls.registry import learn
+
+Source = str | bytes
+"""The name of a model, or the content of its file."""
+FEWEST_MERGES = 25
+"""Of one part of a training."""
+
+
+@dataclass
+class _Held:
+    """What this process holds."""
+
+    columns: tuple[tuple[str, impls.Model], ...] = ()
+    tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
+    spelled: dict[int, bytes] = field(default_factory=dict)
+    training: _Training | None = None
+
+
+_held = _Held()
+
+
+def prepare(columns: Sequence[tuple[str, Source]]) -> None:
+    """Load the models of (implementation, source)."""
+    models = {source: _model_of(source) for _, source in columns}
+    _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
+    _held.tokenizers.clear()
+    _held.spelled = spelled_bytes(_held.columns[0][1])
+
+
+def _tokenizer(index: int) -> impls.Tokenizer:
+    if index not in _held.tokenizers:
+        _held.tokenizers[index] = impls.load(*_held.columns[index])
+    return _held.tokenizers[index]
+
+
+def warm() -> None:
+    """Load the first tokenizer and encode something, so that what it compiles is compiled."""
+    _tokenizer(0).encode("warm", disallowed_special=())
+
+
+def _model_of(source: Source) -> impls.Model:
+    if isinstance(source, bytes):
+        return read_file(source)[1]
+    from harness.data import load_model
+
+    return load_model(source)
+
+
+def read_file(content: bytes) -> tuple[str, impls.Model, list[str]]:
+    """Return the format and the model of an uploaded file, and what the reader assumed; raise `InvalidModel`.
+
+    The file is alone in a folder of its own, so that it names no other.
+    """
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = Path(folder) / "model"
+        path.write_bytes(content)
+        try:
+            format, model = load_with_format(path)
+        except InvalidFile as error:
+            raise InvalidModel(error.problem.replace(str(path), "the file")) from None
+    return format, model, [str(warning.message).replace(str(path), "the file") for warning in caught]
+
+
+def describe_file(content: bytes) -> tuple[str, int, list[str]]:
+    """Return the format, the number of ids, and what the reader assumed, of an uploaded file."""
+    format, model, notes = read_file(content)
+    return format, model.vocab_size, notes
+
+
+@without_collecting()
+def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
+    """Return the `ColumnAnswer` of the first column, as JSON."""
+    tokenizer = _tokenizer(0)
+    model = tokenizer.model
+    start = perf_counter()
+    ids = tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
+    seconds = perf_counter() - start
+    if not all(type(i) is int and i >= 0 for i in ids):
+        raise BPEError(f"{tokenizer.name}: gave something other than a list of token ids")
+    spelled = _held.spelled
+    tokens = [spelled.get(i, b"") for i in ids]
+    spans, same = spans_of(tokens, text, model)
+    note = ""
+    if None in spans:
+        first = spans.index(None)
+        note = f"this vocabulary rewrites texts; from token {first} on it cannot be said what of the text a token is"
+    answer = ColumnAnswer(
+        ids=ids,
+        spans=spans,
+        pieces=_pieces(tokenizer, text, ids, tokens) if pieces else None,
+        tokens=None if same else token_hex(tokens),
+        seconds=seconds,
+        note=note,
+        error=None,
+    )
+    return msgspec.json.encode(answer)
+
+
+def _pieces(tokenizer: impls.Tokenizer, text: str, ids: list[int], tokens: list[bytes]) -> list[int] | None:
+    """Return the tokens that begin pieces; None beside special tokens, which the pieces of a text do not know."""
+    whole = tokenizer.model.whole_token_ids.values()
+    if tokenizer.model.belongs_to is not None or (whole and not set(whole).isdisjoint(ids)):
+        return None
+    return piece_starts(tokenizer.pieces(text), tokens, tokenizer.model)
+
+
+def explain(text: str) -> bytes:
+    """Return the explanation of the two columns on `text`, as JSON."""
+    import harness.explain as account
+
+    (a, model_a), (b, model_b) = _held.columns
+    names = (f"{a} (1)", f"{b} (2)") if model_a.digest != model_b.digest else (a, b)
+    a_side, b_side = (account.side_of(_tokenizer(k), name) for k, name in enumerate(names))
+    return msgspec.json.encode(account.explain(a_side, b_side, text))
+
+
+def steps(text: str, piece: int, dropout: DropoutChoice | None) -> bytes:
+    """Return the `StepsAnswer` of the columns, one for each implementation of `steps.SHOWN`, as JSON."""
+    names = [name for name, _ in _held.columns]
+    return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece, dropout))
+
+
+# --- training, in parts ----------------------------------------------------------------------------------------------
+
+
+class _Training:
+    """A training that goes on from what it has, a few merges at a time; the result is that of training at once."""
+
+    def __init__(self, text: str, spec: impls.TrainingSpec) -> None:
+        self.text, self.spec = text, spec
+        self.model: impls.Model | None = None
+
+    def more(self) -> tuple[list[Any], bool]:
+        """Return [left, right, token, count, id] of the next merges, and whether these are the last."""
+        n_done = 0 if self.model is None else len(self.model.merges)
+        n_wanted = n_done + max(FEWEST_MERGES, n_done // 2)
+        spec = replace(self.spec, max_merges=n_wanted)
+        self.model = model = learn("compiled", [self.text], spec, self.model)
+        counts = model.merge_counts or [0] * len(model.merges)
+        ids = [(*pair, i) for pair, i in zip(model.merges, model.merge_results, strict=True)]
+        made = [
+            [*(readable(model.tokens[i] or b"") for i in ids[rank]), counts[rank], ids[rank][2]]
+            for rank in range(n_done, len(ids))
+        ]
+        return made, len(model.merges) < n_wanted or model.vocab_size >= self.spec.vocab_size
+
+
+def begin_training(text: str, spec: impls.TrainingSpec) -> None:
+    """Begin; `more_merges` trains."""
+    _held.training = _Training(text, spec)
+
+
+def more_merges() -> tuple[list[Any], bool]:
+    """Return the next merges, and whether these are the last."""
+    assert _held.training is not None
+    return _held.training.more()
+
+
+def trained_model() -> bytes:
+    """Return the file of the model that was trained."""
+    assert _held.training is not None
+    assert _held.training.model is not None
+    content = own.write(_held.training.model)
+    _held.training = None
+    return content

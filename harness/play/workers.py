@@ -1,0 +1,155 @@
+"""The worker processes: one for each column, so that a slow or crashing library holds up or ends only its own.
+
+They are few, started when needed; the one that is unused for longest is ended for another. Every call has a limit in
+seconds, after which its process is ended; the next call starts a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+from harness.failures import describe
+from harness.play.tasks import Source, prepare, warm
+from harness.process.limits import Limits, Stopped, worker_limits
+from harness.process.worker import Worker
+
+MOST_WORKERS = 8
+MEMORY_BYTES = 3 << 30
+"""Of one worker."""
+START_SECONDS = 60.0
+"""Reading a model, and compiling the kernels where that was never done."""
+QUEUE_SECONDS = 20.0
+_LOOK_SECONDS = 0.05
+
+
+class Busy(Exception):
+    """No worker was free in time."""
+
+
+@dataclass(eq=False)
+class _Slot:
+    """The worker of one key, used by one call at a time."""
+
+    key: Hashable
+    columns: Sequence[tuple[str, Source]]
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    n_users: int = 0
+    """Calls that run or wait."""
+    used: float = 0.0
+    holds: bool = False
+    """Whether there is a worker, or one is about to start."""
+    worker: Worker | None = None
+
+    def call(self, limits: Limits, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+        """Return `function(*arguments)` in the worker, which is started where there is none; on a thread."""
+        ready = self.worker is not None
+        try:
+            if self.worker is None:
+                self.worker = Worker(limits)
+                if self.columns:
+                    self.worker.call(prepare, self.columns, seconds=START_SECONDS)
+                    self.worker.call(warm, seconds=START_SECONDS)
+                ready = True
+            return self.worker.call(function, *arguments, seconds=seconds)
+        except BaseException as error:
+            if not ready or isinstance(error, Stopped):
+                self.end()
+            if isinstance(error, Exception):
+                raise
+            raise RuntimeError(describe(error)) from None  # a Rust panic, which would end the server
+
+    def end(self) -> None:
+        """End the process."""
+        worker, self.worker, self.holds = self.worker, None, False
+        if worker is not None:
+            worker.child.kill()
+
+
+class Workers:
+    """All of them, for use from one event loop."""
+
+    def __init__(self, most: int = MOST_WORKERS) -> None:
+        self._most = most
+        self._slots: dict[Hashable, _Slot] = {}
+        self._threads = ThreadPoolExecutor(most + 2, thread_name_prefix="play")
+        self._limits = replace(worker_limits(MEMORY_BYTES), output_bytes=128 << 20)
+
+    async def call(
+        self,
+        key: Hashable,
+        columns: Sequence[tuple[str, Source]],
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float,
+    ) -> Any:
+        """Return `function(*arguments)` in the worker of `key`, which has prepared `columns`.
+
+        Raise `Busy`, `Stopped` for a worker that used more than it may or died, and what the function raises.
+        """
+        slot = self._slots.setdefault(key, _Slot(key, columns))
+        slot.n_users += 1
+        try:
+            async with asyncio.timeout(QUEUE_SECONDS):
+                await slot.lock.acquire()
+        except TimeoutError:
+            slot.n_users -= 1
+            raise Busy("other requests are still running; try again") from None
+        except BaseException:
+            slot.n_users -= 1
+            raise
+        try:
+            await self._make_room(slot)
+        except BaseException:
+            self._release(slot)
+            raise
+        running = self._run(lambda: slot.call(self._limits, function, *arguments, seconds=seconds))
+
+        def done(future: asyncio.Future[Any]) -> None:
+            if not future.cancelled():
+                future.exception()  # taken note of, even where nobody waits any more
+            self._release(slot)
+
+        running.add_done_callback(done)
+        return await asyncio.shield(running)  # whoever asked may go; the worker answers first
+
+    def _run(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().run_in_executor(self._threads, function)
+
+    def _release(self, slot: _Slot) -> None:
+        slot.used = monotonic()
+        slot.n_users -= 1
+        slot.lock.release()
+        if slot.n_users == 0 and not slot.holds and self._slots.get(slot.key) is slot:
+            del self._slots[slot.key]
+
+    async def _make_room(self, slot: _Slot) -> None:
+        """Wait until `slot` has a worker or may start one, ending the one that is unused for longest."""
+        deadline = monotonic() + QUEUE_SECONDS
+        while not slot.holds and sum(other.holds for other in self._slots.values()) >= self._most:
+            unused = [other for other in self._slots.values() if other.n_users == 0]
+            if unused:
+                oldest = min(unused, key=lambda other: other.used)
+                del self._slots[oldest.key]
+                await self._run(oldest.end)
+            elif monotonic() > deadline:
+                raise Busy(f"all {self._most} workers are busy; use fewer columns, or try again")
+            else:
+                await asyncio.sleep(_LOOK_SECONDS)
+        slot.holds = True
+
+    async def forget(self, key: Hashable) -> None:
+        """End the worker of `key`, after the call it is in."""
+        if (slot := self._slots.pop(key, None)) is not None:
+            async with slot.lock:
+                await self._run(slot.end)
+
+    def close(self) -> None:
+        """End every process."""
+        for slot in self._slots.values():
+            slot.end()
+        self._threads.shutdown(wait=False, cancel_futures=True)

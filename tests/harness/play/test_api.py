@@ -1,0 +1,169 @@
+"""The JSON API: what columns answer, explanations, steps, training, models that are uploaded."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import impls
+from harness.data import load_corpus
+from impls.registry import learn
+
+MODEL = "tiny.json"
+TEXT = "hello unhappiness 👩🏽‍🚀 öğrendik"
+
+
+def asked(client: TestClient, text: str, *columns: tuple[str, str], **more: Any) -> list[dict[str, Any]]:
+    named = [{"implementation": implementation, "model": model} for implementation, model in columns]
+    answer = client.post("/api/encode", json={"text": text, "columns": named, **more})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["columns"]
+    return found
+
+
+def test_columns_answer_in_order_with_ids_spans_and_pieces(client: TestClient, model_file: Path, bpebench: Any) -> None:
+    priority, greedy = asked(client, TEXT, ("priority", MODEL), ("greedy", MODEL))
+    for name, column in (("priority", priority), ("greedy", greedy)):
+        tokenizer = impls.load(name, impls.Model.load(model_file))
+        assert column["ids"] == tokenizer.encode(TEXT)
+        assert column["error"] is None
+        assert b"".join(TEXT.encode()[s[0] : s[1]] for s in column["spans"]).decode() == TEXT
+        assert len(column["pieces"]) == len(tokenizer.pieces(TEXT))
+    printed = json.loads(bpebench("encode", TEXT, "-m", str(model_file), "-e", "greedy", "--json").out)
+    assert printed["ids"] == greedy["ids"]
+
+
+def test_special_tokens_are_text_unless_they_are_allowed(client: TestClient) -> None:
+    (as_text,) = asked(client, "a<s>b", ("priority", MODEL))
+    (allowed,) = asked(client, "a<s>b", ("priority", MODEL), allow_special=True)
+    assert len(allowed["ids"]) == 3 < len(as_text["ids"])
+    assert allowed["spans"][1] == [1, 4, 1, 4]
+
+
+def test_a_slow_column_is_ended_and_holds_up_no_other(client: TestClient) -> None:
+    text = "".join(load_corpus("samples/tr").documents()) * 300
+    slow, fast = asked(client, text, ("naive", "unsplit.json"), ("compiled", MODEL), pieces=False)
+    assert (slow["verdict"], slow["ids"]) == ("timeout", [])
+    assert "took longer than 2 s" in slow["error"]
+    assert fast["verdict"] == "ok"
+    (again,) = asked(client, "abab", ("naive", "unsplit.json"))
+    assert again["verdict"] == "ok"
+
+
+def test_what_an_implementation_cannot_run_is_said_in_its_column(client: TestClient) -> None:
+    fine, refused = asked(client, TEXT, ("priority", MODEL), ("turkish-tokenizer", MODEL))
+    assert fine["verdict"] == "ok"
+    assert refused["verdict"] == "unsupported"
+    assert refused["error"]
+
+
+def test_many_requests_at_once_have_the_same_answer(client: TestClient) -> None:
+    (expected,) = asked(client, TEXT, ("priority", MODEL))
+    with ThreadPoolExecutor(40) as threads:
+        answers = list(threads.map(lambda _: asked(client, TEXT, ("priority", MODEL)), range(200)))
+    assert all(answer[0]["ids"] == expected["ids"] for answer in answers)
+
+
+def test_explain_says_where_two_columns_differ(client: TestClient) -> None:
+    columns = [{"implementation": name, "model": MODEL} for name in ("greedy", "priority")]
+    text = " unhappinessunhappiness hhello worldhello"
+    found = client.post("/api/explain", json={"text": text, "columns": columns}).json()
+    one, two = asked(client, text, ("greedy", MODEL), ("priority", MODEL))
+    assert found["agree"] is (one["ids"] == two["ids"])
+    same = client.post("/api/explain", json={"text": "hello", "columns": [columns[0], columns[0]]}).json()
+    assert same["agree"] is True
+
+
+def steps(client: TestClient, text: str, **more: Any) -> dict[str, Any]:
+    found = client.post("/api/steps", json={"text": text, "model": MODEL, **more})
+    assert found.status_code == 200, found.text
+    return {one["algorithm"]: one for one in found.json()["derivations"]}
+
+
+def test_steps_lead_from_bytes_to_the_ids_of_each_implementation(client: TestClient, model_file: Path) -> None:
+    found = steps(client, "hello unhappiness", piece=1)
+    model = impls.Model.load(model_file)
+    for name, implementation in (
+        ("naive", "naive"), ("heap", "priority"), ("backtracking", "backtracking"), ("greedy", "greedy"),
+    ):  # fmt: skip
+        one = found[name]
+        assert one["ids"] == impls.load(implementation, model).encode_piece(" unhappiness")
+        assert one["reproduces"] is True
+        assert one["states"][0]["ids"] == model.symbols(" unhappiness")
+        assert one["states"][-1]["ids"] == one["ids"]
+        assert len(one["states"]) == len(one["steps"]) + 1
+    for before, step in zip(found["heap"]["states"], found["heap"]["steps"], strict=False):
+        assert step["rank"] == min(rank for rank in before["ranks"] if rank is not None)
+    assert set(found["heap"]["states"][-1]["ranks"]) <= {None}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dropout_drops_the_merges_that_encoding_drops(client: TestClient, model_file: Path, seed: int) -> None:
+    text = "hello unhappiness"
+    tokenizer = impls.load("naive", impls.Model.load(model_file))
+    expected = tokenizer.encode_with_dropout(text, probability=0.4, seed=seed)
+    found = [
+        i
+        for piece in (0, 1)
+        for i in steps(client, text, piece=piece, dropout={"probability": 0.4, "seed": seed})["dropout 0.4"]["ids"]
+    ]
+    assert found == expected
+
+
+def trained(client: TestClient, **request: Any) -> dict[str, list[Any]]:
+    events: dict[str, list[Any]] = {}
+    with client.stream("POST", "/api/train", json=request) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for block in "".join(answer.iter_text()).split("\n\n")[:-1]:
+            name, data = (line.partition(": ")[2] for line in block.split("\n"))
+            events.setdefault(name, []).append(json.loads(data))
+    return events
+
+
+@pytest.mark.parametrize("ties", ["smallest", "first", "largest", "shortest"])
+def test_training_in_parts_is_training_at_once_and_gives_a_column(
+    client: TestClient, tmp_path: Path, ties: Any
+) -> None:
+    text = "evlerimizden evlerinize, hello world hello" * 3
+    events = trained(client, text=text, vocab_size=320, pattern="gpt2", ties=ties)
+    assert [*events] == ["merges", "plateau", "model"]
+    assert len(events["merges"]) > 1
+    (model,) = events["model"]
+    file = tmp_path / "model.json"
+    file.write_bytes(client.get(f"/api/models/{model['model']}").content)
+    at_once = learn("priority", [text], impls.TrainingSpec(vocab_size=320, ties=ties))
+    assert impls.Model.load(file).digest == at_once.digest
+    merges = [merge for part in events["merges"] for merge in part]
+    assert tuple(count for *_, count, _ in merges) == at_once.merge_counts
+    (column,) = asked(client, text, ("priority", model["model"]))
+    assert column["ids"] == impls.load("priority", at_once).encode(text)
+
+
+def test_an_uploaded_file_becomes_a_column(client: TestClient, model_file: Path) -> None:
+    upload = client.post(
+        "/api/models?label=<b>mine",
+        content=model_file.read_bytes(),
+        headers={"content-type": "application/octet-stream"},
+    )
+    assert upload.status_code == 200, upload.text
+    held = upload.json()
+    assert (held["format"], held["label"]) == ("bpebench", "<b>mine")
+    mine, theirs = asked(client, TEXT, ("priority", held["model"]), ("priority", MODEL))
+    assert mine["ids"] == theirs["ids"]
+
+
+def test_choices_and_samples_are_listed(client: TestClient) -> None:
+    found = client.get("/api/choices").json()
+    assert {"name": MODEL, "label": MODEL} in found["models"]
+    assert {"compiled", "naive"} <= {one["name"] for one in found["implementations"]}
+    assert found["beginning"]["columns"][0] == {"implementation": "compiled", "model": MODEL}
+    samples = client.get("/api/samples").json()
+    assert len([name for name in samples if len(name) == 2]) >= 20
+    sentences = client.get("/sentences.json").json()
+    assert len(sentences) >= 20
+    assert len(set(sentences.values())) == len(sentences)

@@ -1,0 +1,268 @@
+"""Hostile use: a clear 4xx as problem+json, nothing of this machine in it, and the server lives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from harness.play import messages
+from harness.play.app import page_files
+from harness.play.workers import Workers
+from harness.process.limits import Stopped
+
+HOME = "http://127.0.0.1:8877"
+MODEL = "tiny.json"
+JSON = {"content-type": "application/json"}
+BYTES = {"content-type": "application/octet-stream"}
+COLUMN = {"implementation": "priority", "model": MODEL}
+
+
+@pytest.fixture(autouse=True)
+def _lives(client: TestClient) -> Iterator[None]:
+    yield
+    answer = client.post("/api/encode", json={"text": "hello", "columns": [COLUMN]})
+    assert answer.json()["columns"][0]["verdict"] == "ok"
+
+
+def is_problem(answer: Any, status: int) -> None:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(answer.json()) == {"status", "title", "detail", "type"}
+    assert answer.json()["status"] == status
+    assert answer.json()["detail"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "fine"),
+    [
+        ({}, True),
+        ({"host": "localhost:8877", "origin": "http://localhost:8877"}, True),
+        ({"origin": HOME}, True),
+        ({"host": "evil.example"}, False),
+        ({"host": "127.0.0.1.evil.example:8877"}, False),
+        ({"host": "127.0.0.1:8877@evil.example"}, False),
+        ({"host": ""}, False),
+        ({"origin": "https://evil.example"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "http://127.0.0.1:1234"}, False),
+        ({"origin": "https://127.0.0.1:8877"}, False),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, False),
+        ({"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"}, False),
+        ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}, True),
+    ],
+)
+def test_only_this_machine_and_our_own_page_are_answered(
+    client: TestClient, headers: dict[str, str], fine: bool
+) -> None:
+    for path in ("/", "/api/choices"):
+        answer = client.get(path, headers=headers)
+        if fine:
+            assert answer.status_code == 200
+        else:
+            is_problem(answer, 403)
+
+
+def endless() -> Iterator[bytes]:
+    """A body that says nothing of its length, and is over the limit."""
+    for _ in range(10):
+        yield b" " * (1 << 20)
+
+
+BODIES: dict[str, tuple[int, dict[str, Any]]] = {
+    "over the limit": (413, {"content": b'"' + b"x" * (5 << 20), "headers": JSON}),
+    "over the limit without a length": (413, {"content": endless(), "headers": JSON}),
+    "a length that lies": (413, {"content": b"{}", "headers": JSON | {"content-length": "9" * 12}}),
+    "a text over the limit": (422, {"json": {"text": "é" * (1 << 20) + "é", "columns": [COLUMN]}}),
+    "a text of too many bytes": (413, {"json": {"text": "é" * ((1 << 19) + 1), "columns": [COLUMN]}}),
+    "no type": (415, {"content": b"{}"}),
+    "a form": (415, {"content": b"a=b", "headers": {"content-type": "application/x-www-form-urlencoded"}}),
+    "text, as a page elsewhere may send": (415, {"content": b"{}", "headers": {"content-type": "text/plain"}}),
+    "nothing": (400, {"content": b"", "headers": JSON}),
+    "not UTF-8": (400, {"content": b'{"text": "\xff", "columns": []}', "headers": JSON}),
+    "half of JSON": (400, {"content": b'{"text": "a", "columns": [', "headers": JSON}),
+    "deep": (400, {"content": b"[" * 100_000, "headers": JSON}),
+    "another field": (422, {"json": {"text": "a", "columns": [COLUMN], "path": "/etc/passwd"}}),
+    "no columns": (422, {"json": {"text": "a", "columns": []}}),
+    "seven columns": (422, {"json": {"text": "a", "columns": [COLUMN] * 7}}),
+    "a number for a text": (422, {"json": {"text": 1, "columns": [COLUMN]}}),
+    "an unknown implementation": (404, {"json": {"text": "a", "columns": [COLUMN | {"implementation": "<script>"}]}}),
+    "a path for a model": (404, {"json": {"text": "a", "columns": [COLUMN | {"model": "/etc/passwd"}]}}),
+    "a path upwards": (404, {"json": {"text": "a", "columns": [COLUMN | {"model": "../../etc/passwd"}]}}),
+    "a model of the hub": (404, {"json": {"text": "a", "columns": [COLUMN | {"model": "hf:a/b"}]}}),
+    "a command": (404, {"json": {"text": "a", "columns": [COLUMN | {"implementation": "cmd:id"}]}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_bad_body_gets_a_clear_answer(client: TestClient, name: str, model_file: Path) -> None:
+    status, request = BODIES[name]
+    answer = client.post("/api/encode", **request)
+    is_problem(answer, status)
+    assert str(model_file.parent) not in answer.text
+
+
+def test_a_lone_surrogate_is_refused(client: TestClient) -> None:
+    answer = client.post("/api/encode", content=rb'{"text": "\ud800", "columns": [%s]}' % b"", headers=JSON)
+    assert answer.status_code in (400, 422)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "/page/../app.py", "/app.py", "/main.js/",
+        "//etc/passwd", "/api/models/..%2f..%2fetc%2fpasswd", "/api/models/tiny.json", "/index.html%00.js", "/api/",
+        "/api/encode/",
+    ],
+)  # fmt: skip
+def test_no_path_leads_to_a_file(client: TestClient, path: str) -> None:
+    is_problem(client.get(path), 404)
+
+
+def test_another_method_is_named_with_those_allowed(client: TestClient) -> None:
+    answer = client.get("/api/encode")
+    is_problem(answer, 405)
+    assert "POST" in answer.headers["allow"]
+    is_problem(client.request("BREW", "/"), 405)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00" * 1000, b"PK\x03\x04rest", b"not a model", b'{"model": {}}', b"#version: 0.2\na b\n", b"\xf7" * 99],
+)  # fmt: skip
+def test_a_file_that_is_no_model_is_refused_in_one_line(client: TestClient, content: bytes) -> None:
+    answer = client.post("/api/models?label=x", content=content, headers=BYTES)
+    is_problem(answer, 422)
+    assert "/" not in answer.json()["detail"].replace("vocab.json/", "")
+
+
+def test_an_upload_over_the_limit_is_refused(client: TestClient) -> None:
+    length = str(messages.MAX_UPLOAD_BYTES + 1)
+    is_problem(client.post("/api/models", content=b"x", headers=BYTES | {"content-length": length}), 413)
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        ({"pattern": "(a)"}, 422),
+        ({"pattern": "(" * 500}, 422),
+        ({"pattern": "(?:(?:a{0,1000}){0,1000}){0,1000}"}, 422),
+        ({"vocab_size": 10**9}, 422),
+        ({"vocab_size": 3}, 422),
+        ({"ties": "random"}, 422),
+        ({"text": "é" * ((1 << 19) + 1)}, 413),
+    ],
+)
+def test_a_training_bomb_is_refused(client: TestClient, request_: dict[str, Any], status: int) -> None:
+    is_problem(client.post("/api/train", json={"text": "ab", "vocab_size": 300} | request_), status)
+
+
+@pytest.mark.parametrize("pattern", [r"(?:a+)+b|a", r"[^b]+"])
+def test_a_pattern_that_never_ends_or_leaves_text_out_ends_training(client: TestClient, pattern: str) -> None:
+    answer = client.post("/api/train", json={"text": "a" * 40 + "b!", "vocab_size": 300, "pattern": pattern})
+    assert answer.status_code == 200
+    assert answer.text.startswith("event: error\n")
+
+
+def test_a_worker_that_crashes_is_replaced() -> None:
+    async def run() -> None:
+        workers = Workers(most=1)
+        try:
+            with pytest.raises(Stopped):
+                await workers.call("a", (), os._exit, 3, seconds=5)
+            assert await workers.call("a", (), len, "abc", seconds=20) == 3
+            assert await workers.call("b", (), len, "abcd", seconds=20) == 4  # the other one makes room
+        finally:
+            workers.close()
+
+    asyncio.run(run())
+
+
+# --- requests made from the description itself ------------------------------------------------------------------------
+
+DESCRIPTION = msgspec.json.decode(msgspec.json.encode(messages.openapi()))
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20)
+)
+ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner))
+
+
+def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return values of a schema of the description, small ones; at times something else."""
+    if "$ref" in schema:
+        return values(DESCRIPTION["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    if "anyOf" in schema:
+        return st.one_of(*map(values, schema["anyOf"]))
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema.get("type"):
+        case "object":
+            inner = {name: values(of) for name, of in schema["properties"].items()}
+            required = {name: inner.pop(name) for name in schema.get("required", ())}
+            found: st.SearchStrategy[Any] = st.fixed_dictionaries(required, optional=inner)
+        case "array":
+            found = st.lists(values(schema["items"]), min_size=schema.get("minItems", 0), max_size=2)
+        case "integer":
+            found = st.integers(schema.get("minimum", -5), min(400, schema.get("maximum", 400)))
+        case "number":
+            found = st.floats(schema.get("minimum"), schema.get("maximum"))
+        case "boolean":
+            found = st.booleans()
+        case "null":
+            found = st.none()
+        case _:
+            found = st.sampled_from(["priority", MODEL, "gpt2"]) | st.text(max_size=30)
+    return st.one_of(*[found] * 9, ANYTHING)
+
+
+@pytest.mark.parametrize("path", ["/api/encode", "/api/explain", "/api/steps", "/api/train"])
+def test_every_answer_is_one_that_is_described(client: TestClient, path: str) -> None:
+    described = DESCRIPTION["paths"][path]["post"]
+
+    @settings(
+        max_examples=8 if path == "/api/train" else 30,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(values(described["requestBody"]["content"]["application/json"]["schema"]))
+    def ask(request: Any) -> None:
+        answer = client.post(path, json=request)
+        assert str(answer.status_code) in described["responses"], answer.text
+        (media_type,) = described["responses"][str(answer.status_code)]["content"]
+        assert answer.headers["content-type"].startswith(media_type)
+
+    ask()
+
+
+def test_the_description_names_every_route(client: TestClient) -> None:
+    assert client.get("/api/openapi.json").json() == DESCRIPTION
+    for path, operations in DESCRIPTION["paths"].items():
+        for method in operations:
+            answer = client.request(method, path.replace("{model}", "x"))
+            assert str(answer.status_code) in operations[method]["responses"]
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_writes_no_markup(client: TestClient) -> None:
+    for name, content in page_files().items():
+        text = content.decode().replace("http://www.w3.org/2000/svg", "")
+        assert "://" not in text, name
+        for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "style=", "onclick="):
+            assert word not in text, f"{name}: {word}"
+        assert client.get(f"/{name}" if name != "index.html" else "/").content == content
+
+
+def test_a_whole_number_may_be_written_with_a_fraction_and_no_other_thing_is_one(client: TestClient) -> None:
+    for written, status in ((b"0.0", 200), (b"0", 200), (b"0.5", 422), (b'"0"', 422), (b"1e999", 422), (b"true", 422)):
+        content = b'{"text": "hello", "model": "tiny.json", "piece": %s}' % written
+        assert client.post("/api/steps", content=content, headers=JSON).status_code == status, written

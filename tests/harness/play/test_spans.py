@@ -1,0 +1,147 @@
+"""Spans: exact for every implementation, also where a token cuts a character and where a model rewrites the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import impls
+from harness.play.spans import piece_starts, spans_of, spelled_bytes
+from impls.core.errors import Missing, Unsupported
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+
+TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>"
+
+
+def spans(implementation: str, model: impls.Model, text: str) -> tuple[list[bytes], list[list[int] | None]]:
+    spelled = spelled_bytes(model)
+    ids = impls.load(implementation, model).encode(text, disallowed_special=())
+    tokens = [spelled[i] for i in ids]
+    return tokens, spans_of(tokens, text, model)[0]
+
+
+def sliced(text: str, span: list[int] | None) -> tuple[bytes, str]:
+    assert span is not None
+    return text.encode()[span[0] : span[1]], text[span[2] : span[3]]
+
+
+@pytest.mark.parametrize("implementation", impls.names())
+def test_tokens_are_the_bytes_of_their_spans_and_touch_their_characters(model_file: Path, implementation: str) -> None:
+    model = impls.Model.load(model_file)
+    try:
+        tokens, found = spans(implementation, model, TEXT)
+    except (Unsupported, Missing, RuntimeError) as error:  # a library that gives no ids has no spans
+        pytest.skip(str(error))
+    starts = [len(character.encode()) for character in TEXT]
+    borders = [sum(starts[:k]) for k in range(len(TEXT) + 1)]
+    for token, span in zip(tokens, found, strict=True):
+        data, characters = sliced(TEXT, span)
+        assert data == token
+        touched = [k for k in range(len(TEXT)) if borders[k] < span[1] and borders[k + 1] > span[0]]  # type: ignore[index]
+        assert characters == "".join(TEXT[k] for k in touched)
+    assert b"".join(tokens) == TEXT.encode()
+    assert any(len(token) < len(sliced(TEXT, span)[1].encode()) for token, span in zip(tokens, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def rewriting(model_file: Path) -> impls.Model:
+    return impls.Model.load(model_file).with_(normalization="nfkc+lowercase")
+
+
+ALONE = "aZÀﬁ①Ⅻ Ｗ½ ̈İ👩\u00a0".replace("\u0308", "").replace("İ", "")
+"""Characters that are rewritten each by itself."""
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(ALONE, max_size=40))
+def test_a_rewritten_text_has_the_spans_of_its_characters(rewriting: impls.Model, text: str) -> None:
+    tokens, found = spans("priority", rewriting, text)
+    origin: list[tuple[int, int]] = []  # of each byte the tokens spell: the bytes of the text it may come from
+    at = 0
+    for character in text:
+        raw, written = character.encode(), rewriting.normalize(character).encode()
+        same = raw == written
+        origin += [(at + k, at + k + 1) if same else (at, at + len(raw)) for k in range(len(written))]
+        at += len(raw)
+    k = 0
+    for token, span in zip(tokens, found, strict=True):
+        assert span is not None
+        assert span[:2] == [origin[k][0], origin[k + len(token) - 1][1]]
+        k += len(token)
+    assert k == len(origin)
+
+
+def test_what_several_characters_become_together_is_aligned_too(rewriting: impls.Model) -> None:
+    model = rewriting.with_(normalization='replace-regex("(?:ab)+c?","x")+strip-accents')
+    text = "aab ababc e\u0301abz"
+    tokens, found = spans("priority", model, text)
+    assert b"".join(tokens) == b"ax x exz"
+    assert [sliced(text, span)[1] for span in found if span is not None] == [
+        "a",
+        "ab",
+        " ",
+        "ababc",
+        " ",
+        "e\u0301",
+        "ab",
+        "z",
+    ]
+
+
+def characters_and_bytes(letters: str, merged: list[str], rules: dict[str, Any], **fields: Any) -> impls.Model:
+    """A model over characters with SentencePiece's rules; then a byte each, then the unknown token."""
+    tokens = [*letters, *merged]
+    n = len(tokens)
+    ids = {token: i for i, token in enumerate(tokens)}
+    merges = [(ids[token[:-1]], ids[token[-1]]) for token in merged]
+    spells = rules.pop("spells", False)
+    sentencepiece = SentencePieceRules(byte_ids=tuple(range(n, n + 256)) if spells else (), **rules)
+    return impls.Model(
+        tokens=(*(token.encode() for token in tokens), *[None] * 257),
+        merges=tuple(merges), alphabet="chars", unknown="<unk>", unknown_id=n + 256, sentencepiece=sentencepiece,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("prefix", ["always", "missing", "never"])
+def test_marks_for_spaces_and_spelled_characters_of_sentencepiece(prefix: Any) -> None:
+    model = characters_and_bytes("▁ab", ["▁a", "▁ab"], {"dummy_prefix": prefix, "spells": True})
+    text = "ab é ab"
+    tokens, found = spans("priority", model, text)
+    assert b"".join(tokens) == (b"" if prefix == "never" else b" ") + text.encode()
+    assert [sliced(text, span)[0] for span in found] == [tokens[0].lstrip(), *tokens[1:]]
+    assert [span[:2] for span in found if span and span[2:] == [3, 4]] == [[3, 4], [4, 5]]  # the two bytes of é
+
+
+def test_spaces_that_are_left_out_belong_to_no_token_and_an_unknown_one_has_its_characters() -> None:
+    model = characters_and_bytes("▁ab", ["▁a", "▁ab"], {"remove_extra_spaces": True})
+    text = "  ab   a文字b "
+    tokens, found = spans("priority", model, text)
+    assert [sliced(text, span)[1] for span in found] == [" ab", " a", "文字", "b"]
+    assert len(tokens) == 4
+
+
+def test_a_span_that_cannot_be_known_is_none_from_there_on(model_file: Path) -> None:
+    model = impls.Model.load(model_file)
+    found, same = spans_of([b"hello", b" ", b"moon", b"!"], "hello world!", model)
+    assert found == [[0, 5, 0, 5], [5, 6, 5, 6], None, None]
+    assert not same
+
+
+def test_no_text_has_no_spans(model_file: Path) -> None:
+    assert spans_of([], "", impls.Model.load(model_file)) == ([], True)
+
+
+def test_pieces_begin_at_tokens(model_file: Path) -> None:
+    model = impls.Model.load(model_file)
+    tokens, _ = spans("priority", model, TEXT)
+    pieces = impls.load("priority", model).pieces(TEXT)
+    starts = piece_starts(pieces, tokens, model)
+    assert starts is not None
+    ends = [*starts[1:], len(tokens)]
+    joined = [b"".join(tokens[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
+    assert joined == pieces
+    assert piece_starts(["another text"], tokens, model) is None

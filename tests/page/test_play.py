@@ -1,0 +1,286 @@
+"""The playground in a browser, by what a user does: typing, hovering, keys, stepping, training, files, addresses."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+import impls
+
+pytestmark = pytest.mark.page
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+TEXTS = ["evlerimizden gelen hello world, unhappiness and happiness", "hello hello world 👩🏽‍🚀 öğrendik שלום"]
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e&amp;"
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "tiny.json"
+    impls.train("priority", TEXTS, impls.TrainingSpec(vocab_size=330)).model.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(model_file: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "harness", "play", "hello unhappiness", "--port", "0", "-m", str(model_file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
+    contexts, complaints, hosts = [], [], set()
+
+    def open_(url: str = address, scheme: str = "light", width: int = 1280) -> Page:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+        page.goto(url)
+        expect(page.locator(".column").first).to_be_visible()
+        for column in page.locator(".column").all():
+            expect(column.locator("dd").first).to_be_visible(timeout=20_000)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert hosts == {urlsplit(address).netloc}
+
+
+def tokens(page: Page, column: int = 0) -> list[str]:
+    shown = page.locator(".column").nth(column).locator(".t").all_inner_texts()
+    return [text.replace("·", " ").replace("↵", "") for text in shown]
+
+
+def put(page: Page, text: str) -> None:
+    """Paste a text in place of the one there is."""
+    script = "(area, text) => { area.value = text; area.dispatchEvent(new Event('input', { bubbles: true })); }"
+    page.locator("#text").evaluate(script, text)
+
+
+def count(page: Page, column: int = 0) -> int:
+    return int(page.locator(".column").nth(column).locator("dd").first.inner_text().replace(",", ""))
+
+
+def test_typing_shows_the_tokens_of_every_column(open_page: OpenPage, model_file: Path) -> None:
+    page = open_page()
+    model = impls.Model.load(model_file)
+    for text in ("hello worldly unhappiness", "hello worldly unhappiness, hello"):
+        page.locator("#text").fill("")
+        page.locator("#text").press_sequentially(text)
+        for column, name in enumerate(("compiled", "greedy")):
+            ids = impls.load(name, model).encode(text)
+            expect(page.locator(".column").nth(column).locator("dd").first).to_have_text(str(len(ids)))
+            assert tokens(page, column) == [model.tokens[i].decode() for i in ids]  # type: ignore[union-attr]
+
+
+def test_hover_marks_the_same_span_in_every_column(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator(".column").first.locator(".t").last.hover()
+    for column in range(2):
+        marked = page.locator(".column").nth(column).locator(".t.same")
+        assert marked.count() >= 1
+        assert "unhappiness".endswith("".join(marked.all_inner_texts())[-4:])
+    page.locator("h1").hover()
+    expect(page.locator(".t.same")).to_have_count(0)
+
+
+def test_keys_move_among_tokens_and_lead_to_the_stepper(open_page: OpenPage, model_file: Path) -> None:
+    page = open_page()
+    box = page.get_by_role("listbox").first
+    box.focus()
+    page.keyboard.press("End")
+    n = count(page)
+    expect(page.locator(".detail").first).to_contain_text(f"token {n} of {n}")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".detail").first).to_contain_text(f"token {n - 1} of {n}")
+    active = box.get_attribute("aria-activedescendant")
+    assert page.locator(f"[id='{active}']").get_attribute("role") == "option"
+    page.get_by_role("button", name="merge by merge").click()
+    expect(page.locator(".derivation")).to_have_count(4)
+    steps = int(page.locator("#step").inner_text().rpartition(" ")[2])
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#step")).to_have_text(f"1 of {steps}")
+    expect(page.locator(".said").nth(1)).to_contain_text("step 1")
+    page.keyboard.press("End")
+    expect(page.locator("#step")).to_have_text(f"{steps} of {steps}")
+    ids = impls.load("priority", impls.Model.load(model_file)).encode_piece("hello")
+    heap = page.get_by_role("article", name="heap")
+    expect(heap.locator(".symbol")).to_have_count(len(ids))
+    expect(heap).to_contain_text(" ".join(map(str, ids)))
+    page.locator("#scrubber").fill("0")
+    expect(heap.locator(".symbol")).to_have_count(len("hello"))
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator("#step")).to_have_text(f"2 of {steps}")
+    page.locator("#dropout").fill("1")
+    page.locator("#dropout").press("Enter")
+    expect(page.get_by_role("article", name="dropout 1").locator(".symbol")).to_have_count(len("hello"))
+
+
+def test_columns_are_added_changed_and_removed_and_the_address_restores_them(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator("#price").fill("2.5")
+    page.locator("#text").fill("hello שלום 👩🏽‍🚀")
+    page.get_by_role("button", name="Add a column").click()
+    page.locator(".column").nth(2).locator(".implementation").select_option("tiktoken")
+    expect(page.locator(".column").nth(2)).to_contain_text("same as column 1")
+    page.locator(".column").nth(1).get_by_role("button", name="Remove").click()
+    expect(page.locator(".column")).to_have_count(2)
+    expect(page.locator(".column").nth(1).locator(".implementation")).to_have_value("tiktoken")
+    expect(page.locator(".figures").first).to_contain_text("price")
+    again = open_page(page.url)
+    expect(again.locator("#text")).to_have_value("hello שלום 👩🏽‍🚀")
+    expect(again.locator("#price")).to_have_value("2.5")
+    expect(again.locator(".column")).to_have_count(2)
+    expect(again.locator(".column").nth(1)).to_contain_text("same as column 1")
+    assert tokens(again) == tokens(page)
+    open_page(page.url.partition("#")[0] + "#not-a-state")
+
+
+def test_a_difference_is_marked_and_explained(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator("#text").fill(" aphap happi apua")
+    expect(page.locator(".verdict").nth(1)).to_contain_text("not as in column 1")
+    assert page.locator(".column").nth(1).locator(".t.differs").count() > 0
+    page.get_by_role("button", name="explain").click()
+    expect(page.locator("#account h2")).to_contain_text("They differ first in: merges")
+    expect(page.locator("#account table")).to_contain_text("step 1")
+    page.keyboard.press("Escape")
+    expect(page.locator("#account")).not_to_be_visible()
+
+
+def test_what_a_text_or_a_name_holds_is_shown_and_never_run(
+    open_page: OpenPage, model_file: Path, tmp_path: Path
+) -> None:
+    page = open_page()
+    page.locator("#text").fill(HOSTILE)
+    expect(page.locator(".column").first).to_contain_text("alert(2)</script>")
+    evil = tmp_path / "<img src=x onerror=alert(3)>.json"
+    shutil.copy(model_file, evil)
+    page.locator("#file").set_input_files(evil)
+    expect(page.locator(".column")).to_have_count(3)
+    assert page.locator("#main img, #main script").count() == 0
+
+
+def test_a_text_from_right_to_left_is_laid_out_so(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator("#sample").select_option("he")
+    expect(page.locator("#text")).to_have_value(re.compile("[א-ת]"))
+    expect(page.locator(".column").first.locator(".t").nth(50)).to_be_attached()
+    first, second = (page.locator(".column").first.locator(".t").nth(k).bounding_box() for k in (0, 3))
+    assert first is not None
+    assert second is not None
+    assert first["x"] > second["x"]
+
+
+def test_a_megabyte_has_few_elements_and_its_end_can_be_reached(open_page: OpenPage) -> None:
+    page = open_page()
+    line = "hello world, unhappiness öğrendik\n"
+    n = 2**20 // len(line.encode())
+    put(page, line * n)
+    expect(page.locator("#size")).to_contain_text("too long for the address")
+    total = page.locator(".column").first.locator("dd").first
+    expect(total).to_have_text(re.compile(r"^\d{3},\d{3}$"), timeout=20_000)
+    assert page.locator(".t").count() < 8000
+    page.get_by_role("listbox").first.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".detail").first).to_contain_text(f"of {total.inner_text()}")
+    expect(page.locator(".t.active").first).to_be_visible()
+    put(page, "hello" * 2**18)
+    expect(page.locator("#message")).to_contain_text("at most 1,048,576 bytes")
+
+
+def test_training_shows_merges_and_gives_a_column(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator("#text").fill("evlerimizden evlerinize, hello world hello")
+    page.get_by_role("tab", name="Train").click()
+    page.locator("#vocab-size").fill("275")
+    page.get_by_role("button", name="Train on the text").click()
+    expect(page.locator("#merges tbody tr")).to_have_count(19)
+    expect(page.locator("#trained")).to_contain_text("19 merges")
+    expect(page.locator("#curve path")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="download").click()
+    assert impls.Model.load(download.value.path()).vocab_size == 275
+    page.get_by_role("button", name="use as a column").click()
+    expect(page.locator(".column")).to_have_count(3)
+    expect(page.locator(".column").nth(2).locator(".t").first).to_be_visible()
+    assert "".join(tokens(page, 2)) == "evlerimizden evlerinize, hello world hello"
+    page.get_by_role("tab", name="Train").click()
+    page.locator("#pattern").fill("[a-z]+")
+    page.get_by_role("button", name="Train on the text").click()
+    expect(page.locator("#trained")).to_contain_text("leaves out")
+
+
+def test_a_dropped_file_becomes_a_column(open_page: OpenPage, model_file: Path) -> None:
+    page = open_page()
+    script = """(content) => {
+        const files = new DataTransfer();
+        files.items.add(new File([content], "dropped.json"));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(script, model_file.read_text(encoding="utf-8"))
+    expect(page.locator(".column")).to_have_count(3)
+    expect(page.locator(".column").nth(2)).to_contain_text("dropped.json")
+    expect(page.locator(".column").nth(2)).to_contain_text("same as column 1")
+
+
+def test_languages_have_bars_and_premiums(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Tokens").press("End")
+    expect(page.locator("#bars meter")).to_have_count(2 * page.locator("#bars tbody tr").count(), timeout=15_000)
+    assert page.locator("#bars tbody tr").count() >= 20
+    expect(page.locator("#bars tbody tr", has_text="English").first).to_contain_text("1.00 ×")
+    expect(page.locator("#bars")).not_to_contain_text("NaN")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
+def test_nothing_overflows_in_any_tab(open_page: OpenPage, scheme: str, width: int) -> None:
+    page = open_page(scheme=scheme, width=width)
+    page.locator("#text").fill("x" * 500 + HOSTILE)
+    for tab in ("Merge by merge", "Train", "Languages", "Tokens"):
+        page.get_by_role("tab", name=tab).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
+
+
+def test_the_server_survives_what_is_not_http_and_idle_connections(open_page: OpenPage, address: str) -> None:
+    place = urlsplit(address)
+    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(300)]
+    for content in (
+        b"\x16\x03\x01\x02",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST /api/encode HTTP/1.1\r\nHost: a\r\nContent-Le",
+    ):
+        with socket.create_connection((place.hostname, place.port), timeout=5) as connection:
+            connection.sendall(content)
+    open_page()
+    for connection in idle:
+        connection.close()
