@@ -7,6 +7,7 @@ import threading
 from harness.data.catalogue import vocabularies, vocabulary_named
 from harness.data.models import load_model
 from impls.core.errors import UnknownName
+from impls.core.text.patterns import IN_TIKTOKEN
 from impls.drop_in.tiktoken import Encoding
 
 _RESERVED = [f"reserved_{i}" for i in range(200000, 201088)]
@@ -77,8 +78,11 @@ def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encodi
             if encoding_name not in _ENCODINGS and vocabulary_named(encoding_name) is None:
                 raise UnknownEncoding("encoding", encoding_name, list({**_ENCODINGS, **vocabularies()}))
             vocabulary, specials = _ENCODINGS.get(encoding_name, (encoding_name, None))
-            given = None if specials is None else dict(specials)
-            found = Encoding.of_model(encoding_name, load_model(vocabulary), given, implementation=implementation)
+            model = load_model(vocabulary)
+            specials = dict(model.special_tokens if specials is None else specials)
+            if encoding_name in _ENCODINGS and (shipped := IN_TIKTOKEN.get(model.pattern)):
+                model = model.with_(pattern=shipped)  # the ids are the same, but not always the end of the last piece
+            found = Encoding.of_model(encoding_name, model, specials, implementation=implementation)
             found._restored_by = get_encoding, (encoding_name, implementation)
             _made[encoding_name, implementation] = found
     return found

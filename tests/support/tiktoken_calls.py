@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 WORDS = [
-    "hello", " world", " the", "don't", "I'LL", "123456789", "\n", "\r\n", "  ", "\t", " \n ", "\u00a0", "\u3000", "çay",
-    " evlerimizden", "İ", "日本語", "中文", "שלום", "é", "e\u0301", "😀", "👨\u200d👩\u200d👧", "\0", "\ufeff", "\ufffd",
-    "a" * 99, "aaaa", "!?", "</div>", "{}();", "ſ", "\u2028", "x",
+    "hello", " world", " the", "don't", "I'LL", "123456789", "\n", "\r\n", "  ", "\t", " \n ", "\u00a0", "\u3000",
+    "çay", " evlerimizden", "İ", "日本語", "中文", "שלום", "é", "e\u0301", "😀", "👨\u200d👩\u200d👧", "\0", "\ufeff",
+    "\ufffd", "a" * 99, "aaaa", "!?", "</div>", "{}();", "ſ", "\u2028", "x",
 ]  # fmt: skip
 SURROGATES = ["\ud83d", "\ude00", "\ud83d\ude00"]
 NO_TEXTS = [None, 5, b"x", b"", 1.5, ["a"], ("a", "b"), bytearray(b"x"), True]
@@ -23,7 +23,13 @@ THREADS = [8, 1, 2, 0, -1, None, "2", 1.5, [1], True]
 TEXT_METHODS = ["encode", "encode", "encode_to_numpy", "encode_with_unstable"]
 BATCH_METHODS = ["encode_batch", "encode_ordinary_batch"]
 ID_METHODS = ["decode", "decode_bytes", "decode_tokens_bytes", "decode_with_offsets"]
-ONE_METHODS = ["encode_single_token", "_encode_single_piece", "_encode_bytes", "encode_ordinary", "_encode_only_native_bpe"]
+ONE_METHODS = [
+    "encode_single_token",
+    "_encode_single_piece",
+    "_encode_bytes",
+    "encode_ordinary",
+    "_encode_only_native_bpe",
+]
 TOKEN_METHODS = ["decode_single_token_bytes", "is_special_token"]
 METHODS = [
     *TEXT_METHODS, *BATCH_METHODS, *ID_METHODS, *ONE_METHODS, *TOKEN_METHODS, "decode_batch", "decode_bytes_batch",
@@ -105,7 +111,7 @@ class Calls:
             return rng.choice((None, 5, "12", "", b"", b"12", bytearray(b"1"), {1: 2}, {1, 2}, range(4), 1.5))
         if kind < 0.5:
             ids = list(b"".join(rng.choices([word.encode() for word in WORDS], k=rng.randint(0, 3))))
-            ids = [self.ids[0]] if not ids else ids
+            ids = ids or [self.ids[0]]
         else:
             ids = [rng.choice(self.ids) for _ in range(rng.choice((0, 1, 3, 10)))]
         if rng.random() < 0.15:
@@ -128,7 +134,11 @@ class Calls:
             return rng.choice((bytearray(b"ab"), memoryview(b"ab"), None, 5, ["a"]))
         data = str(self.text(random.Random(rng.random()))).encode("utf-8", "replace")[:60]
         cut = rng.randint(0, len(data))
-        return data[:cut] + rng.choice((b"", b"\xff", b"\xe3\x80", b"\xf0\x9f", b"\xed\xa0\x80", rng.randbytes(3))) + data[cut:]
+        return (
+            data[:cut]
+            + rng.choice((b"", b"\xff", b"\xe3\x80", b"\xf0\x9f", b"\xed\xa0\x80", rng.randbytes(3)))
+            + data[cut:]
+        )
 
     def batch(self, rng: random.Random, one: Callable[[random.Random], Any]) -> Any:
         if rng.random() < 0.06:

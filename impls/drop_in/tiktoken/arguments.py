@@ -85,7 +85,7 @@ def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any
     """Raise for the arguments of an encoding: AttributeError without a method `values`, ValueError without ranks,
     TypeError or OverflowError for an item, AssertionError where there are not `n_vocab` ids."""
     highest = max(max(ranks.values()), max(special_tokens.values(), default=0))
-    if n_vocab and (len(ranks) + len(special_tokens), highest) != (n_vocab, n_vocab - 1):
+    if n_vocab and not (len(ranks) + len(special_tokens) == n_vocab == highest + 1):
         found = f"{len(ranks)} ranks and {len(special_tokens)} special tokens up to id {highest}"
         raise AssertionError(f"explicit_n_vocab is {n_vocab}, but there are {found}")
     for name, given in (("mergeable_ranks", ranks), ("special_tokens", special_tokens)):

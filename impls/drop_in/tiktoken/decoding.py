@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 
 from impls.core.errors import UnknownId
-from impls.core.text.patterns import IN_TIKTOKEN, WHOLE_TEXT
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.tiktoken import arguments
 from impls.interface import Tokenizer
 
@@ -124,5 +124,4 @@ class DecodingEncoding:
 
     @cached_property
     def _pat_str(self) -> str:
-        pattern = self._tokenizer.model.pattern
-        return IN_TIKTOKEN.get(pattern, pattern or (WHOLE_TEXT,))[0]
+        return (self._tokenizer.model.pattern or (WHOLE_TEXT,))[0]

@@ -8,6 +8,7 @@ The arguments, the answers and the types of exceptions are tiktoken's, except wh
   rank given twice, an empty token or special token, a special token whose text has a rank. tiktoken panics, some of it
   only when a text needs it.
 - What makes tiktoken panic else has an answer: no bytes have no ids, a million spaces their ids.
+- Patterns are `regex`'s, in which letters compared without case include the dotted İ and dotless ı: `(?i:[a-z])`.
 - A copy of a named encoding is the encoding itself.
 """
 
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import regex
 
 from impls import registry
+from impls.core.arguments import check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import DROPS_REST, NAMED
@@ -81,15 +83,12 @@ class Encoding(DecodingEncoding):
         self._pat_str, self._mergeable_ranks = pat_str, mergeable_ranks
 
     @classmethod
-    def of_model(
-        cls, name: str, model: Model, special_tokens: dict[str, int] | None = None, *, implementation: str = "compiled"
-    ) -> Encoding:
-        """Return an encoding of a model that looks joined bytes up, as read from a rank file, with other special tokens
-        if they are given; raise `Unsupported` for any other model."""
+    def of_model(cls, name: str, model: Model, special_tokens: dict[str, int], *, implementation: str) -> Encoding:
+        """Return an encoding of a model that looks joined bytes up, as read from a rank file, with these special
+        tokens; raise `Unsupported` for any other model."""
         rules = model.alphabet, model.merge_rule, model.normalization, len(model.added_tokens)
         if rules != ("bytes", "concatenation", None, 0) or len(model.pattern) > 1:
             raise Unsupported("Encoding", f"{name}: tiktoken runs rank files, split by one pattern, and this is none")
-        special_tokens = dict(model.special_tokens) if special_tokens is None else special_tokens
         held = _held(special_tokens, model.tokens)
         if held != model.special_tokens:
             model = model.with_(special_tokens=held)
@@ -139,7 +138,7 @@ class Encoding(DecodingEncoding):
     ) -> np.ndarray:
         """As `encode`, as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError for a surrogate."""
         allowed = self._checked(text, allowed_special, disallowed_special)
-        arguments.check_text(text)
+        check_text(text)
         if not text.isascii():
             text.encode("utf-8")
         if allowed or self._has_others:
@@ -188,7 +187,7 @@ class Encoding(DecodingEncoding):
         `impls.drop_in.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
         allowed = self._checked(text, allowed_special, disallowed_special)
-        arguments.check_text(text)
+        check_text(text)
         text.encode("utf-8")
         allowed = arguments.checked_allowed(allowed)
         end = max((end for _, end in self._found(text, allowed)), default=0)
@@ -227,7 +226,7 @@ class Encoding(DecodingEncoding):
     def _encode_allowing(self, text: str, allowed: Collection[str]) -> list[int]:
         if not self._has_others:
             return self._tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
-        arguments.check_text(text)
+        check_text(text)
         text = repair_surrogates(text)
         ids: list[int] = []
         end = 0
@@ -246,7 +245,7 @@ class Encoding(DecodingEncoding):
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         if not isinstance(text, bytes):
-            raise arguments.wrong_type("text", "bytes", text)
+            raise wrong_type("text", "bytes", text)
         return self._tokenizer.encode_bytes(text)
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
@@ -260,9 +259,8 @@ class Encoding(DecodingEncoding):
             return unstable.merged_bytes(model, data)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        arguments.check_text(text)
-        text.encode("utf-8")
-        return [i for piece in self._tokenizer.pieces(text) for i in self._encode_single_piece(piece)]
+        check_text(text)
+        return [i for piece in self._tokenizer._splitter.split(text) for i in self._encode_single_piece(piece)]
 
 
 def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dict[str, int]:

@@ -34,7 +34,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
         return set()
     model = tokenizer.model
     sizes = {i: len(token) for token, i in model.id_by_token.items()}
-    found = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
+    found: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
     for start in range(1, len(unstable)):
         for token in _beginning_with(unstable[start:], tokens):
             data = unstable[:start] + token

@@ -21,7 +21,5 @@ def theirs() -> Iterator[Any]:
     """The module tiktoken, whose named encodings load without a network."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tiktoken_ext.openai_public, "load_tiktoken_bpe", ranks_of)
-        patch.setattr(
-            tiktoken_ext.openai_public, "data_gym_to_mergeable_bpe_ranks", lambda **_: ranks_of("r50k_base")
-        )
+        patch.setattr(tiktoken_ext.openai_public, "data_gym_to_mergeable_bpe_ranks", lambda **_: ranks_of("r50k_base"))
         yield tiktoken
