@@ -20,29 +20,23 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.data import load_corpus, load_model
-from impls import (
-    BPEError,
-    Missing,
-    Model,
-    Tokenizer,
-    TrainingSpec,
-    registry,
-    train,
-    train_boundless,
-    train_parity_aware,
-)
+from harness.data.encodings import encoding_for_model, encoding_name_for_model, get_encoding, list_encoding_names
+from impls import BPEError, Model, Tokenizer, TrainingSpec, registry, train, train_boundless, train_parity_aware
+from impls.drop_in.tiktoken import Encoding
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "BPEError",
+    "Encoding",
     "Model",
     "Tokenizer",
     "TrainingSpec",
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
+    "list_encoding_names",
     "load",
     "load_corpus",
     "load_model",
@@ -62,25 +56,6 @@ def load(implementation: str, model: str | Path | Model) -> Tokenizer:
     `Missing` where its package is not installed.
     """
     return registry.load(implementation, model if isinstance(model, Model) else load_model(model))
-
-
-def get_encoding(name: str) -> Tokenizer:
-    """Return the fastest implementation on a vocabulary, as `tiktoken.get_encoding` does on its own."""
-    return load("compiled", name)
-
-
-def encoding_for_model(model_name: str) -> Tokenizer:
-    """Return the fastest implementation on the vocabulary of an OpenAI model: `encoding_for_model("gpt-4o")`."""
-    return get_encoding(encoding_name_for_model(model_name))
-
-
-def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of an OpenAI model's vocabulary, by tiktoken's table; raise KeyError for an unknown model."""
-    try:
-        from tiktoken.model import encoding_name_for_model as name_of
-    except ModuleNotFoundError:
-        raise Missing("encoding_name_for_model", "tiktoken") from None
-    return name_of(model_name)
 
 
 def read_records(*runs: str | Path) -> pd.DataFrame:

@@ -219,12 +219,18 @@ def _as_text_and_offsets(result: Any) -> Any:
     return [result[0], _as_ids(result[1])] if whole else result
 
 
+def _as_ids_and_spans(result: Any) -> Any:
+    whole = isinstance(result, tuple | list) and len(result) == 2
+    return [_as_ids(result[0]), _as_lists(result[1])] if whole else result
+
+
 _RESULTS: dict[str, Callable[[Any], Any]] = {
     "decode_bytes": _as_base64,
     "encode_batch": _as_lists,
     "encode_array": _as_ids,
     "count": _as_integer,
     "decode_with_offsets": _as_text_and_offsets,
+    "encode_with_offsets": _as_ids_and_spans,
     "decode_stream": list,
     "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
     "token_bytes": _as_base64,

@@ -57,6 +57,7 @@ SHAPES: dict[str, Any] = {
     "timed_decode": Seconds,
     "python_values": list[str],
     "decode_with_offsets": tuple[str, list[Offset]],
+    "encode_with_offsets": tuple[list[Id], list[tuple[Offset, Offset]]],
     "decode_stream": list[str],
     "pieces": list[str],
     "token_bytes": bytes,

@@ -98,6 +98,13 @@ class Hooks:
             "be or not" + b"\\xff?"    ->    be,  or, then the piece b" not\\xff?"
         """
         ids, tokens = self._encode_text(text), self._model.tokens
+        start = self._last_piece_start(text, ids)
+        return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
+
+    def _last_piece_start(self, text: str, ids: Sequence[int]) -> int:
+        """Return where in `ids`, those of a text in normal form, the ids of its last piece begin, with tokens of blanks
+        before it where it begins with one: how a pattern splits there may depend on what follows. Over bytes only."""
+        tokens = self._model.tokens
         pieces = self._splitter.split(text)
         rest = len(pieces[-1].encode()) if pieces else 0
         start = len(ids)
@@ -107,7 +114,7 @@ class Hooks:
         if start < len(ids) and _is_blank(tokens[ids[start]]):
             while start > 0 and _is_blank(tokens[ids[start - 1]]):
                 start -= 1
-        return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
+        return start
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""

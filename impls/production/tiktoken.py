@@ -22,7 +22,7 @@ from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, WHOLE_TEXT
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
@@ -30,7 +30,6 @@ from impls.production.failures import failure, first_line, is_panic
 from impls.production.slow_patterns import check_stages
 from impls.production.training import model_of_tokens, require
 
-_SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and possible white space, whole or cut inside a character."""
 
@@ -106,7 +105,7 @@ def _pattern(model: Model) -> tuple[str, ...]:
     """
     if model.pattern == NAMED["cl100k"] and any(_SPANS_THE_CUT.search(token) for token in model.tokens if token):
         return model.pattern
-    return _SHIPPED.get(model.pattern, model.pattern)
+    return IN_TIKTOKEN.get(model.pattern, model.pattern)
 
 
 def _encoding(model: Model) -> tiktoken.Encoding:

@@ -12,6 +12,7 @@ from harness.conform.checks import (
     decoding,
     determinism,
     encoding,
+    offsets,
     order,
     resources,
     sizes,
@@ -32,7 +33,7 @@ class Check:
     """Count what is judged in `Case.n_inputs`, and return a remark or nothing; where not all is right, raise `Fault`,
     `NotAsked` or `GaveUp`."""
     needs: tuple[str, ...] = ()
-    """Operations beyond encode and decode without which it is not offered."""
+    """Operations beyond encode and decode without which it is not offered; of those joined by | one is enough."""
     not_offered: str = ""
     """Why, where the names of what is missing do not say it."""
 
@@ -50,7 +51,8 @@ CHECKS = (
     Check("decode-every-id", "does every id decode to its token?", decoding.every_id),
     Check("decode-any-order", "and in any order, cut anywhere?", order.any_order),
     Check("re-encode", "does every token encode to itself?", decoding.re_encode),
-    Check("offsets", "does every token start where its text does?", decoding.offsets, ("decode_with_offsets",)),
+    Check("offsets", "is every token where offsets say?", offsets.offsets,
+          ("decode_with_offsets|encode_with_offsets",), "it has no decode_with_offsets and no encode_with_offsets"),
     Check("streaming-decode", "is each character of a stream there in time?", streaming.streaming,
           ("decode_stream",), "it has no decoder"),
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),

@@ -1,12 +1,11 @@
-"""Does every id decode to its token, every token encode to its id, and do offsets point to where tokens start?"""
+"""Does every id decode to its token, and every token encode to its id?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from harness.conform.case import Case, Judgement
-from harness.conform.checks.over_texts import over_texts, texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import over_texts
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import answered, expression
@@ -15,9 +14,6 @@ from harness.generators.bulk import parts_of_characters
 from harness.minimize.texts import least
 
 _IDS_A_REQUEST = 1_000
-_OFFSET_TEXTS = 400
-_LEAST_OFFSET_TEXTS = 100
-"""Tested however slow the target is: the shortest texts come first, and the first few are all ASCII."""
 _MOST_SINGLE = 2_000
 
 
@@ -106,33 +102,3 @@ def re_encode(case: Case) -> str:
     if not case.affordable(3 * sum(map(len, chosen))):
         chosen = chosen[:: max(1, len(chosen) // 5_000)]
     return over_texts(case, chosen, judge, "{} tokens encode to others, as with the reference")
-
-
-def offsets(case: Case) -> None:
-    """Check that `decode_with_offsets` gives the text and the code point each token starts at.
-
-    A token that begins inside a character may give that character's start or the next one's.
-    """
-    texts = sorted(texts_for(case)[::4], key=len)[: 4 * _OFFSET_TEXTS : 4]
-    for text in [*texts, *past_64k(case)[:1]]:
-        ids = case.reference.ids(text)
-        if isinstance(ids, Refusal):
-            continue
-        case.n_inputs += 1
-        expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
-        answer = case.client.ask("decode_with_offsets", ids=ids)
-        right = not isinstance(answer, Refusal) and answer[0] == expected_text
-        if not right or not _starts_agree(case, ids, expected, answer[1]):
-            wanted = f"{expression(expected_text)}, starts {expected}"
-            got = str(answer) if isinstance(answer, Refusal) else f"{expression(answer[0])}, starts {answer[1]}"
-            raise Fault("offsets", "tokens do not start where it says", text=text, ids=ids, expected=wanted, got=got)
-        if case.out_of_time and case.n_inputs >= _LEAST_OFFSET_TEXTS:
-            break
-
-
-def _starts_agree(case: Case, ids: Sequence[int], expected: Sequence[int], got: Sequence[int]) -> bool:
-    by_id = case.reference.bytes_by_id
-    return len(expected) == len(got) and all(
-        start == wanted or (start == wanted + 1 and by_id[i] and by_id[i][0] & 0xC0 == 0x80)
-        for i, wanted, start in zip(ids, expected, got, strict=True)
-    )

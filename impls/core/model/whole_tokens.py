@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import regex
 
 from impls.core.errors import SpecialToken
-from impls.core.text.normalization import WHITE_SPACE, normalizer, without_prefix_space
-from impls.core.text.sentencepiece_rules import write_text
+from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, without_prefix_space
 from impls.core.text.text import repair_surrogates, special_matcher
+from impls.core.text.tracing import Rewriting, Traced
 
 if TYPE_CHECKING:
     from impls.core.arguments import SpecialSet
@@ -45,7 +45,7 @@ class WholeTokens:
         self._flags = model.whole_token_flags
         later = [text for text, flags in self._flags.items() if "normalized" in flags]
         before, after = normal_form(model), mark_spaces(model)
-        self._before, self._after = before, after
+        self._before, self._after, self._all = before, after, all_rewriting(model)
         self._later = {before(text, True): text for text in later} if later else {}
         self.hidden = bool(later) and model.rewrites_text
         """Whether a token may occur in the normalised text only."""
@@ -69,9 +69,7 @@ class WholeTokens:
     def parts(self, text: str, allowed_special: SpecialSet, normalize: Callable[[str, bool], str]) -> Iterator[Part]:
         """Yield the parts of `text`, which has no surrogate, in order. What lies between tokens is normalised by
         `normalize`, or here where tokens are searched in the normalised text."""
-        wanted = self._listed(allowed_special) | self._added
-        later = {written: token for written, token in self._later.items() if token in wanted}
-        now = {token: token for token in wanted.difference(later.values())}
+        now, later = self._searched(allowed_special)
         for segment, i, start in self._cut(text, now):
             if i is not None:
                 yield segment, i, start
@@ -80,6 +78,28 @@ class WholeTokens:
             else:
                 for part, k, at in self._cut(self._before(segment, start == 0), later):
                     yield part if k is not None else self._after(part, start == 0 and at == 0), k, start + at
+
+    def traced_parts(self, source: Traced, allowed_special: SpecialSet) -> Iterator[tuple[Traced, Traced, int | None]]:
+        """Yield the parts of `source` as `parts` does: before and after rewriting, and the id of a special or added
+        token."""
+        now, later = self._searched(allowed_special)
+        for segment, i, start in self._cut(source.text, now):
+            part = source.part(start, start + len(segment))
+            if i is not None:
+                yield part, part, i
+            elif not later:
+                yield part, self._all.traced(part, start == 0), None
+            else:
+                before = self._before.traced(part, start == 0)
+                for written, k, at in self._cut(before.text, later):
+                    part = before.part(at, at + len(written))
+                    yield part, part if k is not None else self._after.traced(part, start == 0 and at == 0), k
+
+    def _searched(self, allowed_special: SpecialSet) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the tokens searched in the text and those searched in the normalised text: how written -> text."""
+        wanted = self._listed(allowed_special) | self._added
+        later = {written: token for written, token in self._later.items() if token in wanted}
+        return {token: token for token in wanted.difference(later.values())}, later
 
     def _cut(self, text: str, texts: Mapping[str, str]) -> Iterator[Part]:
         """Yield the parts of `text` that match `texts` (how a token is written -> its text), and those between."""
@@ -104,28 +124,36 @@ class WholeTokens:
             yield text[start:], None, start
 
 
-def normal_form(model: Model) -> Callable[[str, bool], str]:
+def normal_form(model: Model) -> Rewriting:
     """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
     steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
     rules = model.sentencepiece
-    step = normalizer(steps, b"" if rules is None else rules.charsmap) if steps else str
+    charsmap = b"" if rules is None else rules.charsmap
     if rules is None or not rules.changes_text:
-        return lambda text, first: step(text)
+        return Rewriting(steps, charsmap)
     if rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
         rules = replace(rules, escape_spaces=False, dummy_prefix="never")
-    return lambda text, first: write_text(step(text), rules, model.user_defined_texts, first=first)
+    return Rewriting(steps, charsmap, rules, model.user_defined_texts)
 
 
-def mark_spaces(model: Model) -> Callable[[str, bool], str]:
+def mark_spaces(model: Model) -> Rewriting:
     """Return what Hugging Face's pre-tokenizer of `model` does to white space after `normal_form`."""
     rules = model.sentencepiece
     if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
-        rules = replace(rules, charsmap=b"", charsmap_by_graphemes=False, remove_extra_spaces=False)
-        return lambda text, first: write_text(text, rules, (), first=first)
-    if without_prefix_space(model.normalization)[1]:
-        step = normalizer("prefix-space")
-        return lambda text, first: step(text)
-    return lambda text, first: text
+        return Rewriting(
+            None, rules=replace(rules, charsmap=b"", charsmap_by_graphemes=False, remove_extra_spaces=False)
+        )
+    return Rewriting(PREFIX_SPACE if without_prefix_space(model.normalization)[1] else None)
+
+
+def all_rewriting(model: Model) -> Rewriting:
+    """Return `Model.normalize` as a function of a text and whether it begins the whole text."""
+    rules = model.sentencepiece
+    steps = None if model.has_charsmap_only else model.normalization
+    charsmap = b"" if rules is None else rules.charsmap
+    return Rewriting(
+        steps, charsmap, rules if rules is not None and rules.changes_text else None, model.user_defined_texts
+    )
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:

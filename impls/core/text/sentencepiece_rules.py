@@ -107,7 +107,7 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
     if not text:
         return ""
     if rules.looks_up or (rules.remove_extra_spaces and user_defined):
-        text = _replaced(text, rules, user_defined)
+        text = "".join(part for _, _, part in replacements(text, rules, user_defined))
     elif rules.remove_extra_spaces:
         text = re.sub("  +", " ", text.strip(" "))
     if rules.remove_extra_spaces and not (text := text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")):
@@ -121,20 +121,20 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
     return text
 
 
-def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> str:
-    """Normalise `text`, except user-defined pieces, and remove spaces that begin it or follow a space.
+def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, what it becomes) of each part of `text`: normalised, except user-defined pieces, and without
+    spaces that begin the text or follow a space.
 
     A replacement may begin with spaces, or be empty: then the character before it counts for what follows.
     """
     charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
     own = special_matcher(frozenset(user_defined)) if user_defined else None
     found = own.search(text) if own else None
-    parts: list[str] = []
     after_space = rules.remove_extra_spaces
     data = text.encode()
     at = at_byte = 0
     while at < len(text):
-        part = text[at]
+        start, part = at, text[at]
         n_bytes = len(part.encode())
         if own and found and found.start() < at:
             found = own.search(text, at)
@@ -150,10 +150,9 @@ def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str
         at_byte += n_bytes
         if after_space:
             part = part.lstrip(" ")
+        yield start, at, part
         if part:
-            parts.append(part)
             after_space = rules.remove_extra_spaces and part.endswith(" ")
-    return "".join(parts)
 
 
 @cache

@@ -55,8 +55,8 @@ def test_calls_without_an_answer_and_growth_are_one_fault() -> None:
 
 
 def test_nothing_passes_without_a_case(planted: ModuleType, conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.conform.checks.decoding.texts_for", lambda case: [])
-    monkeypatch.setattr("harness.conform.checks.decoding.past_64k", lambda case: [])
+    monkeypatch.setattr("harness.conform.checks.offsets.texts_for", lambda case: [])
+    monkeypatch.setattr("harness.conform.checks.offsets.past_64k", lambda case: [])
 
     class Offsets(planted.Right):
         def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:

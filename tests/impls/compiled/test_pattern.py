@@ -15,7 +15,7 @@ from impls.compiled.layout import AUTOMATON, STAGES_IN_TURN
 from impls.compiled.pretokenize.pattern.classes import members
 from impls.compiled.pretokenize.pattern.possessive import check
 from impls.compiled.pretokenize.pattern.syntax import NotExpressible, parse
-from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks, split_tables
+from impls.compiled.pretokenize.pattern.tables import covers_all, cuts_at_line_breaks, split_tables
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import ModelTables, build_tables
@@ -194,6 +194,25 @@ def test_text_the_pattern_leaves_out_is_reported(byte_tables: ModelTables) -> No
             plain.piece_ends(context, text)
         with pytest.raises(InvalidPattern):
             Splitter(["a+|b"]).split(text)
+
+
+def test_a_pattern_said_to_cover_all_text_leaves_none_out() -> None:
+    rng = random.Random(8)
+    n_covering = 0
+    for _ in range(400):
+        pattern = "|".join(rng.choice((random_pattern(rng), r"\s+", r"\S+", r"[^a]", "a")) for _ in range(3))
+        try:
+            if not covers_all(split_tables(pattern)):
+                continue
+        except NotExpressible:
+            continue
+        n_covering += 1
+        for _ in range(20):
+            Splitter([pattern]).split(random_text(rng))  # raises where text is left out
+    assert n_covering > 20
+    assert all(covers_all(split_tables(stage)) for stages in NAMED.values() for stage in stages)
+    for pattern in (r"\w+|\s+", r"\s+(?!\S)|\S+", "ab|[^a]", "a(?=b)|[^a]"):
+        assert not covers_all(split_tables(pattern))
 
 
 def test_classes_are_those_of_the_pinned_unicode_version() -> None:

@@ -84,6 +84,17 @@ def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
     return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, has_gaps)
 
 
+def covers_all(stage: SplitTables) -> bool:
+    """Return True where the pattern certainly leaves no text out: it matches each character, whatever follows."""
+    pages = np.delete(stage.pages, np.s_[0xD800 >> 6 : 0xE000 >> 6])  # no text that is split has a surrogate
+    classes = np.union1d(stage.ascii_classes, stage.page_classes.reshape(-1, 64)[np.unique(pages)])
+    first = stage.rows[0, classes]
+    if stage.has_gaps or (first & (CUT | RESUME)).any():
+        return stage.has_gaps
+    after = stage.rows[(first >> FLAG_BITS) // stage.rows.shape[1]][:, [*classes, stage.end]]
+    return bool((after & (CUT | MATCH_BEFORE)).all())
+
+
 def certain_cuts(stage: SplitTables) -> np.ndarray:
     """Return where a text may be encoded in two parts whatever the context: bool of shape (n_classes, n_classes).
 

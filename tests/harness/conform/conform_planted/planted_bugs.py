@@ -64,6 +64,9 @@ class Full(Right):
     def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
         return self.tokenizer.decode_with_offsets(ids)
 
+    def encode_with_offsets(self, text: str):
+        return self.tokenizer.encode_with_offsets(text, disallowed_special=())
+
     def decoder(self):
         return self.tokenizer.decoder()
 

@@ -1,0 +1,216 @@
+"""Encoding with offsets: the ids of a text, and the span of the text that each token comes from.
+
+    encode_with_offsets("a😀b")                    spans [0, 1) [1, 2) [1, 2) [2, 3), if 😀 is two tokens
+    encode_with_offsets("a😀b", unit="utf16")      spans [0, 1) [1, 3) [1, 3) [3, 4)
+
+A token's span is that of all characters that one of its bytes belongs to, so tokens inside one character have the same.
+Knows the hooks of a tokenizer, and no algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, get_args
+
+from impls.core.arguments import SpecialSet, check_text, text_sequence, thread_count
+from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.hooks import Hooks
+from impls.core.model.whole_tokens import WholeTokens
+from impls.core.ragged import map_on_threads
+from impls.core.text.tracing import Traced, surrogates_repaired
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Unit = Literal["codepoint", "byte", "utf16"]
+
+
+class Offsets(Hooks):
+    """The half of a `Tokenizer` that says where tokens are in a text."""
+
+    normalizes: bool
+    encode: Callable[..., list[int]]
+    _is_ordinary: Callable[[str, SpecialSet, SpecialSet], bool]
+    _whole_tokens: WholeTokens
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        unit: Unit = "codepoint",
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> tuple[list[int], np.ndarray]:
+        """Return the ids of `text`, as `encode`, and the start and end of each token, int64 of shape (n_tokens, 2).
+
+        They count code points of `text`, UTF-8 bytes, or UTF-16 units, and include every character that has a byte of
+        the token; in bytes, a token has its own bytes only if the model is over bytes and changes no text. Where the
+        text is rewritten (a normal form, white space marks), each character counts as those of `text` it was made of:
+        one that was inserted is an empty span, one that was removed is in no token; see `core.text.tracing`. A lone
+        surrogate is one character, of three bytes. Special and added tokens include white space they absorb.
+        Raise `Unsupported` where ids do not spell the text by the model's tokens, ValueError for another unit.
+        """
+        if unit not in get_args(Unit):
+            raise ValueError(f"unit must be one of {', '.join(get_args(Unit))}, not {unit!r}")
+        check_text(text)
+        model = self._model
+        if model.belongs_to is not None:
+            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+        if self._spells_texts:
+            try:
+                data = text.encode()
+            except UnicodeEncodeError:
+                pass
+            else:
+                ids = self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+                return ids, in_unit(data, *self._byte_spans(ids, len(data)), unit)
+        self._is_ordinary(text, allowed_special, disallowed_special)
+        return self._traced(text, unit, allowed_special)
+
+    def encode_batch_with_offsets(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        unit: Unit = "codepoint",
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[tuple[list[int], np.ndarray]]:
+        """Return `encode_with_offsets` of each text, in order; `threads` as in `encode_batch`."""
+        one = partial(
+            self.encode_with_offsets, unit=unit, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+        return map_on_threads(one, text_sequence(texts), thread_count(threads))
+
+    # --- models over bytes that change no text -------------------------------------------------------------------
+
+    @cached_property
+    def _spells_texts(self) -> bool:
+        """Whether the bytes of the ids are those of the text."""
+        model = self._model
+        changed = model.rewrites_text or model.whole_token_flags or self._splitter.drops
+        return model.alphabet == "bytes" and not changed
+
+    @cached_property
+    def _n_bytes_by_id(self) -> np.ndarray:
+        import numpy as np
+
+        sizes = np.zeros(self._model.vocab_size, np.int64)
+        for i, token in self._model.bytes_by_id().items():
+            sizes[i] = len(token)
+        return sizes
+
+    def _byte_spans(self, ids: Sequence[int], n_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the starts and the ends of tokens over bytes in the text they spell, which has `n_bytes`."""
+        import numpy as np
+
+        sizes = self._n_bytes_by_id[np.asarray(ids, np.int64)]
+        ends = np.cumsum(sizes)
+        if (int(ends[-1]) if len(ends) else 0) != n_bytes:
+            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+        return ends - sizes, ends
+
+    # --- all others ------------------------------------------------------------------------------------------------
+
+    def _traced(self, text: str, unit: Unit, allowed_special: SpecialSet) -> tuple[list[int], np.ndarray]:
+        """As `encode_with_offsets`, part by part."""
+        import numpy as np
+
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        source = surrogates_repaired(text)
+        for raw, part, i in self._whole_tokens.traced_parts(source, allowed_special):
+            if i is not None:
+                ids.append(i)
+                spans.append((part.starts[0], part.ends[-1]))
+                continue
+            try:
+                given = raw if self.normalizes else part
+                found = self._encode_text(given.text)
+            except UnknownSymbol as error:
+                raise UnknownSymbol(error.character, given.starts[error.offset]) from None
+            ids += found
+            spans += self._spans_in_part(found, part)
+        places = np.array(spans, np.int64).reshape(-1, 2)
+        if unit == "codepoint":
+            return ids, places
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        steps = (0x80, 0x800, 0x10000) if unit == "byte" else (0x10000,)
+        sizes = 1 + sum((codes >= step).astype(np.int64) for step in steps)
+        return ids, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[places]
+
+    def _spans_in_part(self, ids: list[int], part: Traced) -> list[tuple[int, int]]:
+        """Return the span of each token of a rewritten text in the original one."""
+        kept = part
+        if self._splitter.drops:
+            places = [k for start, end in self._splitter.spans(part.text) for k in range(start, end)]
+            starts, ends = [part.starts[k] for k in places], [part.ends[k] for k in places]
+            kept = Traced("".join(part.text[k] for k in places), starts, ends, part.origin)
+        if self._model.alphabet == "bytes":
+            data = kept.text.encode()
+            spans = in_unit(data, *self._byte_spans(ids, len(data)), "codepoint").tolist()
+        else:
+            spans = list(self._character_spans(ids, part.text))
+        return [(kept.starts[start], kept.ends[end - 1]) for start, end in spans]
+
+    def _character_spans(self, ids: Sequence[int], text: str) -> Iterator[tuple[int, int]]:
+        """Yield the span of each token over characters, in the joined pieces of a text in normal form."""
+        model, rules = self._model, self._model.sentencepiece
+        if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
+            raise Unsupported(
+                self.name, "where bytes are missing, unknown tokens come after the bytes that follow them"
+            )
+        byte_ids = frozenset(rules.byte_ids if rules else ())
+        remaining = iter(ids)
+        offset = 0
+        for piece in self._cut_pieces(text):
+            at = n_spelled = 0
+            while at < len(piece):
+                i = next(remaining, None)
+                start = at
+                if i is None:
+                    raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+                if i == model.unknown_id:
+                    at = self._unknown_end(piece, at)
+                elif i in byte_ids:
+                    n_spelled = (n_spelled + 1) % len(piece[at].encode())
+                    at += n_spelled == 0
+                else:
+                    at += self._n_characters(i, is_first=at == 0)
+                yield offset + start, offset + max(at, start + 1)
+            offset += len(piece)
+        if next(remaining, None) is not None:
+            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+
+    def _n_characters(self, i: int, *, is_first: bool) -> int:
+        """Return how many characters of a piece a token stands for."""
+        token = (self._model.tokens[i] or b"").decode()
+        if not is_first and self._model.continuing_prefix is not None:
+            token = token.removeprefix(self._model.continuing_prefix)
+        if (end := self._model.end_of_word) is not None and token.endswith(end):
+            token = token.removesuffix(end)
+        return max(1, len(token))
+
+    def _unknown_end(self, piece: str, at: int) -> int:
+        """Return the end of the characters at `at` that became one unknown token."""
+        model, rules = self._model, self._model.sentencepiece
+        if rules is None or not rules.fuse_unknown:
+            return at + 1
+        known = model.id_by_token
+        return next((k for k in range(at + 1, len(piece)) if piece[k].encode() in known), len(piece))
+
+
+def in_unit(data: bytes, starts: np.ndarray, ends: np.ndarray, unit: Unit) -> np.ndarray:
+    """Return spans in UTF-8 `data` (bytes) in another unit, widened to whole characters: int64 of shape (n, 2)."""
+    import numpy as np
+
+    if unit != "byte" and not data.isascii():
+        codes = np.frombuffer(data, np.uint8)
+        begins = (codes & 0xC0) != 0x80
+        number = np.cumsum(begins)  # of the character a byte belongs to, from 1
+        starts, ends = number[starts] - 1, number[ends - 1]
+        if unit == "utf16":
+            units = np.concatenate([[0], np.cumsum(1 + (codes[begins] >= 0xF0))])
+            starts, ends = units[starts], units[ends]
+    return np.stack([starts, ends], axis=1).astype(np.int64)

@@ -1,0 +1,102 @@
+"""What tiktoken accepts as ids, special tokens, threads and vocabularies, and which exception it raises for the rest.
+
+Its own rules differ from those of `core.arguments`: an id that no uint32 holds is an OverflowError, a set of ids is
+refused and bytes are not, and any text may be disallowed, a special token or not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeVar
+
+from impls.core.arguments import check_text, whole_number, wrong_type
+from impls.core.errors import SpecialToken
+from impls.core.text.text import special_matcher
+
+T = TypeVar("T")
+
+_MOST = 1 << 32
+
+
+def token_id(token: Any, name: str = "token") -> int:
+    """Return `token` as an int; raise TypeError unless it is a whole number, OverflowError unless a uint32 holds it."""
+    i = whole_number(name, token)
+    if not 0 <= i < _MOST:
+        raise OverflowError(f"{name} must be from 0 to {_MOST - 1}, not {i}")
+    return i
+
+
+def token_ids(tokens: Any) -> list[int]:
+    """Return `tokens` as a list; raise TypeError unless they are a sequence, and `token_id`'s error for the first that
+    is no id."""
+    if isinstance(tokens, str | Mapping) or not hasattr(type(tokens), "__getitem__"):
+        raise wrong_type("tokens", "a sequence of whole numbers", tokens)
+    return [token_id(token, f"tokens[{position}]") for position, token in enumerate(tokens)]
+
+
+def as_bytes(text_or_bytes: Any) -> bytes:
+    """Return a text as UTF-8, bytes as they are; raise TypeError, or UnicodeEncodeError for a surrogate."""
+    if isinstance(text_or_bytes, str):
+        return text_or_bytes.encode("utf-8")
+    if not isinstance(text_or_bytes, bytes):
+        raise wrong_type("text_or_bytes", "a str or bytes", text_or_bytes)
+    return text_or_bytes
+
+
+def check_disallowed(text: str, disallowed: Any) -> None:
+    """Raise `SpecialToken` where `text` contains one of the texts `disallowed`; TypeError for other arguments."""
+    if not disallowed:
+        return
+    wanted = frozenset(disallowed)
+    for item in wanted:
+        check_text(item, "an item of disallowed_special")
+    check_text(text)
+    if found := special_matcher(wanted).search(text):
+        raise SpecialToken(found[0], found.start())
+
+
+def checked_allowed(allowed: Any) -> Collection[str]:
+    """Return `allowed`; raise TypeError unless it is a set of texts, UnicodeEncodeError for a surrogate in one."""
+    if not isinstance(allowed, set | frozenset):
+        raise wrong_type("allowed_special", "a set of texts or 'all'", allowed)
+    for item in allowed:
+        check_text(item, "an item of allowed_special")
+        item.encode("utf-8")
+    return allowed
+
+
+def threads_of(num_threads: Any) -> int:
+    """Return `num_threads`, at most the number of cores, which None means; raise ValueError below 1, or TypeError."""
+    cores = os.cpu_count() or 1
+    if num_threads is None:
+        return cores
+    if num_threads <= 0:
+        raise ValueError(f"num_threads must be at least 1, not {num_threads}")
+    return max(1, int(min(num_threads, cores)))
+
+
+def one_by_one(call: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """Return what `call` returns for each item; all are collected before the first call, as by a pool of threads."""
+    return [call(item) for item in list(items)]
+
+
+def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any) -> None:
+    """Raise for the arguments of an encoding: AttributeError without a method `values`, ValueError without ranks,
+    TypeError or OverflowError for an item, AssertionError where there are not `n_vocab` ids."""
+    highest = max(max(ranks.values()), max(special_tokens.values(), default=0))
+    if n_vocab and not (len(ranks) + len(special_tokens) == n_vocab == highest + 1):
+        found = f"{len(ranks)} ranks and {len(special_tokens)} special tokens up to id {highest}"
+        raise AssertionError(f"explicit_n_vocab is {n_vocab}, but there are {found}")
+    for name, given in (("mergeable_ranks", ranks), ("special_tokens", special_tokens)):
+        if not isinstance(given, dict):
+            raise wrong_type(name, "a dict", given)
+        for key, rank in given.items():
+            token_id(rank, f"{name}[{key!r}]")
+    for token in ranks:
+        if not isinstance(token, bytes):
+            raise wrong_type("a key of mergeable_ranks", "bytes", token)
+    for text in special_tokens:
+        check_text(text, "a key of special_tokens")
+        text.encode("utf-8")
+    check_text(pattern, "pat_str")

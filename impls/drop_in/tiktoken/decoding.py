@@ -1,0 +1,127 @@
+"""From ids to text by tiktoken's rules, and what its `Encoding` says about the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+
+from impls.core.errors import UnknownId
+from impls.core.text.patterns import WHOLE_TEXT
+from impls.drop_in.tiktoken import arguments
+from impls.interface import Tokenizer
+
+
+class DecodingEncoding:
+    """The half of `Encoding` that decodes and describes itself."""
+
+    name: str
+    _tokenizer: Tokenizer
+    _special_tokens: dict[str, int]
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The implementation that encodes and decodes."""
+        return self._tokenizer
+
+    # --- decoding ------------------------------------------------------------------------------------------
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """Return the text of the ids; `errors` handles bytes that are not UTF-8, as in `bytes.decode`."""
+        if errors == "replace" and type(tokens) is list:
+            try:
+                return self._tokenizer.decode(tokens)
+            except (TypeError, KeyError):
+                pass
+        return self.decode_bytes(tokens).decode("utf-8", errors=errors)
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Return the bytes of the ids; raise `UnknownId`, a KeyError, for an id without a token."""
+        if type(tokens) is list:
+            try:
+                return self._tokenizer.decode_bytes(tokens)
+            except (TypeError, KeyError):
+                pass
+        return self._tokenizer.decode_bytes(arguments.token_ids(tokens))
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of a token or special token; raise `UnknownId`, a KeyError."""
+        i = arguments.token_id(token)
+        try:
+            return self._bytes_by_id[i]
+        except KeyError:
+            raise UnknownId(i, 0) from None
+
+    def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
+        """Return the bytes of each id."""
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
+        """Return the text of the ids, and the code point each begins at, or inside; raise UnicodeDecodeError for bytes
+        that are not UTF-8."""
+        tokens = list(tokens)
+        b"".join(self.decode_tokens_bytes(tokens)).decode("utf-8")
+        return self._tokenizer.decode_with_offsets(tokens)
+
+    def decode_batch(
+        self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+    ) -> list[str]:
+        """Return the text of each sequence of ids."""
+        arguments.threads_of(num_threads)
+        return arguments.one_by_one(partial(self.decode, errors=errors), batch)
+
+    def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
+        """Return the bytes of each sequence of ids."""
+        arguments.threads_of(num_threads)
+        return arguments.one_by_one(self.decode_bytes, batch)
+
+    # --- the vocabulary ------------------------------------------------------------------------------------
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`; raise KeyError where there is none."""
+        return self._special_tokens["<|endoftext|>"]
+
+    @cached_property
+    def special_tokens_set(self) -> set[str]:
+        """The texts of the special tokens."""
+        return set(self._special_tokens)
+
+    def is_special_token(self, token: int) -> bool:
+        """Return whether an id is that of a special token; raise AssertionError for anything but an int."""
+        if not isinstance(token, int):
+            raise AssertionError(f"token must be an int, not {token!r}")
+        return token in self._special_ids
+
+    @cached_property
+    def max_token_value(self) -> int:
+        """The largest id."""
+        return max(*self._special_ids, max(self._tokenizer.model.id_by_token.values()), 0)
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the tokens that are not special, sorted."""
+        return list(self._sorted_tokens)
+
+    @cached_property
+    def _special_ids(self) -> frozenset[int]:
+        return frozenset(self._special_tokens.values())
+
+    @cached_property
+    def _sorted_tokens(self) -> list[bytes]:
+        return sorted(self._tokenizer.model.id_by_token)
+
+    @cached_property
+    def _bytes_by_id(self) -> dict[int, bytes]:
+        return self._tokenizer.model.bytes_by_id()
+
+    @cached_property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        return dict(self._tokenizer.model.id_by_token)
+
+    @cached_property
+    def _pat_str(self) -> str:
+        return (self._tokenizer.model.pattern or (WHOLE_TEXT,))[0]

@@ -1,0 +1,279 @@
+"""`Encoding`: the class of tiktoken 0.14, every public method and property of it, over any implementation of the suite.
+
+The arguments, the answers and the types of exceptions are tiktoken's, except where its own are an accident:
+
+- Of special tokens that begin at one place the longest is found (tiktoken: any). Of several texts with one id, that id
+  decodes to the first one listed (tiktoken: any).
+- A vocabulary that contradicts itself raises `InvalidEncoding`, a ValueError, when it is made: a byte without a rank, a
+  rank given twice, an empty token or special token, a special token whose text has a rank. tiktoken panics, some of it
+  only when a text needs it.
+- What makes tiktoken panic else has an answer: no bytes have no ids, a million spaces their ids.
+- Patterns are `regex`'s, in which letters compared without case include the dotted İ and dotless ı: `(?i:[a-z])`.
+- A copy of a named encoding is the encoding itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import regex
+
+from impls import registry
+from impls.core.arguments import check_text, wrong_type
+from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
+from impls.core.model import Model
+from impls.core.text.patterns import DROPS_REST, NAMED
+from impls.core.text.text import repair_surrogates, special_matcher
+from impls.drop_in.tiktoken import arguments, unstable
+from impls.drop_in.tiktoken.decoding import DecodingEncoding
+from impls.formats.files import token_table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Allowed = Literal["all"] | AbstractSet[str]
+Disallowed = Literal["all"] | Collection[str]
+
+_NONE: frozenset[str] = frozenset()
+_GROUP = regex.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\((?:\?P?<\w+>|(?!\?))", regex.DOTALL)
+"""An escape, a set, or the beginning of a capturing group."""
+_KNOWN_TO_COVER = {stages[0] for stages in NAMED.values() if len(stages) == 1}
+
+
+class InvalidEncoding(BPEError, ValueError):
+    """A vocabulary, or a pattern, that no encoding can be made of."""
+
+
+class UnknownToken(BPEError, KeyError):
+    """A text, or bytes, that are not a token."""
+
+    __str__ = Exception.__str__  # a KeyError would print its message in quotes
+
+
+class Encoding(DecodingEncoding):
+    """A vocabulary by tiktoken's rules, run by an implementation of the suite."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: dict[bytes, int],
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None = None,
+        implementation: str = "compiled",
+    ) -> None:
+        """Make an encoding of tokens with their ranks, which are their ids, a pattern, and special tokens with ids.
+
+        Text that the pattern does not match is dropped. With `explicit_n_vocab`, raise AssertionError where there are
+        not as many ids. Raise `InvalidEncoding`, or `Unsupported` where `implementation` cannot run it.
+        """
+        arguments.check_vocabulary(mergeable_ranks, special_tokens, pat_str, explicit_n_vocab)
+        stage = pat_str if pat_str in _KNOWN_TO_COVER else DROPS_REST + _without_captures(pat_str)
+        try:
+            tokens = token_table(mergeable_ranks.items())
+            held = _held(special_tokens, tokens)
+            model = Model(tokens=tokens, pattern=(stage,), special_tokens=held, merge_rule="concatenation")
+        except (InvalidModel, InvalidPattern) as error:
+            raise InvalidEncoding(f"{name}: {error}") from None
+        self._prepare(name, model, special_tokens, implementation)
+        self._pat_str, self._mergeable_ranks = pat_str, mergeable_ranks
+
+    @classmethod
+    def of_model(cls, name: str, model: Model, special_tokens: dict[str, int], *, implementation: str) -> Encoding:
+        """Return an encoding of a model that looks joined bytes up, as read from a rank file, with these special
+        tokens; raise `Unsupported` for any other model."""
+        rules = model.alphabet, model.merge_rule, model.normalization, len(model.added_tokens)
+        if rules != ("bytes", "concatenation", None, 0) or len(model.pattern) > 1:
+            raise Unsupported("Encoding", f"{name}: tiktoken runs rank files, split by one pattern, and this is none")
+        held = _held(special_tokens, model.tokens)
+        if held != model.special_tokens:
+            model = model.with_(special_tokens=held)
+        encoding = cls.__new__(cls)
+        encoding._prepare(name, model, special_tokens, implementation)
+        return encoding
+
+    def _prepare(self, name: str, model: Model, special_tokens: dict[str, int], implementation: str) -> None:
+        self.name = name
+        self._special_tokens = special_tokens
+        self._restored_by: tuple[Callable[..., Encoding], tuple[str, ...]] | None = None
+        """What another process gets this encoding by; None: by what it is made of."""
+        self._tokenizer = registry.load(implementation, model)
+        self._has_others = len(model.special_tokens) != len(special_tokens)
+        """Whether there are special tokens that the model does not hold."""
+        self._encode = partial(self._encode_by_rules, allowed=_NONE) if self._has_others else self._tokenizer.encode
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[Any, ...]]:
+        if self._restored_by is not None:
+            return self._restored_by
+        parts = (self.name, self._pat_str, self._mergeable_ranks, self._special_tokens, self._tokenizer.name)
+        return _restored, (type(self), *parts)
+
+    # --- encoding ------------------------------------------------------------------------------------------
+
+    def encode(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> list[int]:
+        """Return the ids of `text`. Special tokens in `allowed_special` (a set, or "all") become their id.
+
+        Raise `SpecialToken`, a ValueError, where the text contains one of `disallowed_special`: a collection of any
+        texts, or "all" special tokens that are not allowed. All others are ordinary text.
+        """
+        if allowed_special is _NONE and disallowed_special == "all":
+            return self._encode(text)
+        return self._encode_by_rules(text, allowed_special, disallowed_special)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Return the ids of `text`; special tokens are ordinary text."""
+        return self._tokenizer.encode_ordinary(text)
+
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> np.ndarray:
+        """As `encode`, as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError for a surrogate."""
+        allowed = self._checked(text, allowed_special, disallowed_special)
+        check_text(text)
+        if not text.isascii():
+            text.encode("utf-8")
+        if allowed or self._has_others:
+            import numpy as np
+
+            return np.array(self._encode_allowing(text, arguments.checked_allowed(allowed)), np.uint32)
+        arguments.checked_allowed(allowed)
+        return self._tokenizer.encode_array(text, disallowed_special=())
+
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: Allowed = _NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> list[list[int]]:
+        """Return the ids of each text, encoded on so many threads; see `encode`."""
+        allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
+        disallowed = frozenset(disallowed)
+        threads = arguments.threads_of(num_threads)
+        texts = list(text)
+        if not self._has_others and disallowed <= self._special_tokens.keys():
+            try:
+                return self._tokenizer.encode_batch(
+                    texts,
+                    threads,
+                    allowed_special=arguments.checked_allowed(allowed),
+                    disallowed_special=disallowed,
+                )
+            except (TypeError, ValueError):
+                pass  # the first text with an error raises its own
+        encode = partial(self.encode, allowed_special=allowed, disallowed_special=disallowed)
+        return arguments.one_by_one(encode, texts)
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """Return the ids of each text, encoded on so many threads; special tokens are ordinary text."""
+        threads = arguments.threads_of(num_threads)
+        return self._tokenizer.encode_batch(list(text), threads, disallowed_special=())
+
+    def encode_with_unstable(
+        self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
+    ) -> tuple[list[int], list[list[int]]]:
+        """Return the ids that stay whatever text follows, and what the rest of the text may become, in order.
+
+        `impls.drop_in.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
+        """
+        allowed = self._checked(text, allowed_special, disallowed_special)
+        check_text(text)
+        text.encode("utf-8")
+        allowed = arguments.checked_allowed(allowed)
+        end = max((end for _, end in self._found(text, allowed)), default=0)
+        stable, rest = unstable.stable_and_unstable(self._tokenizer, text[end:])
+        found = unstable.completions(self._tokenizer, self._sorted_tokens, rest)
+        return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(found)))
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """Return the id of a token or special token; raise `UnknownToken`, a KeyError, for anything else."""
+        data = arguments.as_bytes(text_or_bytes)
+        i = self._tokenizer.model.id_by_token.get(data)
+        if i is None:
+            i = next((i for text, i in self._special_tokens.items() if text.encode() == data), None)
+        if i is None:
+            raise UnknownToken(f"{data!r} is not a token of {self.name}")
+        return i
+
+    def _encode_by_rules(self, text: str, allowed: Allowed, disallowed: Disallowed = "all") -> list[int]:
+        allowed = self._checked(text, allowed, disallowed)
+        return self._encode_allowing(text, arguments.checked_allowed(allowed))
+
+    def _special_sets(self, allowed: Any, disallowed: Any) -> tuple[Any, Any]:
+        """Return both arguments with "all" replaced."""
+        if allowed == "all":
+            allowed = self.special_tokens_set
+        if disallowed == "all":
+            disallowed = self.special_tokens_set - allowed
+        return allowed, disallowed
+
+    def _checked(self, text: str, allowed: Allowed, disallowed: Disallowed) -> Any:
+        """Return the allowed special tokens, not checked yet; raise for a text that contains a disallowed one."""
+        allowed, disallowed = self._special_sets(allowed, disallowed)
+        arguments.check_disallowed(text, disallowed)
+        return allowed
+
+    def _encode_allowing(self, text: str, allowed: Collection[str]) -> list[int]:
+        if not self._has_others:
+            return self._tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
+        check_text(text)
+        text = repair_surrogates(text)
+        ids: list[int] = []
+        end = 0
+        for start, following in self._found(text, allowed):
+            ids += self.encode_ordinary(text[end:start])
+            ids.append(self._special_tokens[text[start:following]])
+            end = following
+        return ids + self.encode_ordinary(text[end:])
+
+    def _found(self, text: str, allowed: Collection[str]) -> list[tuple[int, int]]:
+        """Return the start and end of each allowed special token in `text`."""
+        wanted = self._special_tokens.keys() & allowed
+        return [found.span() for found in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []
+
+    # --- what programs use although it is private ------------------------------------------------------------
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        if not isinstance(text, bytes):
+            raise wrong_type("text", "bytes", text)
+        return self._tokenizer.encode_bytes(text)
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
+        data = arguments.as_bytes(text_or_bytes)
+        model = self._tokenizer.model
+        if data in model.id_by_token:
+            return [model.id_by_token[data]]
+        try:
+            return self._tokenizer._encode_byte_piece(data) if data else []
+        except Unsupported:
+            return unstable.merged_bytes(model, data)
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        check_text(text)
+        return [i for piece in self._tokenizer._splitter.split(text) for i in self._encode_single_piece(piece)]
+
+
+def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dict[str, int]:
+    """Return the special tokens that a model holds: without those whose id is a token's, or an earlier one's."""
+    first = {i: text for text, i in reversed(special_tokens.items())}
+    own = ((text, i) for text, i in special_tokens.items() if first[i] == text)
+    return {text: i for text, i in own if i >= len(tokens) or tokens[i] in (None, text.encode())}
+
+
+def _without_captures(expression: str) -> str:
+    """Return `expression` with groups that do not capture: its pieces are what it matches, whatever its groups do."""
+    return str(_GROUP.sub(lambda part: "(?:" if part[0].startswith("(") else part[0], expression))
+
+
+def _restored(kind: type[Encoding], name: str, pattern: str, ranks: Any, specials: Any, by: str) -> Encoding:
+    return kind(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials, implementation=by)

@@ -1,0 +1,73 @@
+"""Which last tokens of a text may still change, and what they may become: the meaning of `encode_with_unstable`.
+
+    "hello fan"   stable  hello   completions  [" fantasy"], [" f", "anc"], [" fan"], …
+
+Any text may follow, and change how the last piece is merged, or where it ends. So the tokens of the last piece are
+unstable, with tokens of blanks before it, since a pattern may split white space by what follows it. A completion is a
+sequence of tokens that a text which begins with the unstable bytes may go on with: its last token contains their end.
+For every token that continues the unstable bytes from some place in them, the bytes before that place and the token
+are encoded, and of these ids as many kept as it takes to reach the end of the unstable bytes. To be complete it would
+need all texts; this is the set that tiktoken finds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from impls.core.model import Model
+from impls.core.model.derivations import merged
+from impls.core.text.normalization import WHITE_SPACE
+from impls.interface import Tokenizer
+
+
+def stable_and_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes]:
+    """Return the stable ids of a text without special tokens, and the bytes after them."""
+    ids = tokenizer.encode_ordinary(text)
+    start = tokenizer._last_piece_start(text, ids)
+    return ids[:start], tokenizer.decode_bytes(ids[start:])
+
+
+def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) -> set[tuple[int, ...]]:
+    """Return the sequences of ids that may take the place of `unstable`; `tokens` are those of the model, sorted."""
+    if not unstable:
+        return set()
+    model = tokenizer.model
+    sizes = {i: len(token) for token, i in model.id_by_token.items()}
+    found: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
+    for start in range(1, len(unstable)):
+        for token in _beginning_with(unstable[start:], tokens):
+            data = unstable[:start] + token
+            try:
+                ids = tokenizer.encode_ordinary(data.decode())
+            except UnicodeDecodeError:
+                ids = merged_bytes(model, data)
+            found.add(_reaching(len(unstable), ids, sizes))
+    # A text that goes on may have a piece begin at its last white space.
+    last = unstable.decode()[-1]
+    if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):
+        found.add((*merged_bytes(model, head), *merged_bytes(model, last.encode())))
+    return found
+
+
+def merged_bytes(model: Model, data: bytes) -> list[int]:
+    """Return the ids of bytes that are merged as one piece, by the definition; they are not looked up as a whole."""
+    return merged([model.id_by_token[data[k : k + 1]] for k in range(len(data))], model.merge_of)[0]
+
+
+def _beginning_with(prefix: bytes, tokens: Sequence[bytes]) -> Iterator[bytes]:
+    at = bisect_left(tokens, prefix)
+    while at < len(tokens) and tokens[at].startswith(prefix):
+        yield tokens[at]
+        at += 1
+
+
+def _reaching(n_bytes: int, ids: Iterable[int], sizes: dict[int, int]) -> tuple[int, ...]:
+    """Return as many first ids as have `n_bytes` together, or more."""
+    kept: list[int] = []
+    for i in ids:
+        kept.append(i)
+        n_bytes -= sizes[i]
+        if n_bytes <= 0:
+            break
+    return tuple(kept)

@@ -1,0 +1,352 @@
+"""Offsets of an encoding: the span of the text each token comes from, in every family of models and every unit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import tiktoken
+import tokenizers
+from tiktoken_calls import WORDS
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
+from impls.core.offsets import Unit
+from impls.core.text import tracing
+from impls.core.text.patterns import DROPS_MATCHES, NAMED
+from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
+from impls.core.text.text import repair_surrogates
+from impls.formats.tokenizer_json import write_compact
+from impls.interface import Tokenizer
+from impls.plugin import wrap
+
+HARD = [
+    "e\u0301",
+    "ﬁ",
+    "①",
+    "가",
+    "\u1100\u1161\u11a8",
+    "[x]",
+    " <m> ",
+    "[Ü]",
+    "a\u0323\u0301",
+    "½",
+    "ll",
+    "l",
+    "  ",
+]
+SURROGATES = ["\ud83d", "\ude00", "\ud83d\ude00"]
+TEXT = f"{' '.join(WORDS)} {'hello world the cat ' * 3}{' '.join(HARD)}"
+BYTES = impls.train("naive", [TEXT], TrainingSpec(vocab_size=420, special_tokens=("<s>",))).model
+FLAGS: dict[str, Any] = {
+    "added_tokens": {"[x]": 500, "<m>": 501, "[Ü]": 502},
+    "whole_token_flags": {"<m>": ("lstrip", "rstrip"), "[Ü]": ("normalized",)},
+}
+
+
+def over_characters(**fields: Any) -> Model:
+    """All characters of the texts, and their frequent neighbours."""
+    spec = TrainingSpec(vocab_size=260, alphabet="chars", pattern=fields.pop("pattern", "gpt2"), **fields)
+    return impls.train("naive", [TEXT], spec).model
+
+
+def pieces(*, unknown: str | None = "<unk>", spelled: bool = True, **rules: Any) -> Model:
+    """A SentencePiece model; most characters are spelled in bytes, or unknown."""
+    texts = ["▁", "▁▁", "h", "e", "l", "o", "he", "ll", "▁he", "llo", "▁hello", "a", "é", "가", "▁[x]", "[x]"]
+    texts += [letter for letter in "[x]" if letter not in texts]
+    tokens: list[bytes | None] = [None, None, *(text.encode() for text in texts)]
+    byte_ids = tuple(range(len(tokens), len(tokens) + 256)) if spelled else ()
+    user_defined = (tokens.index(b"[x]"),) if rules.pop("user_defined", False) else ()
+    return Model(
+        tokens=(*tokens, *[None] * len(byte_ids)),
+        merge_rule="concatenation",
+        alphabet="chars",
+        special_tokens={"<s>": 0},
+        unknown=unknown,
+        unknown_id=None if unknown is None else 1,
+        sentencepiece=SentencePieceRules(byte_ids=byte_ids, user_defined_ids=user_defined, **rules),
+        normalization="nfc" if rules.get("remove_extra_spaces") else None,
+    )
+
+
+FAMILIES = {
+    "bytes": BYTES,
+    "added": BYTES.with_(**FLAGS),
+    "drops": BYTES.with_(pattern=(DROPS_MATCHES + r"\p{White_Space}",)),
+    "prefix space": BYTES.with_(normalization="prefix-space"),
+    "nfc": BYTES.with_(normalization="nfc"),
+    "nfkc, added": BYTES.with_(normalization="nfkc+lowercase", **FLAGS),
+    "nfd, lower": BYTES.with_(normalization="nfd+strip-accents+lowercase"),
+    "strip": BYTES.with_(normalization="strip"),
+    "strip right": BYTES.with_(normalization="strip-right"),
+    "replace": BYTES.with_(normalization='replace("l","xyz")+replace-regex("é|e","")+prepend("z")'),
+    "characters": over_characters(unknown="<unk>"),
+    "end of word": over_characters(unknown="<unk>", end_of_word="</w>", pattern=r"\S+|\s+"),
+    "sentencepiece": pieces(),
+    "missing": pieces(dummy_prefix="missing", shows_specials=True),
+    "first": pieces(dummy_prefix="first", shows_specials=True),
+    "never": pieces(dummy_prefix="never", escape_spaces=False),
+    "extra spaces": pieces(remove_extra_spaces=True),
+    "user-defined": pieces(user_defined=True, remove_extra_spaces=True),
+    "unknown": pieces(spelled=False),
+    "unknown, each": pieces(spelled=False, fuse_unknown=False),
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def texts(n: int, seed: int, *, surrogates: bool = True) -> list[str]:
+    rng = random.Random(seed)
+    words = [*WORDS, *HARD, *(SURROGATES if surrogates else [])]
+    drawn = [rng.choices([*words, "<s>", "h", " "], k=rng.choice((1, 1, 2, 3, 6))) for _ in range(n)]
+    return ["", *map("".join, drawn)]
+
+
+def spelled(model: Model, i: int) -> str | bytes | None:
+    """What the text must contain for an id: its token without marks, or None for an unknown or special one."""
+    if i == model.unknown_id or i in model.special_tokens.values() or i in model.added_tokens.values():
+        return None
+    rules = model.sentencepiece
+    if rules is not None and i in rules.byte_ids:
+        return bytes([rules.byte_ids.index(i)])
+    return (model.tokens[i] or b"").removesuffix((model.end_of_word or "").encode())
+
+
+def check_spans(tokenizer: Tokenizer, text: str) -> None:
+    """Assert that spans are in order, and that each contains what its token is made of."""
+    model = tokenizer.model
+    ids, spans = tokenizer.encode_with_offsets(text, disallowed_special=())
+    assert ids == tokenizer.encode(text, disallowed_special=())
+    assert (spans.dtype, spans.shape) == (np.int64, (len(ids), 2))
+    assert ((spans >= 0) & (spans <= len(text))).all()
+    assert (spans[:, 0] <= spans[:, 1]).all()
+    assert (np.diff(spans, axis=0) >= 0).all(), spans
+    for i, (start, end) in zip(ids, spans.tolist(), strict=True):
+        token = spelled(model, i)
+        whole = {**model.added_tokens, "": -1}
+        if i in whole.values():
+            assert any(k == i and name in text[start:end] for name, k in whole.items())
+        elif token is not None:
+            part = repair_surrogates(text[start:end])
+            written = f"{model.normalize(part)} {part}".encode()
+            inserted = (SPACE_MARK.encode(), b" ", b"z")
+            assert (
+                token in written or token.removeprefix(inserted[0]) in written or (start == end and token in inserted)
+            )
+
+
+@every_family
+def test_each_token_is_in_the_span_it_is_said_to_be_from(family: str, fuzz: int) -> None:
+    tokenizer = impls.load("priority", FAMILIES[family])
+    for text in texts(250 * fuzz, 1):
+        check_spans(tokenizer, text)
+
+
+@every_family
+def test_places_in_bytes_and_utf16_are_those_of_the_code_points(family: str) -> None:
+    tokenizer = impls.load("priority", FAMILIES[family])
+    exact = family == "bytes"
+    for text in texts(100, 2):
+        spans = tokenizer.encode_with_offsets(text, disallowed_special=())[1].tolist()
+        for unit, encoding, size in (("byte", "utf-8", 1), ("utf16", "utf-16-le", 2)):
+            found = tokenizer.encode_with_offsets(text, unit=unit, disallowed_special=())[1].tolist()  # type: ignore[arg-type]
+            wanted = [[len(text[:place].encode(encoding, "surrogatepass")) // size for place in span] for span in spans]
+            if exact and unit == "byte" and not any(part in text for part in SURROGATES):
+                assert all(start <= a < b <= end for (start, end), (a, b) in zip(wanted, found, strict=True))
+            else:
+                assert found == wanted, (unit, text)
+
+
+def test_over_bytes_places_in_bytes_are_those_of_the_tokens() -> None:
+    tokenizer = impls.load("priority", BYTES)
+    for text in texts(200, 3, surrogates=False):
+        ids, spans = tokenizer.encode_with_offsets(text, unit="byte", disallowed_special=())
+        data = text.encode()
+        assert [data[start:end] for start, end in spans.tolist()] == [BYTES.tokens[i] for i in ids]
+
+
+@every_family
+@pytest.mark.parametrize("name", [name for name in impls.default_names() if impls.get(name).exact])
+def test_all_implementations_give_the_same_spans(family: str, name: str) -> None:
+    try:
+        tokenizer = impls.load(name, FAMILIES[family])
+    except Unsupported as error:
+        pytest.skip(str(error))
+    definition = impls.load("naive", FAMILIES[family])
+    for text in texts(60, 4):
+        ids, spans = tokenizer.encode_with_offsets(text, allowed_special={"<s>"})
+        expected_ids, expected = definition.encode_with_offsets(text, allowed_special={"<s>"})
+        if ids == expected_ids:  # the families are not all regular
+            assert spans.tolist() == expected.tolist(), text
+    assert ids == expected_ids
+
+
+def test_starts_are_those_of_tiktokens_decoding() -> None:
+    looked_up = BYTES.with_(merge_rule="concatenation", merges=(), merge_counts=None)
+    parts: dict[str, Any] = {"mergeable_ranks": dict(looked_up.id_by_token), "special_tokens": {"<s>": 419}}
+    encoding = tiktoken.Encoding("x", pat_str=NAMED["gpt2"][0], **parts)
+    tokenizer = impls.load("priority", looked_up)
+    for text in texts(400, 5, surrogates=False):
+        ids, spans = tokenizer.encode_with_offsets(text, allowed_special="all")
+        assert spans[:, 0].tolist() == encoding.decode_with_offsets(ids)[1]
+
+
+# --- beside Hugging Face's library -------------------------------------------------------------------------------
+
+
+def beside(model: Model, text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The library's spans and ours."""
+    found = tokenizers.Tokenizer.from_str(write_compact(model).decode()).encode(text, add_special_tokens=False)
+    ids, spans = impls.load("priority", model).encode_with_offsets(text, disallowed_special=())
+    assert found.ids == ids
+    return found.offsets, [(start, end) for start, end in spans.tolist()]
+
+
+ALIKE = ["bytes", "added", "drops", "prefix space", "nfd, lower", "strip", "sentencepiece", "missing"]
+
+
+@pytest.mark.parametrize("family", ALIKE)
+def test_spans_are_those_of_the_library_except_of_inserted_characters(family: str, fuzz: int) -> None:
+    model = FAMILIES[family].with_(special_tokens={})
+    library = tokenizers.Tokenizer.from_str(write_compact(model).decode())
+    tokenizer = impls.load("compiled", model)
+    n_compared = 0
+    for text in texts(300 * fuzz, 6, surrogates=False):
+        found = library.encode(text, add_special_tokens=False)
+        ids, spans = tokenizer.encode_with_offsets(text)
+        if ids != found.ids:  # bytes that the library spells otherwise are compared elsewhere
+            continue
+        n_compared += 1
+        for (start, end), theirs in zip(spans.tolist(), found.offsets, strict=True):
+            assert start == end or (start, end) == theirs, (text, found.offsets, spans)
+    assert n_compared > 200
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["mistral-v1", "deepseek", "tekken"])
+def test_spans_of_published_models_are_those_of_the_library(name: str) -> None:
+    from harness.data import load_model
+
+    model = load_model(name)
+    library = tokenizers.Tokenizer.from_str(write_compact(model).decode())
+    tokenizer = impls.load("compiled", model)
+    for text in texts(200, 7, surrogates=False):
+        found = library.encode(text.replace("<s>", ""), add_special_tokens=False)
+        ids, spans = tokenizer.encode_with_offsets(text.replace("<s>", ""))
+        assert ids == found.ids
+        assert all(
+            start == end or (start, end) == theirs
+            for (start, end), theirs in zip(spans.tolist(), found.offsets, strict=True)
+        )
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "theirs", "ours"),
+    [
+        # A space that is not in the text is said to be the first character.
+        (FAMILIES["prefix space"], "\t", [(0, 1), (0, 1)], [(0, 0), (0, 1)]),
+        # A mark composed with its letter is lost.
+        (FAMILIES["nfc"], "e\u0301", [(0, 1)], [(0, 2)]),
+        # Of a match that is replaced by fewer characters only the end is left.
+        (BYTES.with_(normalization='replace("ll","x")'), "ll", [(1, 2)], [(0, 2)]),
+    ],
+)
+def test_where_the_library_is_wrong(model: Model, text: str, theirs: Any, ours: Any) -> None:
+    model = model.with_(special_tokens={}) if model.special_tokens else model
+    got, found = beside(model, text)
+    n = len(set(found)) if len(set(found)) < len(found) else len(found)
+    assert (got[:n], found[:n]) == (theirs[:n], ours[:n])
+    assert set(got) == set(theirs)
+    assert set(found) == set(ours)
+
+
+# --- single cases ------------------------------------------------------------------------------------------------
+
+
+def spans_of(family: str, text: str, unit: Unit = "codepoint", **options: Any) -> list[list[int]]:
+    tokenizer = impls.load("naive", FAMILIES[family])
+    spans: list[list[int]] = tokenizer.encode_with_offsets(text, unit=unit, **options)[1].tolist()
+    return spans
+
+
+def test_tokens_inside_a_character_have_its_span() -> None:
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
+    tokenizer = impls.load("naive", model)
+    assert tokenizer.encode_with_offsets("a😀")[1].tolist() == [[0, 1], *[[1, 2]] * 4]
+    assert tokenizer.encode_with_offsets("a😀", unit="utf16")[1].tolist() == [[0, 1], *[[1, 3]] * 4]
+    assert tokenizer.encode_with_offsets("a😀", unit="byte")[1].tolist() == [[k, k + 1] for k in range(5)]
+    assert tokenizer.encode_with_offsets("")[1].shape == (0, 2)
+    assert tokenizer.encode_with_offsets("\ud83d\ude00\ud83d")[1].tolist() == [*[[0, 2]] * 4, *[[2, 3]] * 3]
+
+
+def test_special_and_added_tokens_have_the_span_of_their_text() -> None:
+    assert spans_of("bytes", "h<s>h", allowed_special="all") == [[0, 1], [1, 4], [4, 5]]
+    assert spans_of("added", "h <m>  h") == [[0, 1], [1, 7], [7, 8]]
+    with pytest.raises(SpecialToken):
+        spans_of("bytes", "h<s>")
+    with pytest.raises(SpecialToken):
+        spans_of("nfc", "h<s>")
+
+
+def test_what_white_space_marks_are_made_of() -> None:
+    assert spans_of("sentencepiece", "hello hello") == [[0, 5], [5, 11]]
+    assert spans_of("sentencepiece", "a") == [[0, 0], [0, 1]]
+    assert spans_of("extra spaces", "  hello   hello ") == [[2, 7], [7, 15]]
+    assert spans_of("sentencepiece", "<s>a", allowed_special="all") == [[0, 3], [3, 3], [3, 4]]
+    assert spans_of("first", "<s>a", allowed_special="all") == [[0, 3], [3, 4]]
+    assert spans_of("unknown", "a日本 b") == [[0, 0], [0, 1], [1, 3], [3, 4], [4, 5]]
+    assert spans_of("unknown, each", "a日本") == [[0, 0], [0, 1], [1, 2], [2, 3]]
+
+
+def test_a_batch_is_its_texts() -> None:
+    tokenizer = impls.load("compiled", BYTES)
+    batch = texts(30, 8)
+    found = tokenizer.encode_batch_with_offsets(batch, 2, unit="utf16", disallowed_special=())
+    assert [(ids, spans.tolist()) for ids, spans in found] == [
+        (ids, spans.tolist())
+        for ids, spans in (tokenizer.encode_with_offsets(text, unit="utf16", disallowed_special=()) for text in batch)
+    ]
+
+
+def test_wrong_arguments_and_tokenizers_that_do_not_spell_the_text_are_refused() -> None:
+    tokenizer = impls.load("naive", BYTES)
+    with pytest.raises(ValueError, match=r"^unit must be one of codepoint, byte, utf16, not 'bytes'$"):
+        tokenizer.encode_with_offsets("a", unit="bytes")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^text must be a str, not b"):
+        tokenizer.encode_with_offsets(b"a")  # type: ignore[arg-type]
+
+    class Twice:
+        def __init__(self, model: Model) -> None:
+            self.model = model
+
+        def encode(self, text: str) -> list[int]:
+            return [*text.encode(), *text.encode()]
+
+        def decode(self, ids: list[int]) -> str:
+            return bytes(ids).decode()
+
+    with pytest.raises(Unsupported, match="do not spell the text"):
+        wrap("twice", Twice)(BYTES).encode_with_offsets("a")
+    characters = over_characters().with_(normalization="nfc")
+    with pytest.raises(UnknownSymbol, match="at character 2"):
+        impls.load("naive", characters).encode_with_offsets("e\u0301\u4dff")
+
+
+@pytest.mark.parametrize("family", ["nfc", "sentencepiece", "replace"])
+def test_the_same_checks_find_a_wrong_alignment(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = tracing.Traced.edited
+
+    def shifted(self: tracing.Traced, edits: Any) -> tracing.Traced:
+        found = right(self, edits)
+        return tracing.Traced(found.text, [0, *found.starts][: len(found.starts)], [*found.ends][:1] * len(found.ends))
+
+    monkeypatch.setattr(tracing.Traced, "edited", shifted)
+    tokenizer = impls.load("priority", FAMILIES[family])
+
+    def check_all() -> None:
+        for text in texts(250, 1):
+            check_spans(tokenizer, text)
+
+    with pytest.raises(AssertionError):
+        check_all()
