@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import regex
 
@@ -173,18 +174,18 @@ class Splitter:
             pieces = _found_in_turn(expression, pieces)
         return pieces
 
-    def offset(self, text: str, within: int) -> int:
-        """Return the offset in `text` of the character at offset `within` of its joined pieces."""
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where each piece of `split` begins and ends in `text`."""
         if not self.drops:
-            return within
+            return list(pairwise(accumulate(map(len, self.split(text)), initial=0)))
         spans = [(0, len(text))]
         for expression, _ in self._compiled:
-            spans = [
-                (start + begin, start + end)
-                for start, stop in spans
-                for begin, end in _spans(expression, text[start:stop])
-            ]
-        for start, end in spans:
+            spans = [(at + first, at + last) for at, end in spans for first, last in _spans(expression, text[at:end])]
+        return [(start, end) for start, end in spans if start < end]
+
+    def offset(self, text: str, within: int) -> int:
+        """Return the offset in `text` of the character at offset `within` of its joined pieces."""
+        for start, end in self.spans(text):
             if within < end - start:
                 return start + within
             within -= end - start
