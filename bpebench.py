@@ -5,6 +5,8 @@
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
+`bpebench.hf` is Hugging Face's `tokenizers`, worn by any implementation: `from bpebench import hf`.
+
 `python -m bpebench` is the command `bpebench`.
 """
 
@@ -20,7 +22,9 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.data import load_corpus, load_model
+from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls import BPEError, Missing, Model, Tokenizer, TrainingSpec, registry, train, train_parity_aware
+from impls.clothes import hf
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +37,7 @@ __all__ = [
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
+    "hf",
     "load",
     "load_corpus",
     "load_model",
@@ -42,6 +47,9 @@ __all__ = [
 ]
 
 __version__ = version("bpebench")
+
+sys.modules["bpebench.hf"] = hf  # so that `import bpebench.hf` finds it, though this is no package
+hf.Tokenizer.find_on_hub = lambda name, revision, token: hub_tokenizer_file(PREFIX + name, revision, token)
 
 
 def load(implementation: str, model: str | Path | Model) -> Tokenizer:

@@ -1,0 +1,1 @@
+"""The public classes of other libraries, worn by any implementation of the suite."""
