@@ -89,7 +89,7 @@ class AddedTokens:
         self.ids: dict[str, int] = {}
         self.by_id: dict[int, AddedToken] = {}
         self.names: dict[int, str] = {}
-        """What each id is decoded to: of a normalized token, as the library has it, the normal form."""
+        """What each id is decoded to: the normal form of a token that ever was normalized, as the library has it."""
         self._specials: set[str] = set()
         self._next = len(vocab)
 
@@ -111,6 +111,7 @@ class AddedTokens:
             if self.by_id.get(i) == token:
                 continue
             self.ids[token.content], self.by_id[i] = i, token
+            self.names[i] = self.normal(token.content) if token.normalized else self.names.get(i, token.content)
             self._next = max(self._next, i + 1)
             n_added += 1
         self.refresh()
@@ -123,10 +124,7 @@ class AddedTokens:
         for i, token in self.by_id.items():
             if not token.normalized:
                 self._now[token.content] = token.content
-                self.names.setdefault(i, token.content)
-                continue
-            self.names[i] = self.normal(token.content)
-            if self.names[i]:
+            elif self.names[i]:
                 self._later.setdefault(self.names[i], token.content)
         self._flags = {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
 

@@ -161,6 +161,16 @@ def test_post_processors_of_the_library_may_be_given() -> None:
             assert added_by_it == [given.num_special_tokens_to_add(pair) for pair in (False, True)]
 
 
+def test_tokens_that_take_the_same_white_space_are_found_as_by_the_library() -> None:
+    """The first takes the white space after it, of which the next then has less, or nothing: then it is no token."""
+    ours, theirs = both(a_file("bytes"))
+    for tokenizer, kind in ((ours, hf.AddedToken), (theirs, tokenizers.AddedToken)):
+        tokenizer.add_tokens([kind(" x", lstrip=True, rstrip=True), kind("\t", lstrip=True, rstrip=True)])
+    for text in ("a x x b", "a\t\tb", "a x \t xb"):
+        assert shown(ours.encode(text)) == shown(theirs.encode(text))
+    assert ours.encode("a\t\tb").tokens == ["a", "\t\t", "b"]
+
+
 def test_a_copy_shares_nothing_that_changes() -> None:
     ours, _ = both(a_file("bytes"))
     copied = pickle.loads(pickle.dumps(ours)).__deepcopy__({})
