@@ -118,7 +118,9 @@ def _settings(rng: Random) -> Call:
 
 
 def _adding(rng: Random) -> Call:
-    plain, flagged, special = rng.choice((*PARTS, "zz")), rng.choice((*PARTS, "zz")), rng.random() < 0.4
+    # Of two tokens with one normal form the library finds either, as its hash tables have it.
+    texts = [part for part in (*PARTS, "zz") if part not in ("e\u0301", "\u00a0")]
+    plain, flagged, special = rng.choice(texts), rng.choice(texts), rng.random() < 0.4
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     flags = {name: rng.random() < 0.5 for name in names if rng.random() < 0.4}
 

@@ -22,7 +22,8 @@ Absent, and why:
 
 Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap) there is an ordinary
 exception, or an encoding. A character that no token stands for raises `UnknownSymbol`; the library drops it. Unknown
-options are ignored with a warning, not a line on standard output. A `DecodeStream` is never late and repeats nothing.
+options are ignored with a warning, not a line on standard output. Of added tokens with one normal form the first is
+found, where the library finds any of them. A `DecodeStream` is never late and repeats nothing.
 """
 
 from __future__ import annotations

@@ -242,12 +242,15 @@ def _read(content: bytes, path: Path, implementation: str) -> Tokenizer:
     """Return a tokenizer of the content of a tokenizer.json."""
     with naming(path), without_collecting():
         document = parse_json(content)
-        if not (isinstance(document, dict) and isinstance(document.get("model"), dict)):
+        bpe = document.get("model") if isinstance(document, dict) else None
+        if not isinstance(bpe, dict):
             raise InvalidModel("model: an object is expected; this is no tokenizer.json")
-        added = AddedTokens(check_ids(document["model"].get("vocab"), "model.vocab"))
+        vocab = check_ids(bpe.get("vocab"), "model.vocab")
+        added = AddedTokens(vocab)
         added.add(read_entries(document.get("added_tokens")))
-        # The places of added tokens, and the template, are ours; the model needs to know their texts only.
-        known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in added.ids.items()]
+        # Added tokens are found here, and not by the model, which must know which entries of its vocabulary they are.
+        listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
+        known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
         model = read({**document, "added_tokens": known, "post_processor": None}, str(path))
         tokenizer = object.__new__(Tokenizer)
         tokenizer._wear(registry.load(implementation, model), document)
