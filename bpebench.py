@@ -5,6 +5,8 @@
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
+`bpebench.hf` is Hugging Face's `tokenizers`, worn by any implementation: `from bpebench import hf`.
+
 `python -m bpebench` is the command `bpebench`.
 """
 
@@ -21,7 +23,9 @@ if __name__ == "__main__":
 
 from harness.data import load_corpus, load_model
 from harness.data.encodings import encoding_for_model, encoding_name_for_model, get_encoding, list_encoding_names
+from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls import BPEError, Model, Tokenizer, TrainingSpec, registry, train, train_boundless, train_parity_aware
+from impls.drop_in import hf
 from impls.drop_in.tiktoken import Encoding
 
 if TYPE_CHECKING:
@@ -36,6 +40,7 @@ __all__ = [
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
+    "hf",
     "list_encoding_names",
     "load",
     "load_corpus",
@@ -47,6 +52,9 @@ __all__ = [
 ]
 
 __version__ = version("bpebench")
+
+sys.modules["bpebench.hf"] = hf  # so that `import bpebench.hf` finds it, though this is no package
+hf.Tokenizer.find_on_hub = lambda name, revision, token: hub_tokenizer_file(PREFIX + name, revision, token)
 
 
 def load(implementation: str, model: str | Path | Model) -> Tokenizer:

@@ -11,7 +11,7 @@ import os
 import threading
 import warnings
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from harness.data.cache import cache_folder
@@ -26,8 +26,11 @@ _FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 _NO_SUCH_FILE = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 
-def hub_tokenizer_file(name: str) -> Path:
-    """Return the cached file of `hf:OWNER/NAME` to read its model from; raise `DataError` saying why there is none."""
+def hub_tokenizer_file(name: str, revision: str = "main", token: str | None = None) -> Path:
+    """Return the cached file of `hf:OWNER/NAME` to read its model from; raise `DataError` saying why there is none.
+
+    `revision` is a branch or commit; `token` opens a model that asks for an account.
+    """
     repository = name.removeprefix(PREFIX)
     owner, _, model = repository.partition("/")
     if not owner or not model or "/" in model:
@@ -41,7 +44,7 @@ def hub_tokenizer_file(name: str) -> Path:
     with _quiet():
         silence = why_silent(endpoint)
         try:
-            file = _cached_file(repository) if silence else _first_file(repository, endpoint)
+            file = _cached_file(repository, revision) if silence else _first_file(repository, endpoint, revision, token)
         except Exception as error:
             raise DataError(f"{name}: {_reason(error)}") from None
     if file is None:
@@ -92,19 +95,21 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
-def _cached_file(repository: str) -> Path | None:
+def _cached_file(repository: str, revision: str = "main") -> Path | None:
     from huggingface_hub import try_to_load_from_cache
 
-    found = (try_to_load_from_cache(repository, file, cache_dir=cache_folder() / "hub") for file in _FILES)
+    folder = cache_folder() / "hub"
+    found = (try_to_load_from_cache(repository, file, cache_dir=folder, revision=revision) for file in _FILES)
     return next((Path(file) for file in found if isinstance(file, str)), None)
 
 
-def _first_file(repository: str, endpoint: str) -> Path:
+def _first_file(repository: str, endpoint: str, revision: str, token: str | None) -> Path:
     from huggingface_hub import hf_hub_download
 
+    download = partial(hf_hub_download, repository, revision=revision, token=token, endpoint=endpoint)
     for file in _FILES:
         try:
-            return Path(hf_hub_download(repository, file, cache_dir=cache_folder() / "hub", endpoint=endpoint))
+            return Path(download(file, cache_dir=cache_folder() / "hub"))
         except Exception as error:
             if type(error).__name__ not in _NO_SUCH_FILE or file == _FILES[-1]:
                 raise

@@ -103,25 +103,38 @@ class WholeTokens:
 
     def _cut(self, text: str, texts: Mapping[str, str]) -> Iterator[Part]:
         """Yield the parts of `text` that match `texts` (how a token is written -> its text), and those between."""
-        start = 0
-        for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
-            begin, end = found.span()
-            token = texts[found[0]]
-            flags = self._flags.get(token, ())
-            if "single_word" in flags and (_WORD.match(text[begin - 1 : begin]) or _WORD.match(text[end : end + 1])):
-                continue
-            if "lstrip" in flags:
-                while begin > start and text[begin - 1] in WHITE_SPACE:
-                    begin -= 1
-            if "rstrip" in flags:
-                while end < len(text) and text[end] in WHITE_SPACE:
-                    end += 1
-            if start < begin:
-                yield text[start:begin], None, start
-            yield text[begin:end], self._ids[token], begin
-            start = end
-        if start != len(text):
-            yield text[start:], None, start
+        for part, token, start in cut(text, texts, self._flags):
+            yield part, None if token is None else self._ids[token], start
+
+
+def cut(
+    text: str, texts: Mapping[str, str], flags_of: Mapping[str, Collection[str]], skipped: Collection[str] = ()
+) -> Iterator[tuple[str, str | None, int]]:
+    """Yield the parts of `text` that match `texts` (how a token is written -> the token) with the token, those between
+    with None, and the offset of each. A match of a token in `skipped` hides those within it, and is no part."""
+    start = 0
+    for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
+        begin, end = found.span()
+        token = texts[found[0]]
+        flags = flags_of.get(token, ())
+        if token in skipped:
+            continue
+        if "single_word" in flags and (_WORD.match(text[begin - 1 : begin]) or _WORD.match(text[end : end + 1])):
+            continue
+        if "lstrip" in flags:
+            while begin > start and text[begin - 1] in WHITE_SPACE:
+                begin -= 1
+            begin = max(begin, start)  # the token before may have taken its first characters
+        if "rstrip" in flags:
+            while end < len(text) and text[end] in WHITE_SPACE:
+                end += 1
+        if start < begin:
+            yield text[start:begin], None, start
+        if begin < end:
+            yield text[begin:end], token, begin
+        start = end
+    if start != len(text):
+        yield text[start:], None, start
 
 
 def normal_form(model: Model) -> Rewriting:

@@ -46,7 +46,7 @@ _OF_9 = re.compile(f"[^{_class(_NEWER)}]+")
 _MAY_BE_NEWER = re.compile(
     "[" + _class([(first, last) for first, last in _NEWER if last < 1 << 16] + [(0x105C9, _NEWER[-1][1])]) + "]"
 )
-_NEWER_CHARACTERS = frozenset(chr(code) for first, last in _NEWER for code in range(first, last + 1))
+NEWER_CHARACTERS = frozenset(chr(code) for first, last in _NEWER for code in range(first, last + 1))
 _MARKS_UNTIL_11 = "\u1cf2\u1cf3"
 """Letters since Unicode 12.0."""
 
@@ -69,7 +69,7 @@ def normal_form(form: Form, text: str) -> str:
     """
     written = unicodedata.normalize(form, text)
     # A part of a normal text is normal, so what a newer table leaves unchanged the older one does as well.
-    if written == text or not _MAY_BE_NEWER.search(text) or _NEWER_CHARACTERS.isdisjoint(text):
+    if written == text or not _MAY_BE_NEWER.search(text) or NEWER_CHARACTERS.isdisjoint(text):
         return written
     return _OF_9.sub(lambda run: unicodedata.normalize(form, run[0]), text)
 
@@ -83,5 +83,5 @@ def lower_case(text: str) -> str:
 def is_mark(character: str) -> bool:
     """Return whether `character` is a mark (general category M) in Unicode 9.0."""
     if unicodedata.category(character)[0] == "M":
-        return character not in _NEWER_CHARACTERS
+        return character not in NEWER_CHARACTERS
     return character in _MARKS_UNTIL_11

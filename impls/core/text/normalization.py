@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 import regex
@@ -132,18 +132,21 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
 
 
 def _by_graphemes(charsmap: Charsmap, text: str) -> str:
-    """Replace each short grapheme by the shortest entry that begins it, or else each of its characters."""
-    parts: list[str] = []
+    return "".join(new for _, new in replaced_graphemes(charsmap, text))
+
+
+def replaced_graphemes(charsmap: Charsmap, text: str) -> Iterator[tuple[str, str]]:
+    """Yield each short grapheme with the shortest entry that begins it, or else each of its characters with its own
+    entry, or with itself."""
     for grapheme in regex.findall(r"\X", text):
         data = grapheme.encode()
         found = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
         if found is not None:
-            parts.append(found[1].decode("utf-8", "replace"))
+            yield grapheme, found[1].decode("utf-8", "replace")
             continue
         for character in grapheme:
             found = charsmap.prefix(character.encode(), 0, longest=False)
-            parts.append(character if found is None else found[1].decode("utf-8", "replace"))
-    return "".join(parts)
+            yield character, character if found is None else found[1].decode("utf-8", "replace")
 
 
 def without_prefix_space(normalization: str | None) -> tuple[str | None, bool]:

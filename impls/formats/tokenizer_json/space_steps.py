@@ -25,12 +25,12 @@ from impls.formats.tokenizer_json.oniguruma import from_oniguruma, to_oniguruma
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
 """How `Metaspace` splits: before every mark."""
 
-_DECODER_STEPS: list[dict[str, Any]] = [
+DECODER_STEPS: list[dict[str, Any]] = [
     {"type": "Replace", "pattern": {"String": SPACE_MARK}, "content": " "},
     {"type": "ByteFallback"},
     {"type": "Fuse"},
 ]
-_STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+STRIP_STEP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 _DROPPED: list[dict[str, Any]] = [
     {"type": "Replace", "pattern": {"Regex": r"\A +"}, "content": ""},
     {"type": "Replace", "pattern": {"Regex": rf"[ {SPACE_MARK}]+\z"}, "content": ""},
@@ -265,5 +265,5 @@ def _by_metaspace(rules: SentencePieceRules) -> bool:
 
 def write_decoder(rules: SentencePieceRules) -> dict[str, Any]:
     """Return the `decoder` that decodes ids as SentencePiece does."""
-    steps = _DECODER_STEPS if rules.escape_spaces else _DECODER_STEPS[1:]
-    return {"type": "Sequence", "decoders": [*steps, _STRIP] if rules.hides_prefix else steps}
+    steps = DECODER_STEPS if rules.escape_spaces else DECODER_STEPS[1:]
+    return {"type": "Sequence", "decoders": [*steps, STRIP_STEP] if rules.hides_prefix else steps}

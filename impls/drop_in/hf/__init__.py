@@ -1,0 +1,37 @@
+"""Hugging Face's `tokenizers.Tokenizer`, and what belongs to it, over any implementation of the suite.
+
+    tokenizer = Tokenizer.from_file("tokenizer.json", implementation="priority")
+    tokenizer.encode("a text", "and its pair").offsets
+
+The ids come from the implementation; special tokens, offsets, words, truncation, templates and padding are done as the
+library, 0.23, does them. `transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)` runs on it: it checks no
+type, sets a `TemplateProcessing` of the library's own, and copies and saves the tokenizer.
+
+`from bpebench import hf`, `import bpebench.hf` and `from bpebench.hf import Tokenizer` all work at run time; a type
+checker follows the first only, since `bpebench` is a module.
+
+Absent, and why:
+
+* `normalizer` and `pre_tokenizer` as objects, `model.tokenize`, and setting any of these or the `decoder`: a model of
+  the suite is one immutable whole, read from a file. `model` has the settings of its file, `decoder` decodes tokens.
+* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` wears it.
+* WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
+* `BertProcessing` and `RobertaProcessing`: a `TemplateProcessing`, after a `ByteLevel`, says the same. The decoder CTC,
+  and WordPiece with clean-up: they belong to other models.
+* `encode_batch_fast`, the `async_` calls, `from_buffer`, `Encoding.words`: other names for what is here.
+
+Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap) there is an ordinary
+exception, or an encoding. A character that no token stands for raises `UnknownSymbol`; the library drops it. Unknown
+options are ignored with a warning, not a line on standard output. Of added tokens with one normal form the first is
+found, where the library finds any of them. A `DecodeStream` is never late and repeats nothing.
+"""
+
+from __future__ import annotations
+
+from impls.drop_in.hf.added_tokens import AddedToken
+from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.lengths import TruncationError
+from impls.drop_in.hf.stream import DecodeStream
+from impls.drop_in.hf.tokenizer import Tokenizer
+
+__all__ = ["AddedToken", "DecodeStream", "Encoding", "Tokenizer", "TruncationError"]

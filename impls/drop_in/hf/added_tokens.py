@@ -1,0 +1,145 @@
+"""Added tokens: texts that are one token wherever they occur, special or not, and the ids the library gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from impls.core.arguments import wrong_type
+from impls.core.model.whole_tokens import FLAGS, cut
+from impls.drop_in.hf.arguments import flag, ignore, text
+from impls.formats.files import converted
+
+_FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+class AddedToken:
+    """A text that is one token, and where it matches; see `impls.core.model.whole_tokens`.
+
+    `normalized`, unless it is given, is true of a token that is not special.
+    """
+
+    def __init__(self, content: str = "", **options: Any) -> None:
+        """Take `single_word`, `lstrip`, `rstrip`, `normalized` and `special`; raise TypeError for another type."""
+        self.content, normalized = text("content", content), options.pop("normalized", None)
+        self.special = flag("special", options.pop("special", False))
+        self.single_word, self.lstrip, self.rstrip = (flag(name, options.pop(name, False)) for name in FLAGS[:3])
+        self._normalized = None if normalized is None else flag("normalized", normalized)
+        ignore(options)
+
+    @property
+    def normalized(self) -> bool:
+        """Whether the token is searched in the normalised text."""
+        return not self.special if self._normalized is None else self._normalized
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AddedToken) and self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    def __str__(self) -> str:
+        return self.content
+
+    def __repr__(self) -> str:
+        flags = ("rstrip", "lstrip", "single_word", "normalized", "special")
+        return f'AddedToken("{self.content}", {", ".join(f"{name}={getattr(self, name)}" for name in flags)})'
+
+    @staticmethod
+    def of(given: Any, special: bool) -> AddedToken:
+        """Return a token of a text, of a token of the library's, or a copy of one of these; raise TypeError.
+
+        A token given as `special` is made so, as by the library."""
+        if isinstance(given, str):
+            return AddedToken(given, special=special)
+        if not all(hasattr(given, name) for name in _FIELDS):
+            raise wrong_type("tokens", "a list of str and AddedToken", given)
+        if special:
+            given.special = True
+        return AddedToken(**{name: getattr(given, name) for name in _FIELDS})
+
+
+class _Entry(msgspec.Struct):
+    content: str
+    special: bool
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = True
+
+
+def read_entries(document: Any) -> list[AddedToken]:
+    """Return tokenizer.json's `added_tokens`; raise `InvalidModel` naming the field that is wrong."""
+    return [AddedToken(**msgspec.structs.asdict(entry)) for entry in converted(document or [], list[_Entry])]
+
+
+class AddedTokens:
+    """The added tokens of a vocabulary, by text and by id, and their search in a text."""
+
+    def __init__(self, vocab: Mapping[str, int], normal: Callable[[str], str] = str) -> None:
+        self._vocab, self.normal = vocab, normal
+        self.ids: dict[str, int] = {}
+        self.by_id: dict[int, AddedToken] = {}
+        self.names: dict[int, str] = {}
+        """What each id is decoded to: the normal form of a token that ever was normalized, as the library has it."""
+        self._specials: set[str] = set()
+        self._next = len(vocab)
+
+    def copy(self) -> AddedTokens:
+        """Return a copy that shares nothing which changes."""
+        copied = AddedTokens(self._vocab, self.normal)
+        copied.__dict__.update(vars(self), ids=dict(self.ids), by_id=dict(self.by_id))
+        copied.names, copied._specials = dict(self.names), set(self._specials)
+        return copied
+
+    def add(self, tokens: Iterable[AddedToken]) -> int:
+        """Add tokens, and return how many were new or changed: one of the vocabulary keeps its id, others get the
+        next."""
+        given = [token for token in tokens if token.content]
+        self._specials |= {token.content for token in given if token.special}
+        n_added = 0
+        for token in given:
+            i = self.ids.get(token.content, self._vocab.get(token.content, self._next))
+            if self.by_id.get(i) == token:
+                continue
+            self.ids[token.content], self.by_id[i] = i, token
+            self.names[i] = self.normal(token.content) if token.normalized else self.names.get(i, token.content)
+            self._next = max(self._next, i + 1)
+            n_added += 1
+        self.refresh()
+        return n_added
+
+    def refresh(self) -> None:
+        """Prepare the search."""
+        self._now: dict[str, str] = {}
+        self._later: dict[str, str] = {}
+        for i, token in self.by_id.items():
+            if not token.normalized:
+                self._now[token.content] = token.content
+            elif self.names[i]:
+                self._later.setdefault(self.names[i], token.content)
+        self._flags = {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
+
+    def is_special(self, content: str) -> bool:
+        """Return whether a token of that text was ever added as special."""
+        return content in self._specials
+
+    def cut(self, text: str, *, normalized: bool, as_text: bool) -> Iterator[tuple[str, int | None, int]]:
+        """Yield the parts of a text in order, the id each is or None, and its offset; first those tokens are found
+        that are not `normalized`. `as_text` leaves special ones in the text."""
+        texts = self._later if normalized else self._now
+        for part, token, start in cut(text, texts, self._flags, self._specials if as_text else ()):
+            yield part, None if token is None else self.ids[token], start
+
+    @property
+    def document(self) -> list[dict[str, Any]]:
+        """What tokenizer.json holds."""
+        return [{"id": i, **self.by_id[i].__getstate__()} for i in sorted(self.by_id)]

@@ -1,0 +1,192 @@
+r"""Where each character of a rewritten text comes from, as Hugging Face's library keeps account of it.
+
+    lowercase   "İa"         ->  "i\u0307a"    places 0 0 1
+    NFC         "e\u0301a"   ->  "éa"          places 0 2
+    Replace     "a  b"       ->  "a b"         places 0 2 3
+
+The texts are those of the model's own steps; only the places are found here. A character that a step inserts has the
+place of the one before it. A composed character has that of its first part, a replacement that of the last character
+replaced. Knows models and the steps of `core.text.normalization`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import regex
+
+from impls.core.model import Model
+from impls.core.model.whole_tokens import mark_spaces, normal_form
+from impls.core.text.charsmap import Charsmap
+from impls.core.text.normal_forms import NEWER_CHARACTERS
+from impls.core.text.normal_forms import normal_form as in_normal_form
+from impls.core.text.normalization import (
+    WHITE_SPACE,
+    call,
+    normalizer,
+    replaced_graphemes,
+    steps_of,
+    without_prefix_space,
+)
+from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A text, and where in the original each of its characters begins and ends."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @staticmethod
+    def original(text: str, offset: int = 0) -> Aligned:
+        """Return a part of the original text itself."""
+        return Aligned(text, range(offset, offset + len(text)), range(offset + 1, offset + 1 + len(text)))
+
+    def part(self, start: int, stop: int) -> Aligned:
+        """Return a part of the text."""
+        return Aligned(self.text[start:stop], self.starts[start:stop], self.ends[start:stop])
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Return where the characters from `start` to `stop`, at least one, lie in the original."""
+        return self.starts[start], self.ends[stop - 1]
+
+    def become(self, text: str, places: Sequence[int]) -> Aligned:
+        """Return `text`, of which each character comes from that at a place of this text."""
+        return Aligned(text, [self.starts[k] for k in places], [self.ends[k] for k in places])
+
+
+class Rewriter:
+    """Rewrites texts as a model does: `normal` by its normalizer, `marked` then by its pre-tokenizer.
+
+    `by_metaspace` says that the pre-tokenizer marks the spaces.
+    """
+
+    def __init__(self, model: Model, by_metaspace: bool) -> None:
+        steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
+        self._rules = rules = model.sentencepiece
+        charsmap = b"" if rules is None else rules.charsmap
+        self._charsmap = Charsmap(charsmap) if charsmap else None
+        self._steps = [(*step, normalizer(call(step[0], *step[1]), charsmap)) for step in steps_of(steps or "")]
+        self.rewrites = model.rewrites_text
+        self._normal: Callable[[str, bool], str] = normal_form(model)
+        self._marked: Callable[[str, bool], str] = mark_spaces(model)
+        if by_metaspace and rules is not None and rules.dummy_prefix == "never":  # the model has no place for that
+            plain = replace(rules, escape_spaces=False)
+            self._normal = lambda text, first: write_text(model.normalizer(text), plain, (), first=first)
+            self._marked = lambda text, first: text.replace(" ", SPACE_MARK)
+
+    def normal(self, part: Aligned, first: bool = True) -> Aligned:
+        """Return a part of a text in normal form; `first` says whether it begins the text."""
+        if not self.rewrites:
+            return part
+        written = self._normal(part.text, first)
+        for name, texts, step in self._steps:
+            after = step(part.text)
+            if after != part.text or name.startswith("replace"):
+                part = part.become(after, _places(name, texts, part.text, after, self._charsmap))
+        if self._rules is not None and self._rules.remove_extra_spaces:
+            for expression in (r"\A +", r"[ ▁]+\Z", r" +(?= )"):
+                places = _edited(len(part.text), ((*found.span(), 0) for found in re.finditer(expression, part.text)))
+                part = part.become(re.sub(expression, "", part.text), places)
+        return _with_prefix(part, written)
+
+    def marked(self, part: Aligned, first: bool) -> Aligned:
+        """Return a part in normal form as it is split and encoded."""
+        return _with_prefix(part, self._marked(part.text, first)) if self.rewrites else part
+
+
+def _with_prefix(part: Aligned, written: str) -> Aligned:
+    """Return `written`, which is `part` with characters before it, others for some of its own, or nothing."""
+    if written == part.text:
+        return part
+    n = len(part.text)
+    return part.become(written, [*[0] * (len(written) - n), *range(n)] if written else ())
+
+
+def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:
+    """Return the place in `before` of each character of `after`, which a step made of it."""
+    n = len(before)
+    match name:
+        case "nfc" | "nfd" | "nfkc" | "nfkd":
+            return _changed(_changes_of_normal_form(name, before))
+        case "charsmap":
+            return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
+        case "replace" | "replace-regex":
+            expression = regex.escape(texts[0]) if name == "replace" else texts[0]
+            return _edited(n, ((*found.span(), len(texts[1])) for found in regex.finditer(expression, before)))
+        case "strip" | "strip-left" | "strip-right":
+            start = 0 if name == "strip-right" else n - len(before.lstrip(WHITE_SPACE))
+            return list(range(start, start + len(after)))
+        case "prepend":
+            return [*[0] * (len(after) - n), *range(n)]
+    step = normalizer(name)  # the others go by single characters
+    sizes = ((k, k + 1, len(step(character))) for k, character in enumerate(before))
+    return _edited(n, (edit for edit in sizes if edit[2] != 1))
+
+
+def _edited(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
+    """Return the places of a text of `n` characters after edits: start and end of what is replaced, its new size."""
+    places: list[int] = []
+    at = 0
+    for start, end, size in edits:
+        places += range(at, start)
+        places += [end - 1] * size
+        at = end
+    return [*places, *range(at, n)]
+
+
+def _changed(changes: Iterable[int]) -> list[int]:
+    """Return the places of characters of which each is inserted (1), or replaces one (0) and drops n more (-n)."""
+    places: list[int] = []
+    at = 0
+    for change in changes:
+        places.append(max(at - 1, 0) if change > 0 else at)
+        at += max(1 - change, 0)
+    return places
+
+
+def _changes_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
+    changes: list[int] = []
+    for old, new in replaced_graphemes(charsmap, text):
+        changes += [int(k >= len(old)) for k in range(len(new))]
+        if len(new) < len(old) and changes:  # what is dropped at the start of a text is not accounted for
+            changes[-1] -= len(old) - len(new)
+    return changes
+
+
+def _changes_of_normal_form(name: str, text: str) -> list[int]:
+    """Return the change of each character of a normal form: decomposed, in canonical order, and composed for a C."""
+    decomposed: list[tuple[int, str, int]] = []
+    marks: list[tuple[int, str, int]] = []
+    for character in text:
+        for k, part in enumerate(in_normal_form("NFKD" if "k" in name else "NFD", character)):
+            if rank := 0 if part in NEWER_CHARACTERS else unicodedata.combining(part):
+                marks.append((rank, part, int(k > 0)))
+                continue
+            decomposed += [*sorted(marks, key=lambda mark: mark[0]), (0, part, int(k > 0))]
+            marks = []
+    decomposed += sorted(marks, key=lambda mark: mark[0])
+    composed = _composed(decomposed) if name.endswith("c") else decomposed
+    return [change for _, _, change in composed]
+
+
+def _composed(decomposed: Iterable[tuple[int, str, int]]) -> Iterator[tuple[int, str, int]]:
+    """Yield the characters with each mark, or letter, composed with the letter before it where there is such a one."""
+    waiting: list[tuple[int, str, int]] = []  # from the last letter on
+    for rank, character, change in decomposed:
+        letter = waiting[0] if waiting and waiting[0][0] == 0 else None
+        if letter is not None and (len(waiting) == 1 or waiting[-1][0] < rank):
+            made = in_normal_form("NFC", letter[1] + character)
+            if len(made) == 1:
+                waiting[0] = (0, made, letter[2] + change - 1)
+                continue
+        if rank == 0:
+            yield from waiting
+            waiting = []
+        waiting.append((rank, character, change))
+    yield from waiting

@@ -1,0 +1,89 @@
+"""Checks of arguments by the rules of `tokenizers`: its exception types for wrong types and numbers out of range."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from impls.core.arguments import whole_number, wrong_type
+
+Texts = str | Sequence[str]
+
+
+def unsigned(name: str, given: Any, bits: int = 64) -> int:
+    """Return a whole number of so many bits; raise TypeError, or OverflowError for a number out of range."""
+    number = whole_number(name, given)
+    if not 0 <= number < 1 << bits:
+        raise OverflowError(f"{name} must be from 0 to {(1 << bits) - 1}, not {number}")
+    return number
+
+
+def flag(name: str, given: object) -> bool:
+    """Return `given`; raise TypeError unless it is a bool, since the library takes no number for one."""
+    if not isinstance(given, bool) and type(given).__name__ not in ("bool_", "bool"):  # NumPy's
+        raise wrong_type(name, "True or False", given)
+    return bool(given)
+
+
+def text(name: str, given: object) -> str:
+    """Return `given`; raise TypeError unless it is a str, UnicodeEncodeError for a lone surrogate."""
+    if not isinstance(given, str):
+        raise wrong_type(name, "a str", given)
+    if not given.isascii():
+        given.encode()
+    return given
+
+
+def encodable(name: str, given: object) -> str:
+    """Return `given`; raise TypeError unless it is a str without lone surrogates."""
+    try:
+        return text(name, given)
+    except UnicodeEncodeError as error:
+        raise TypeError(f"{name} holds a lone surrogate at character {error.start}; it has no UTF-8 form") from None
+
+
+def items(name: str, given: Any) -> Sequence[Any]:
+    """Return `given`; raise TypeError unless it is a sequence, or an array, and not a str."""
+    if type(given).__module__ == "numpy":
+        given = given.tolist()
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise wrong_type(name, "a list", given)
+    return given
+
+
+def id_list(name: str, given: Any) -> list[int]:
+    """Return a sequence of ids as a list; raise TypeError, or OverflowError for a number out of range."""
+    return [unsigned(f"{name}[{k}]", i, 32) for k, i in enumerate(items(name, given))]
+
+
+def one_of(name: str, given: object, known: Collection[str]) -> str:
+    """Return `given`; raise TypeError unless it is a str, ValueError unless it is one of `known`."""
+    if (value := text(name, given)) not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+def ignore(unknown: Iterable[str]) -> None:
+    """Warn of keyword arguments that the library ignores, too."""
+    for name in unknown:
+        warnings.warn(f"the argument {name!r} is not known and ignored", UserWarning, stacklevel=3)
+
+
+def sequence_input(given: Any, is_pretokenized: bool) -> Texts:
+    """Return a text, or with `is_pretokenized` its words; raise TypeError for anything else."""
+    if not is_pretokenized:
+        return encodable("sequence", given)
+    if not isinstance(given, list | tuple):
+        raise wrong_type("sequence", "a list or tuple of words", given)
+    return [encodable(f"sequence[{k}]", word) for k, word in enumerate(given)]
+
+
+def batch_input(given: Any, is_pretokenized: bool) -> tuple[Texts, Texts | None]:
+    """Return one item of a batch as a sequence and its pair, or None; raise TypeError for anything else."""
+    is_pair = isinstance(given, list | tuple) and len(given) == 2
+    if is_pair and is_pretokenized:
+        is_pair = not all(isinstance(part, str) for part in given)
+    if not is_pair:
+        return sequence_input(given, is_pretokenized), None
+    return sequence_input(given[0], is_pretokenized), sequence_input(given[1], is_pretokenized)

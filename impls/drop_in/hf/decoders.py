@@ -1,0 +1,106 @@
+"""Decoders, from the tokens of ids to text: the steps of tokenizer.json's `decoder`, as the library does them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import regex
+
+from impls.core.errors import InvalidModel
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.drop_in.hf.arguments import items, text
+from impls.formats.tokenizer_json.space_steps import flat_steps, read_expression
+
+Step = Callable[[list[str]], list[str]]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """The steps, and what tokenizer.json holds."""
+
+    document: dict[str, Any]
+    steps: tuple[Step, ...]
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens; raise TypeError for anything else."""
+        written = [text(f"tokens[{k}]", token) for k, token in enumerate(items("tokens", tokens))]
+        for step in self.steps:
+            written = step(written)
+        return "".join(written)
+
+
+def read_decoder(document: Any) -> Decoder | None:
+    """Return the `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
+    if document is None:
+        return None
+    return Decoder(document, tuple(_read(step, where) for where, step in flat_steps(document, "decoder", "decoders")))
+
+
+def bytes_of(token: str) -> bytes:
+    """Return the bytes of a token in printable characters, or of any other token its UTF-8."""
+    try:
+        return bytes([CHARACTER_TO_BYTE[character] for character in token])
+    except KeyError:
+        return token.encode()
+
+
+def byte_of(token: str) -> int | None:
+    """Return the byte that a token such as <0x0A> stands for, or None."""
+    if len(token) != 6 or not token.startswith("<0x") or not token.endswith(">"):
+        return None
+    digits = token[3:5].removeprefix("+")
+    return int(digits, 16) if digits and all(digit in "0123456789abcdefABCDEF" for digit in digits) else None
+
+
+def _read(step: dict[str, Any], where: str) -> Step:
+    match step:
+        case {"type": "ByteLevel"}:
+            return lambda tokens: [b"".join(map(bytes_of, tokens)).decode("utf-8", "replace")]
+        case {"type": "ByteFallback"}:
+            return _with_bytes
+        case {"type": "Fuse"}:
+            return lambda tokens: ["".join(tokens)]
+        case {"type": "Replace", "pattern": {"String": str(old)} | {"Regex": str(old)} as pattern, "content": str(new)}:
+            expression = regex.compile(read_expression(old, where, literal="String" in pattern))
+            return lambda tokens: [expression.sub(lambda _: new, token) for token in tokens]
+        case {"type": "Strip", "content": str(character), "start": int(start), "stop": int(stop)}:
+            return lambda tokens: [_stripped(token, character, start, stop) for token in tokens]
+        case {"type": "BPEDecoder", "suffix": str(suffix)}:
+            return lambda tokens: [
+                token.replace(suffix, " " if k < len(tokens) else "") for k, token in enumerate(tokens, 1)
+            ]
+        case {"type": "Metaspace", "replacement": str(mark), "prepend_scheme": str(scheme)}:
+            first = " " if scheme == "never" else ""
+            return lambda tokens: [token.replace(mark, " " if k else first) for k, token in enumerate(tokens)]
+        case {"type": "WordPiece", "prefix": str(prefix), "cleanup": False}:
+            return lambda tokens: [
+                token if k == 0 else token.removeprefix(prefix) if token.startswith(prefix) else f" {token}"
+                for k, token in enumerate(tokens)
+            ]
+    known = "ByteLevel, ByteFallback, Fuse, Replace, Strip, BPEDecoder, Metaspace, WordPiece without cleanup"
+    raise InvalidModel(f"{where}: {step.get('type')!r} is not supported as it is given here; supported are {known}")
+
+
+def _with_bytes(tokens: list[str]) -> list[str]:
+    """Return the tokens with each run of byte tokens as its text, or as one U+FFFD for each byte where it has none."""
+    written: list[str] = []
+    for are_bytes, run in groupby(tokens, key=lambda token: byte_of(token) is not None):
+        part = list(run)
+        if are_bytes:
+            data = bytes(byte for token in part if (byte := byte_of(token)) is not None)
+            try:
+                part = [data.decode()]
+            except UnicodeDecodeError:
+                part = ["\ufffd"] * len(data)
+        written += part
+    return written
+
+
+def _stripped(token: str, character: str, start: int, stop: int) -> str:
+    """Return `token` without up to `start` characters at its beginning and `stop` at its end."""
+    token = token[:start].lstrip(character) + token[start:]
+    kept = max(len(token) - stop, 0)
+    return token[:kept] + token[kept:].rstrip(character)

@@ -1,0 +1,206 @@
+"""One encoded text, or pair of texts: `Encoding`, with the fields and methods of the class in `tokenizers`.
+
+A row has one entry per token. `sequence_ranges` says which tokens belong to which text; where it is empty, all belong
+to the first. Knows no tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any, Literal
+
+from impls.core.arguments import wrong_type
+from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text, unsigned
+
+Span = tuple[int, int]
+Direction = Literal["right", "left"]
+DIRECTIONS = ("right", "left")
+
+_ROWS = ("ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mask", "attention_mask")
+
+
+@dataclass(slots=True)
+class Encoding:
+    """Tokens in order, with what is known of each; offsets are code points of the text a token is of."""
+
+    ids: list[int] = field(default_factory=list)
+    type_ids: list[int] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+    word_ids: list[int | None] = field(default_factory=list)
+    offsets: list[Span] = field(default_factory=list)
+    special_tokens_mask: list[int] = field(default_factory=list)
+    """1 for what a post-processor or padding added; a special token found in the text has 0."""
+    attention_mask: list[int] = field(default_factory=list)
+    overflowing: list[Encoding] = field(default_factory=list)
+    """What truncation cut off, in parts."""
+    sequence_ranges: dict[int, range] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @staticmethod
+    def of(ids: Sequence[int], type_id: int, tokens: Sequence[str], *, special: int, attention: int) -> Encoding:
+        """Return tokens that are of no text."""
+        n = len(ids)
+        return Encoding([*ids], [type_id] * n, [*tokens], [None] * n, [(0, 0)] * n, [special] * n, [attention] * n)
+
+    def copy(self) -> Encoding:
+        """Return a copy that shares no list with this one."""
+        copied = self.part(0, len(self))
+        copied.overflowing = [other.copy() for other in self.overflowing]
+        copied.sequence_ranges = dict(self.sequence_ranges)
+        return copied
+
+    def part(self, start: int, stop: int) -> Encoding:
+        """Return the tokens from `start` to `stop` alone."""
+        return Encoding(*(getattr(self, row)[start:stop] for row in _ROWS))
+
+    # --- which tokens are of which text, word and character ---------------------------------------------------
+
+    @property
+    def n_sequences(self) -> int:
+        """The number of texts."""
+        return len(self.sequence_ranges) or 1
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """The text each token is of; None for a token that a post-processor or padding added."""
+        found: list[int | None] = [None] * len(self)
+        for index in range(self.n_sequences):
+            of = self._range(index)
+            found[of.start : of.stop] = repeat(index, len(of))
+        return found
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Make all tokens belong to the text `sequence_id`."""
+        self.sequence_ranges[unsigned("sequence_id", sequence_id)] = range(len(self))
+
+    def _range(self, index: int) -> range:
+        return self.sequence_ranges.get(index, range(len(self)))
+
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """Return the text a token is of, or None."""
+        index = unsigned("token_index", token_index)
+        if not self.sequence_ranges:
+            return 0 if index <= len(self) else None
+        return next((of for of, tokens in self.sequence_ranges.items() if index in tokens), None)
+
+    def token_to_chars(self, token_index: int) -> Span | None:
+        """Return the start and end of a token in its text, or None."""
+        index = unsigned("token_index", token_index)
+        return self.offsets[index] if index < len(self) and self.token_to_sequence(index) is not None else None
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """Return the word a token is of, or None."""
+        index = unsigned("token_index", token_index)
+        return self.word_ids[index] if index < len(self) and self.token_to_sequence(index) is not None else None
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the first token with a character of a text, or None."""
+        place, of = unsigned("char_pos", char_pos), self._range(unsigned("sequence_index", sequence_index))
+        spans = enumerate(self.offsets[of.start : of.stop], of.start)
+        return next((index for index, (start, end) in spans if start <= place < end), None)
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """Return the word with a character of a text, or None."""
+        index = self.char_to_token(char_pos, sequence_index)
+        return None if index is None else self.token_to_word(index)
+
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
+        """Return the first token of a word and the one after its last, or None."""
+        word, of = unsigned("word_index", word_index, 32), self._range(unsigned("sequence_index", sequence_index))
+        found: list[int] = []
+        for index, other in enumerate(self.word_ids[of.start : of.stop], of.start):
+            if other == word:
+                found.append(index)
+            elif other is not None and other > word:
+                break
+        return (found[0], found[-1] + 1) if found else None
+
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
+        """Return the start and end of a word in its text, or None."""
+        tokens = self.word_to_tokens(word_index, sequence_index)
+        return None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
+
+    # --- joining, cutting, filling up -------------------------------------------------------------------------
+
+    @staticmethod
+    def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
+        """Return all encodings in one; with `growing_offsets` those of each begin where the last token ends.
+
+        The overflowing parts of one are combined with all of the others, as in the library.
+        """
+        joined, growing = Encoding(), flag("growing_offsets", growing_offsets)
+        for position, encoding in enumerate(items("encodings", encodings)):
+            if not isinstance(encoding, Encoding):
+                raise wrong_type(f"encodings[{position}]", "an Encoding", encoding)
+            joined._append(encoding, growing)
+        return joined
+
+    def _append(self, other: Encoding, growing: bool) -> Encoding:
+        """Append `other`, and return this encoding."""
+        pairs = [(part, whole) for part in self.overflowing for whole in (other, *other.overflowing)]
+        pairs += [(self, part) for part in other.overflowing]
+        overflowing = [part.copy()._append(whole, growing) for part, whole in pairs]
+        shift = self.offsets[-1][1] if growing and self.offsets else 0
+        n_before = len(self)
+        for row in _ROWS:
+            getattr(self, row).extend(getattr(other, row))
+        if shift:
+            self.offsets[n_before:] = [(start + shift, end + shift) for start, end in other.offsets]
+        moved = {of: range(n_before + r.start, n_before + r.stop) for of, r in other.sequence_ranges.items()}
+        self.sequence_ranges |= moved
+        self.overflowing = overflowing
+        return self
+
+    def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
+        """Keep `max_length` tokens, and the rest in `overflowing`: parts of that length, which repeat `stride` tokens.
+
+        Raise ValueError unless `stride` is smaller than `max_length`, where the library panics.
+        """
+        length, stride = unsigned("max_length", max_length), unsigned("stride", stride)
+        one_of("direction", direction, DIRECTIONS)
+        size = len(self)
+        if length >= size:
+            return
+        if length and stride >= length:
+            raise ValueError(f"stride must be smaller than max_length, {length} without the tokens added; not {stride}")
+        if length == 0:
+            parts = [Encoding(), self.copy()]
+        elif direction == "right":
+            starts = range(0, size - stride, length - stride)
+            parts = [self.part(start, start + length) for start in starts]
+        else:
+            stops = range(size, stride, stride - length)
+            parts = [self.part(max(stop - length, 0), stop) for stop in stops]
+        self._become(parts[0])
+        self.overflowing = parts[1:]
+
+    def pad(self, length: int, **options: Any) -> None:
+        """Append tokens up to `length`; options: `direction="right"`, `pad_id=0`, `pad_type_id=0`,
+        `pad_token="[PAD]"`."""
+        given = {"direction": "right", "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"} | options
+        known = [given.pop(name) for name in ("direction", "pad_id", "pad_type_id", "pad_token")]
+        ignore(given)
+        direction = one_of("direction", known[0], DIRECTIONS)
+        pad_id, type_id = unsigned("pad_id", known[1], 32), unsigned("pad_type_id", known[2], 32)
+        self.fill(unsigned("length", length), direction == "left", pad_id, type_id, text("pad_token", known[3]))
+
+    def fill(self, length: int, left: bool, pad_id: int, type_id: int, token: str) -> None:
+        """As `pad`, for checked arguments."""
+        for other in self.overflowing:
+            other.fill(length, left, pad_id, type_id, token)
+        if (n := length - len(self)) <= 0:
+            return
+        padding = Encoding.of([pad_id] * n, type_id, [token] * n, special=1, attention=0)
+        if left:
+            self.sequence_ranges = {of: range(r.start + n, r.stop + n) for of, r in self.sequence_ranges.items()}
+        for row in _ROWS:
+            added, own = getattr(padding, row), getattr(self, row)
+            setattr(self, row, added + own if left else own + added)
+
+    def _become(self, other: Encoding) -> None:
+        for row in (*_ROWS, "sequence_ranges"):
+            setattr(self, row, getattr(other, row))

@@ -1,0 +1,167 @@
+"""Truncation and padding: their settings, as Python's dictionaries and as tokenizer.json has them, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from impls.core.errors import BPEError, InvalidModel
+from impls.drop_in.hf.arguments import ignore, one_of, text, unsigned
+from impls.drop_in.hf.encoding import DIRECTIONS, Encoding
+
+STRATEGIES = ("longest_first", "only_first", "only_second")
+
+
+class TruncationError(BPEError):
+    """A text cannot be truncated as the settings ask."""
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """The settings of truncation; `strategy` says which of a pair of texts is cut."""
+
+    max_length: int
+    stride: int = 0
+    strategy: str = "longest_first"
+    direction: str = "right"
+
+    @staticmethod
+    def of(max_length: Any, options: dict[str, Any]) -> Truncation:
+        """Return the settings of `enable_truncation`; raise TypeError, OverflowError or ValueError."""
+        ignore(options.keys() - {"stride", "strategy", "direction"})
+        return Truncation(
+            unsigned("max_length", max_length),
+            unsigned("stride", options.get("stride", 0)),
+            one_of("strategy", options.get("strategy", "longest_first"), STRATEGIES),
+            one_of("direction", options.get("direction", "right"), DIRECTIONS),
+        )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What tokenizer.json holds."""
+        return {
+            "direction": self.direction.capitalize(),
+            "max_length": self.max_length,
+            "strategy": _camel(self.strategy),
+            "stride": self.stride,
+        }
+
+    def check(self, n_added: int) -> None:
+        """Raise ValueError for a stride that leaves no room beside `n_added` tokens of a post-processor."""
+        if n_added <= self.max_length < self.stride + n_added:
+            room = f"max_length, {self.max_length}, of which the post-processor takes {n_added}"
+            raise ValueError(f"stride must be smaller than {room}; not {self.stride}")
+
+    def cut(self, first: Encoding, second: Encoding | None, n_added: int) -> None:
+        """Truncate one encoding or a pair to `max_length` without `n_added`; raise `TruncationError`."""
+        limit = self.max_length - n_added
+        if limit < 0:  # the library takes that for no limit
+            return
+        n_first, n_second = len(first), 0 if second is None else len(second)
+        excess = n_first + n_second - limit
+        if limit == 0:
+            n_first = n_second = 0
+        elif excess <= 0:
+            return
+        elif self.strategy == "longest_first":
+            n_first, n_second = _longest_first(n_first, n_second, limit) if second is not None else (limit, 0)
+        elif self.strategy == "only_second" and second is None:
+            raise TruncationError("only_second: there is no second text to truncate; give a pair")
+        elif (n_first if self.strategy == "only_first" else n_second) <= excess:
+            raise TruncationError(f"{self.strategy}: {excess} tokens are too many, and that text has no more; cut both")
+        elif self.strategy == "only_first":
+            n_first -= excess
+        else:
+            n_second -= excess
+        first.truncate(n_first, self.stride, self.direction)
+        if second is not None:
+            second.truncate(n_second, self.stride, self.direction)
+
+
+def _longest_first(n_first: int, n_second: int, limit: int) -> tuple[int, int]:
+    """Return how many tokens of each text are kept: all of the shorter one if that leaves as many to the other."""
+    shorter = min(n_first, n_second)
+    longer = max(shorter, limit - shorter)
+    if shorter + longer > limit:
+        shorter, longer = limit // 2, limit - limit // 2
+    return (longer, shorter) if n_first > n_second else (shorter, longer)
+
+
+@dataclass(frozen=True)
+class Padding:
+    """The settings of padding; without a `length`, to the longest of a batch."""
+
+    length: int | None = None
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_token: str = "[PAD]"
+    pad_type_id: int = 0
+    direction: str = "right"
+
+    @staticmethod
+    def of(options: dict[str, Any]) -> Padding:
+        """Return the settings of `enable_padding`; raise TypeError, OverflowError or ValueError."""
+        if "max_length" in options:  # the former name of `length`
+            options = {"length": options.pop("max_length")} | options
+        given = asdict(Padding()) | options
+        ignore(given.keys() - asdict(Padding()).keys())
+        length, multiple = given["length"], given["pad_to_multiple_of"]
+        return Padding(
+            length if length is None else unsigned("length", length),
+            multiple if multiple is None else unsigned("pad_to_multiple_of", multiple),
+            unsigned("pad_id", given["pad_id"], 32),
+            text("pad_token", given["pad_token"]),
+            unsigned("pad_type_id", given["pad_type_id"], 32),
+            one_of("direction", given["direction"], DIRECTIONS),
+        )
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What tokenizer.json holds."""
+        strategy = "BatchLongest" if self.length is None else {"Fixed": self.length}
+        written = {"strategy": strategy, "direction": self.direction.capitalize()}
+        return written | {name: value for name, value in asdict(self).items() if name not in ("length", "direction")}
+
+    def fill(self, encodings: Sequence[Encoding]) -> None:
+        """Pad all encodings to one length."""
+        length = max(map(len, encodings), default=0) if self.length is None else self.length
+        if self.pad_to_multiple_of:
+            length += -length % self.pad_to_multiple_of
+        for encoding in encodings:
+            encoding.fill(length, self.direction == "left", self.pad_id, self.pad_type_id, self.pad_token)
+
+
+# --- tokenizer.json ----------------------------------------------------------------------------------------------
+
+
+def read_truncation(document: Any) -> Truncation | None:
+    """Return the settings of tokenizer.json's `truncation`; raise `InvalidModel` saying what is wrong."""
+    if document is None:
+        return None
+    try:
+        options = {"stride": document["stride"], "direction": document.get("direction", "Right").lower()}
+        options["strategy"] = {_camel(name): name for name in STRATEGIES}[document["strategy"]]
+        return Truncation.of(document["max_length"], options)
+    except _WRONG as error:
+        raise InvalidModel(f"truncation: {type(error).__name__}: {error}") from None
+
+
+def read_padding(document: Any) -> Padding | None:
+    """Return the settings of tokenizer.json's `padding`; raise `InvalidModel` saying what is wrong."""
+    if document is None:
+        return None
+    try:
+        options = {name: value for name, value in document.items() if name != "strategy"}
+        if document["strategy"] != "BatchLongest":
+            options["length"] = document["strategy"]["Fixed"]
+        return Padding.of(options | {"direction": document["direction"].lower()})
+    except _WRONG as error:
+        raise InvalidModel(f"padding: {type(error).__name__}: {error}") from None
+
+
+_WRONG = (KeyError, TypeError, ValueError, OverflowError, AttributeError)
+
+
+def _camel(name: str) -> str:
+    return "".join(map(str.capitalize, name.split("_")))

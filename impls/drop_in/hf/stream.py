@@ -1,0 +1,98 @@
+"""`DecodeStream`: text from ids that arrive one after another, each character as soon as it is certain.
+
+The class of the library decodes all recent ids again at each step, and returns nothing while the result ends in U+FFFD,
+so that replaced bytes come late, and text of a prompt may come twice. Here a step returns what `core.streaming` says is
+certain: the parts, joined, begin the text of all ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from impls.core.arguments import wrong_type
+from impls.core.streaming import StreamDecoder, StreamRules
+from impls.core.text.sentencepiece_rules import SPACE_MARK
+from impls.drop_in.hf.arguments import flag, id_list
+from impls.drop_in.hf.decoders import Decoder, byte_of, bytes_of
+from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps
+
+if TYPE_CHECKING:
+    from impls.drop_in.hf.tokenizer import Tokenizer
+
+
+class DecodeStream:
+    """One stream of ids; `ids` are those before it, whose text is not returned."""
+
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool | None = False) -> None:
+        """Begin a stream; raise TypeError or OverflowError for wrong arguments."""
+        self._ids = [] if ids is None else id_list("ids", ids)
+        self._skips = bool(skip_special_tokens) and flag("skip_special_tokens", skip_special_tokens)
+        self._tokenizer: Tokenizer | None = None
+        self._decoder: StreamDecoder | None = None
+        self._shown = ""
+
+    def __copy__(self) -> DecodeStream:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DecodeStream:
+        copied = DecodeStream(self._ids, self._skips)
+        if self._tokenizer is not None:
+            copied._begin(self._tokenizer)
+        return copied
+
+    def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
+        """Return the text that becomes certain by an id, or several, or None for none; ids of no token are ignored."""
+        try:
+            ids = id_list("id", [id] if isinstance(id, int) else id)
+        except OverflowError as error:
+            raise TypeError(str(error)) from None
+        if not hasattr(tokenizer, "stream_rules"):
+            raise wrong_type("tokenizer", "a bpebench.hf.Tokenizer", tokenizer)
+        if tokenizer is not self._tokenizer:
+            self._begin(tokenizer)
+        self._ids += ids
+        return self._push(ids) or None
+
+    def _begin(self, tokenizer: Tokenizer) -> None:
+        rules = tokenizer.stream_rules
+        self._tokenizer = tokenizer
+        self._decoder = None if rules is None else StreamDecoder(rules, skip_special=self._skips)
+        self._shown = ""
+        self._push(self._ids)
+
+    def _push(self, ids: Sequence[int]) -> str:
+        assert self._tokenizer is not None
+        if self._decoder is not None:
+            return self._decoder.push(i for i in ids if self._tokenizer.id_to_token(i) is not None)
+        whole = self._tokenizer.decode(self._ids, skip_special_tokens=self._skips).rstrip("\ufffd")
+        if not whole.startswith(self._shown):
+            return ""
+        new, self._shown = whole[len(self._shown) :], whole
+        return new
+
+
+def stream_rules(names: Mapping[int, str], special: Collection[int], decoder: Decoder | None) -> StreamRules | None:
+    """Return how the ids of tokens are decoded one by one, or None where each text may depend on all of them."""
+    steps = None if decoder is None else [step for _, step in flat_steps(decoder.document, "decoder", "decoders")]
+    if steps is not None and [step.get("type") for step in steps] == ["ByteLevel"]:
+        by_id = {i: bytes_of(name) for i, name in names.items()}
+        byte_ids, marked = None, frozenset[int]()
+    elif steps in (DECODER_STEPS, [*DECODER_STEPS, STRIP_STEP]):
+        byte_by_id = {i: byte for i, name in names.items() if (byte := byte_of(name)) is not None}
+        by_id = {i: name.replace(SPACE_MARK, " ").encode() for i, name in names.items()}
+        by_id |= {i: bytes([byte]) for i, byte in byte_by_id.items()}
+        byte_ids = frozenset(byte_by_id)
+        marked = frozenset(i for i, data in by_id.items() if data.startswith(b" ") and steps != DECODER_STEPS)
+    else:
+        return None
+    single = {data for i, data in by_id.items() if byte_ids is None or i in byte_ids}
+    return StreamRules(
+        bytes_by_id=by_id,
+        special_ids=special,
+        unknown_id=None,
+        ids_with_mark=marked,
+        removes_all_marks=False,
+        byte_ids=byte_ids,
+        has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
+    )

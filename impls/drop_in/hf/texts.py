@@ -1,0 +1,130 @@
+"""One text into tokens with words and offsets, by an implementation of the suite: the ids are what it gives.
+
+    "a déjà"  ->  pieces "a", " déjà"  ->  "a", " d" "éj" "à"  ->  offsets (0, 1), (1, 3) (3, 5) (5, 6)
+
+A piece is a word, and so is an added token. The tokens of a piece follow each other, so their bytes say which
+characters of it each of them has, and `alignment` says where these are in the original text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from impls.core.errors import LibraryFailed, Unsupported
+from impls.core.text.patterns import Splitter
+from impls.drop_in.hf.added_tokens import AddedTokens
+from impls.drop_in.hf.alignment import Aligned, Rewriter
+from impls.drop_in.hf.encoding import Encoding, Span
+from impls.formats.tokenizer_json.space_steps import flat_steps
+from impls.interface import Tokenizer
+
+Row = tuple[int, str, Span, int]
+"""The id of a token, its text, where it begins and ends in the original, and its word."""
+
+
+class TextEncoder:
+    """Encodes single texts by `implementation`; `names` are the tokens of its ids."""
+
+    def __init__(self, implementation: Tokenizer, names: Mapping[int, str], pre_tokenizer: Any) -> None:
+        self._implementation, self._model, self._names = implementation, implementation.model, names
+        rules = self._model.sentencepiece
+        if rules is not None and (rules.looks_up or rules.user_defined_ids):
+            why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
+            raise Unsupported(implementation.name, why)
+        self._byte_ids = frozenset(() if rules is None else rules.byte_ids)
+        steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
+        self._rewriter = Rewriter(self._model, any(step.get("type") == "Metaspace" for _, step in steps))
+        self._splitter = Splitter(self._model.pattern)
+
+    def normal(self, text: str) -> str:
+        """Return a text as normalized tokens are searched in it."""
+        return self._rewriter.normal(Aligned.original(text)).text
+
+    def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
+        """Return the tokens of a text; `as_text` leaves special tokens in it, `word`, if given, is that of all."""
+        rows: list[Row] = []
+        for part, i, original in self._parts(text, added, as_text):
+            n_words = rows[-1][3] + 1 if rows else 0
+            if i is None:
+                marked = self._rewriter.marked(part, first=part.starts[0] == 0)
+                rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
+            else:
+                rows.append((i, part.text, part.span(0, len(part.text)), n_words))
+        encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
+        encoding.offsets = [row[2] for row in rows]
+        encoding.word_ids = [row[3] if word is None else word for row in rows]
+        return encoding
+
+    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Aligned, int | None, str | None]]:
+        """Yield the parts of a text in normal form, the added token each is, and, if it was not cut, its original."""
+        for part, i, start in added.cut(text, normalized=False, as_text=as_text):
+            original = Aligned.original(part, start)
+            if i is not None:
+                yield original, i, part
+                continue
+            normal = self._rewriter.normal(original, first=start == 0)
+            for inner, k, at in added.cut(normal.text, normalized=True, as_text=as_text):
+                is_whole = len(inner) == len(normal.text)
+                yield normal.part(at, at + len(inner)), k, part if is_whole else None
+
+    def _ids(self, text: str, original: str | None) -> Sequence[int]:
+        """Return the ids of a text without added tokens, which `original` is before it is rewritten."""
+        if not self._implementation.normalizes:
+            return self._implementation._encode_text(text)
+        if original is None:
+            why = "rewrites texts itself, so tokens cannot be searched in rewritten text; take another implementation"
+            raise Unsupported(self._implementation.name, why)
+        return self._implementation._encode_text(original)
+
+    def _ordinary(self, part: Aligned, ids: Sequence[int], n_words: int) -> Iterator[Row]:
+        """Yield the rows of the ids of `part`, its first word being `n_words`."""
+        text = part.text
+        sizes = [1] * len(text) if text.isascii() else [len(character.encode()) for character in text]
+        byte_starts = [0, *accumulate(sizes)]
+        characters = [k for k, size in enumerate(sizes) for _ in range(size)]
+        given = iter(ids)
+        for word, (first, last) in enumerate(self._splitter.spans(text), n_words):
+            at, end = byte_starts[first], byte_starts[last]
+            unknown = self._unknown_sizes(text[first:last])
+            while at < end:
+                if (i := next(given, None)) is None:
+                    raise LibraryFailed(self._implementation.name, f"its tokens end within {text[first:last]!a}")
+                size = self._size(i, end - at, at == byte_starts[first], unknown)
+                span = part.span(characters[at], characters[at + size - 1] + 1)
+                yield i, self._names[i], span, word
+                at += size
+
+    def _size(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
+        """Return how many bytes of its piece a token has, of which so many are left; `begins` says it is the first."""
+        model = self._model
+        if i in self._byte_ids:
+            return 1
+        if i == model.unknown_id and model.alphabet == "chars":
+            return next(unknown)
+        size = len(model.tokens[i] or b"")
+        if model.continuing_prefix is not None and not begins:
+            size -= len(model.continuing_prefix.encode())
+        if model.end_of_word is not None and size > n_left:
+            size -= len(model.end_of_word.encode())
+        return size
+
+    def _unknown_sizes(self, piece: str) -> Iterator[int]:
+        """Yield how many bytes each unknown token of a piece stands for: one character, or several where they fuse."""
+        model, rules = self._model, self._model.sentencepiece
+        fused = 0
+        for k, character in enumerate(piece):
+            symbol = character if k == 0 else (model.continuing_prefix or "") + character
+            symbol += (model.end_of_word or "") if k == len(piece) - 1 else ""
+            if symbol.encode() in model.id_by_token:
+                if fused:
+                    yield fused
+                fused = 0
+            elif rules is None or not rules.fuse_unknown:
+                if rules is None or not rules.spelled(character):
+                    yield len(character.encode())
+            elif not rules.spelled(character):
+                fused += len(character.encode())
+        if fused:
+            yield fused

@@ -1,0 +1,380 @@
+"""Hugging Face's class: the answers, and the exceptions, of the library's own classes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import bpebench.hf
+import numpy as np
+import pytest
+import tokenizers
+from hf_calls import BYTE_LEVEL, MARKS, differs, document, first_difference, outcome, shown
+from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, Document, a_file, added, chain, texts
+
+import bpebench
+import impls
+from impls import formats
+from impls.core.errors import InvalidFile, Missing, UnknownSymbol, Unsupported
+from impls.drop_in import hf
+from impls.drop_in.hf import alignment, encoding, lengths, processors
+
+
+@pytest.fixture(autouse=True)
+def quiet_panics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUST_BACKTRACE", "0")
+
+
+def both(content: Document, implementation: str = "priority") -> tuple[hf.Tokenizer, Any]:
+    written = json.dumps(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = hf.Tokenizer.from_str(written, implementation=implementation)
+    return ours, tokenizers.Tokenizer.from_str(written)
+
+
+# --- the same answers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_tokens_words_and_offsets_are_those_of_the_library(name: str) -> None:
+    ours, theirs = both(SHAPES[name])
+    for text in texts():
+        try:
+            found = shown(ours.encode(text))
+        except UnknownSymbol:
+            assert ours.model.unk_token is None
+        else:
+            assert found == shown(theirs.encode(text)), text
+
+
+MARKED = [
+    "a\u0323\u0307",
+    "a\u0307\u0323",
+    "é\u05b0",
+    "\u0344",
+    "ﬁ\u0301",
+    "\u0f73",
+    "\u1e9b\u0323",
+    "か\u3099",
+    "ﷺ",
+    "½",
+]
+MARKED += [
+    "\u1112\u1161\u11ab",
+    "한\u11ab",
+    "İ\u0301",
+    "\u0958",
+    "\u2adc",
+    "\U0001d15e",
+    "\u2126",
+    "ẞ",
+    "\ufb2c",
+    "\u32ff",
+]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SHAPES if name.startswith(("bytes, NF", "marks, NF", "Precompiled"))]
+)
+def test_offsets_follow_characters_through_normal_forms(name: str, fuzz: int) -> None:
+    ours, theirs = both(SHAPES[name])
+    rng = Random(name)
+    for _ in range(150 * fuzz):
+        text = "".join(rng.choices([*MARKED, "a", " ", "e", "\u0301", "1", "<m>"], k=rng.randrange(1, 7)))
+        assert shown(ours.encode(text)) == shown(theirs.encode(text)), ascii(text)
+
+
+@pytest.mark.parametrize("implementation", ["priority", "compiled"])
+def test_random_calls_have_the_same_outcome(implementation: str, fuzz: int) -> None:
+    assert first_difference(implementation, 1_000 * fuzz, implementation) is None
+
+
+@pytest.mark.parametrize("implementation", ["wordcount", "compiled", "tokenizers", "bytelevel"])
+def test_any_implementation_can_wear_them(implementation: str) -> None:
+    ours, theirs = both(SHAPES["tokens lstrip rstrip, NFC"], implementation)
+    assert ours.implementation.name == implementation
+    for text in texts():
+        assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
+
+
+@pytest.mark.parametrize("implementation", ["compiled", "tokenizers"])
+def test_an_implementation_that_is_loaded_can_wear_them(implementation: str) -> None:
+    model = impls.train(
+        "naive", ["the cat sat <s>"] * 3, impls.TrainingSpec(vocab_size=270, special_tokens=("<s>",))
+    ).model
+    ours = hf.Tokenizer(impls.load(implementation, model))
+    theirs = tokenizers.Tokenizer.from_str(ours.to_str())
+    assert shown(ours.encode("the <s>cat")) == shown(theirs.encode("the <s>cat"))
+    assert ours.decode([263, 269]) == theirs.decode([263, 269])
+
+
+def test_what_rewrites_texts_itself_says_where_it_cannot_follow() -> None:
+    ours, _ = both(a_file("chars", FALL_BACK, normalizer=chain(*LLAMA)), "tokenizers")
+    assert ours.encode("the cat").tokens[0].startswith("▁")
+    ours.add_tokens(["cat"])
+    with pytest.raises(Unsupported, match="tokens cannot be searched in rewritten text"):
+        ours.encode("cat the")
+
+
+def test_a_file_is_kept(tmp_path: Path) -> None:
+    rng = Random("kept")
+    for _ in range(20):
+        content = document(rng)
+        ours, theirs = both(content)
+        assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
+        ours.save(str(tmp_path / "ours.json"))
+        theirs.save(str(tmp_path / "theirs.json"))
+        again = hf.Tokenizer.from_file(str(tmp_path / "theirs.json"), implementation="priority")
+        for text in texts()[-30:]:
+            assert again.encode(text) == ours.encode(text)
+        assert json.loads((tmp_path / "ours.json").read_text()) == json.loads((tmp_path / "theirs.json").read_text())
+
+
+def test_added_tokens_of_the_library_may_be_given() -> None:
+    ours, theirs = both(a_file("bytes"))
+    token = tokenizers.AddedToken("zz", lstrip=True)
+    assert ours.add_tokens([token]) == theirs.add_tokens([token]) == 1
+    assert ours.add_special_tokens([tokenizers.AddedToken("yy")]) == 1
+    theirs.add_special_tokens([tokenizers.AddedToken("yy")])
+    assert repr(ours.get_added_tokens_decoder()) == repr(dict(sorted(theirs.get_added_tokens_decoder().items())))
+    assert shown(ours.encode("a  zz yy")) == shown(theirs.encode("a  zz yy"))
+
+
+def test_post_processors_of_the_library_may_be_given() -> None:
+    ours, theirs = both(a_file("bytes", added_tokens=added("bytes")))
+    for given in (
+        tokenizers.processors.TemplateProcessing(single="<m> $A", pair="$A <m>:1 $B:2", special_tokens=[("<m>", 500)]),
+        tokenizers.processors.ByteLevel(trim_offsets=True),
+        None,
+    ):
+        ours.post_processor, theirs.post_processor = given, given
+        assert shown(ours.encode(" a the", "b ")) == shown(theirs.encode(" a the", "b "))
+        if given is not None:
+            assert ours.post_processor is not None
+            added_by_it = [ours.post_processor.num_special_tokens_to_add(pair) for pair in (False, True)]
+            assert added_by_it == [given.num_special_tokens_to_add(pair) for pair in (False, True)]
+
+
+def test_tokens_that_take_the_same_white_space_are_found_as_by_the_library() -> None:
+    """The first takes the white space after it, of which the next then has less, or nothing: then it is no token."""
+    ours, theirs = both(a_file("bytes"))
+    for tokenizer, kind in ((ours, hf.AddedToken), (theirs, tokenizers.AddedToken)):
+        tokenizer.add_tokens([kind(" x", lstrip=True, rstrip=True), kind("\u3000", lstrip=True, rstrip=True)])
+    for text in ("a x x b", "a\u3000\u3000b", "a x \u3000 xb"):
+        assert shown(ours.encode(text)) == shown(theirs.encode(text))
+        model = impls.load("priority", formats.tokenizer_json.read(json.loads(ours.to_str()), "x"))
+        assert model.encode(text) == theirs.encode(text).ids
+    assert ours.encode("a\u3000\u3000b").tokens == ["a", "\u3000\u3000", "b"]
+
+
+def test_an_added_token_may_be_written_like_another_token() -> None:
+    """The file's vocabulary has the tab as a printable character, so that the library gives its text another id."""
+    ours, theirs = both(a_file("bytes"))
+    for tokenizer in (ours, theirs):
+        tokenizer.add_tokens(["\t"])
+    again = hf.Tokenizer.from_str(ours.to_str(), implementation="priority")
+    assert again.encode("a\tb").ids == ours.encode("a\tb").ids == theirs.encode("a\tb").ids
+
+
+def test_a_copy_shares_nothing_that_changes() -> None:
+    ours, _ = both(a_file("bytes"))
+    copied = pickle.loads(pickle.dumps(ours)).__deepcopy__({})
+    copied.add_tokens(["the"])
+    copied.enable_truncation(1)
+    assert ours.truncation is None
+    assert "the" not in ours.encode("a the").tokens
+    assert copied.encode("the a").tokens == ["the"]
+
+
+# --- a wrong step is found -----------------------------------------------------------------------------------------
+
+
+def _plant_offsets_of_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alignment, "_changed", lambda changes: list(range(len([*changes]))))
+
+
+def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processors.ByteLevel, "_trimmed", lambda self, token, start, end, is_first: (start, end))
+
+
+def _plant_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths, "_longest_first", lambda n, m, limit: (limit // 2, limit - limit // 2))
+
+
+def _plant_lost_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding.Encoding, "copy", lambda self: self.part(0, len(self)))
+
+
+PLANTED = [_plant_offsets_of_the_first_part, _plant_untrimmed_prefix, _plant_halves, _plant_lost_overflow]
+
+
+@pytest.mark.parametrize("plant", PLANTED)
+def test_a_planted_fault_is_found(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert any(first_difference(seed, 200, "priority") for seed in range(20))
+
+
+# --- wrong arguments -----------------------------------------------------------------------------------------------
+
+ODD: list[Any] = [None, 1, -1, 1 << 70, 1.5, True, "a", b"a", "\ud800", [], ["a"], ("a", "b"), [1], [-1], ["a", 1], {}]
+ODD += [np.array([1, 2]), np.int64(1), np.bool_(True), iter(["a"]), [["a"], ["b"]], [None], 1 << 33]
+
+
+def calls_with(odd: Any) -> Iterator[Any]:
+    yield from (lambda t, m=m: getattr(t, m)(odd) for m in ("decode", "decode_batch", "token_to_id", "id_to_token"))
+    yield from (
+        lambda t, m=m: getattr(t, m)(odd) for m in ("num_special_tokens_to_add", "from_str", "from_file", "save")
+    )
+    yield from (lambda t, m=m: getattr(t, m)(odd) for m in ("post_process", "get_vocab", "get_vocab_size", "to_str"))
+    yield lambda t: shown(t.encode(odd))
+    yield lambda t: shown(t.encode("a", odd))
+    yield lambda t: shown(t.encode(odd, is_pretokenized=True))
+    yield lambda t: shown(t.encode(["a"], odd, is_pretokenized=True))
+    yield lambda t: shown(t.encode("a", is_pretokenized=odd))
+    yield lambda t: shown(t.encode("a", add_special_tokens=odd))
+    yield lambda t: [shown(e) for e in t.encode_batch(odd)]
+    yield lambda t: [shown(e) for e in t.encode_batch(odd, is_pretokenized=True)]
+    yield lambda t: [shown(e) for e in t.encode_batch([odd])]
+    yield lambda t: [shown(e) for e in t.encode_batch([("a", odd), odd], is_pretokenized=True)]
+    yield lambda t: t.decode([1], skip_special_tokens=odd)
+    yield lambda t: setattr(t, "encode_special_tokens", odd)
+    yield lambda t: setattr(t, "truncation", odd)
+    yield lambda t: setattr(t, "padding", odd)
+    yield lambda t: t.add_tokens(odd if isinstance(odd, str) else [odd])
+    yield lambda t: t.add_special_tokens(odd)
+    for option in ("stride", "strategy", "direction"):
+        yield lambda t, o=option: (t.enable_truncation(4, **{o: odd}), t.truncation)
+    yield lambda t: (t.enable_truncation(odd), t.truncation, t.no_truncation())
+    for option in ("length", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token", "direction", "max_length"):
+        yield lambda t, o=option: (t.enable_padding(**{o: odd}), t.padding, t.no_padding())
+    one_place = (
+        "token_to_chars",
+        "token_to_word",
+        "token_to_sequence",
+        "set_sequence_id",
+        "char_to_token",
+        "char_to_word",
+    )
+    for method in (*one_place, "word_to_tokens", "word_to_chars", "truncate"):
+        yield lambda t, m=method: getattr(t.encode("a b"), m)(odd)
+    yield lambda t: shown(t.encode("a b").merge(odd))
+    if not (isinstance(odd, int) and odd > 1 << 20):  # the library would abort the process
+        yield lambda t: t.encode("a b").pad(odd)
+    yield lambda t: t.encode("a b").char_to_token(0, odd)
+    yield lambda t: t.encode("a b").truncate(2, odd)
+    yield lambda t: t.encode("a b").truncate(2, 0, odd)
+    for option in ("direction", "pad_id", "pad_type_id", "pad_token"):
+        yield lambda t, o=option: t.encode("a b").pad(4, **{o: odd})
+
+
+@pytest.mark.parametrize("k", range(len(ODD)))
+def test_wrong_arguments_raise_what_the_library_raises(k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    odd = ODD[k]
+    ours, theirs = both(a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL))
+    for number, call in enumerate(calls_with(odd)):
+        found, expected = outcome(call, copy.deepcopy(ours)), outcome(call, copy.deepcopy(theirs))
+        assert not differs(found, expected), (number, found, expected)
+
+
+def test_unknown_options_are_ignored_with_a_warning() -> None:
+    ours, _ = both(a_file("bytes"))
+    for call in (
+        lambda: ours.enable_padding(size=3),
+        lambda: ours.enable_truncation(3, size=3),
+        lambda: ours.encode("a").pad(3, size=3),
+        lambda: hf.AddedToken("a", size=3),
+    ):
+        with pytest.warns(UserWarning, match="'size' is not known"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"post_processor": {"type": "BertProcessing"}}, "post_processor: Invalid value 'BertProcessing'"),
+        ({"post_processor": 3}, "post_processor: Expected `object`, got `int`"),
+        ({"decoder": {"type": "CTC"}}, "decoder: 'CTC' is not supported"),
+        ({"truncation": {"max_length": 3}}, "truncation: KeyError: 'stride'"),
+        ({"padding": {"strategy": "Longest"}}, "padding: TypeError"),
+        ({"added_tokens": [{"id": 3}]}, "missing required field `content`"),
+        ({"model": {"type": "BPE", "vocab": []}}, "model.vocab: an object"),
+        ({"model": 3}, "model: an object is expected"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(change: Document, problem: str) -> None:
+    with pytest.raises(InvalidFile) as caught:
+        hf.Tokenizer.from_str(json.dumps({**a_file("bytes"), **change}))
+    assert problem in str(caught.value)
+
+
+TEMPLATES = [
+    ([{"Sequence": {"id": "B", "type_id": 0}}], "single has no text 'B'"),
+    ([{"SpecialToken": {"id": "<q>", "type_id": 0}}], "single has '<q>', which is not among the special_tokens"),
+    ([{}], "single has a place that is not one"),
+]
+
+
+@pytest.mark.parametrize(("single", "problem"), TEMPLATES)
+def test_a_template_that_contradicts_itself_is_refused(single: list[Document], problem: str) -> None:
+    template = {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": {}}
+    with pytest.raises(InvalidFile, match=problem):
+        hf.Tokenizer.from_str(json.dumps(a_file("bytes", post_processor=template)))
+
+
+# --- the front door ------------------------------------------------------------------------------------------------
+
+
+def test_the_module_is_found_below_the_front_door() -> None:
+    assert bpebench.hf is hf is sys.modules["bpebench.hf"]
+    assert {"Tokenizer", "Encoding", "AddedToken", "DecodeStream"} <= set(bpebench.hf.__all__)
+
+
+def test_a_model_of_the_hub_is_asked_for_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str, str | None]] = []
+    (tmp_path / "tokenizer.json").write_text(json.dumps(a_file("bytes")))
+
+    def find(name: str, revision: str, token: str | None) -> Path:
+        asked.append((name, revision, token))
+        return tmp_path / "tokenizer.json"
+
+    monkeypatch.setattr(hf.Tokenizer, "find_on_hub", find)
+    assert hf.Tokenizer.from_pretrained("A/B", "v1", token="t", implementation="naive").encode("a").tokens == ["a"]
+    assert asked == [("A/B", "v1", "t")]
+    impls.formats.save(hf.Tokenizer.from_pretrained("A/B").implementation.model, tmp_path / "model.json", "bpebench")
+    monkeypatch.setattr(hf.Tokenizer, "find_on_hub", lambda *_: tmp_path / "model.json")
+    assert hf.Tokenizer.from_pretrained("A/B").encode("a").tokens == ["a"]
+    monkeypatch.setattr(hf.Tokenizer, "find_on_hub", None)
+    with pytest.raises(Missing, match="from_pretrained"):
+        hf.Tokenizer.from_pretrained("A/B")
+
+
+def test_decoders_of_all_kinds_are_those_of_the_library() -> None:
+    kinds: list[Document | None] = [
+        None,
+        BYTE_LEVEL,
+        {"type": "Sequence", "decoders": MARKS},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True},
+        {"type": "BPEDecoder", "suffix": "a"},
+        {"type": "WordPiece", "prefix": "▁", "cleanup": False},
+        {"type": "Replace", "pattern": {"Regex": "[ab]+"}, "content": "x"},
+        {"type": "Fuse"},
+    ]
+    rng = Random("decoders")
+    for kind in kinds:
+        ours, theirs = both(a_file("chars", FALL_BACK, decoder=kind))
+        for _ in range(300):
+            ids = [rng.randrange(1_000) for _ in range(rng.randrange(6))]
+            assert ours.decode(ids) == theirs.decode(ids), (kind, ids)
+            tokens = [token for i in ids if (token := theirs.id_to_token(i))]
+            if kind is not None and ours.decoder is not None:
+                assert ours.decoder.decode(tokens) == theirs.decoder.decode(tokens)

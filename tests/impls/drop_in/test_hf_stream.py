@@ -1,0 +1,155 @@
+"""DecodeStream: the text of all ids, piece by piece, and where the library's own is late, repeats a text or fails."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from random import Random
+from typing import Any
+
+import pytest
+import tokenizers
+from hf_calls import BYTE_LEVEL, MARKS
+from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, chain, texts
+from tokenizers.decoders import DecodeStream as LibraryStream
+
+from impls.drop_in import hf
+
+DOCUMENTS: dict[str, Document] = {
+    "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL),
+    "marks": a_file(
+        "chars",
+        FALL_BACK,
+        added_tokens=added("chars"),
+        normalizer=chain(*LLAMA),
+        decoder={"type": "Sequence", "decoders": MARKS},
+    ),
+    "marks, no prefix": a_file("chars", FALL_BACK, decoder={"type": "Sequence", "decoders": MARKS[:3]}),
+    "none": a_file("chars"),
+    "Metaspace": a_file(
+        "chars", decoder={"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    ),
+}
+
+
+def both(name: str) -> tuple[hf.Tokenizer, Any]:
+    content = json.dumps(DOCUMENTS[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return hf.Tokenizer.from_str(content, implementation="priority"), tokenizers.Tokenizer.from_str(content)
+
+
+def steps(stream: Any, tokenizer: Any, ids: list[int]) -> list[Any]:
+    """What each step returns; an exception ends them."""
+    found: list[Any] = []
+    for i in ids:
+        try:
+            found.append(stream.step(tokenizer, i))
+        except Exception as error:
+            return [*found, error]
+    return found
+
+
+def joined(parts: list[Any]) -> str:
+    return "".join(part for part in parts if part is not None)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_parts_of_a_text_are_those_of_the_library(name: str) -> None:
+    ours, theirs = both(name)
+    for text in texts():
+        for skips in (False, True):
+            ids = theirs.encode(text).ids
+            expected = steps(LibraryStream(skip_special_tokens=skips), theirs, ids)
+            if any(isinstance(part, Exception) for part in expected) or "\ufffd" in theirs.decode(ids):
+                continue
+            assert steps(hf.DecodeStream(skip_special_tokens=skips), ours, ids) == expected, text
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_parts_of_any_ids_begin_their_text(name: str, fuzz: int) -> None:
+    """A run of byte tokens without text is U+FFFD as a whole for the library; a stream cannot take back its start."""
+    ours, theirs = both(name)
+    rng = Random(name)
+    size = ours.get_vocab_size()
+    n_compared = n_late = 0
+    for _ in range(1_000 * fuzz):
+        ids = [rng.randrange(size + 2) if rng.random() < 0.5 else rng.randrange(256) for _ in range(rng.randrange(7))]
+        skips = rng.random() < 0.5
+        whole = ours.decode(ids, skip_special_tokens=skips)
+        assert whole == theirs.decode(ids, skip_special_tokens=skips)
+        if name.startswith("marks") and "\ufffd" in whole:
+            continue
+        found = joined(steps(hf.DecodeStream(skip_special_tokens=skips), ours, ids))
+        assert whole.startswith(found)
+        assert set(whole[len(found) :]) <= {"\ufffd"}
+        late = steps(LibraryStream(skip_special_tokens=skips), theirs, ids)
+        if not any(isinstance(part, Exception) for part in late):
+            assert found.startswith(joined(late))
+            n_late += found != joined(late)
+        n_compared += 1
+    assert n_compared > 300
+    assert (n_late > 0) == (name == "bytes")
+
+
+def ids_of(tokenizer: Any, *tokens: str) -> list[int]:
+    return [tokenizer.token_to_id(token) for token in tokens]
+
+
+def test_bytes_that_are_no_text_come_at_once() -> None:
+    """The library returns nothing while its text ends in U+FFFD, though no later byte can change it."""
+    ours, theirs = both("bytes")
+    ids = ids_of(theirs, "³", "a")
+    assert steps(hf.DecodeStream(), ours, ids) == ["\ufffd", "a"]
+    assert steps(LibraryStream(), theirs, ids) == [None, "\ufffda"]
+
+
+def test_the_text_of_a_prompt_does_not_come_again() -> None:
+    """The library repeats a prompt that ends within a character."""
+    ours, theirs = both("bytes")
+    prompt, ids = ids_of(theirs, "a", "Ã"), ids_of(theirs, "§", "b")
+    assert steps(hf.DecodeStream(prompt), ours, ids) == ["ç", "b"]
+    assert steps(LibraryStream(prompt), theirs, ids) == ["aç", "b"]
+
+
+def test_a_byte_that_is_no_text_does_not_end_the_stream() -> None:
+    """The library turns the byte before it into U+FFFD as well, and then does not find what it returned."""
+    ours, theirs = both("marks")
+    ids = ids_of(theirs, "<0x50>", "<0x9F>", "a")
+    assert steps(hf.DecodeStream(), ours, ids) == ["P", "\ufffd", "a"]
+    *first, last = steps(LibraryStream(), theirs, ids)
+    assert first == ["P", None]
+    assert "Invalid prefix" in str(last)
+
+
+def test_several_ids_a_copy_and_another_tokenizer() -> None:
+    ours, theirs = both("bytes")
+    other, _ = both("bytes")
+    ids = ids_of(theirs, "a", "Ã")
+    stream, library = hf.DecodeStream(), LibraryStream()
+    assert stream.step(ours, ids) == "a"
+    assert library.step(theirs, ids) is None
+    for copied in (copy.copy(stream), copy.deepcopy(stream)):
+        assert copied.step(other, ids_of(theirs, "§")) == "ç"
+    assert stream.step(ours, ids_of(theirs, "§", "b")) == "çb"
+    assert library.step(theirs, ids_of(theirs, "§", "b")) == "açb"
+    ours.add_special_tokens(["<new>"])
+    skipping, later = hf.DecodeStream(skip_special_tokens=True), hf.DecodeStream()
+    assert skipping.step(ours, ours.token_to_id("<new>")) is None
+    assert later.step(ours, ours.token_to_id("<new>")) == "<new>"
+
+
+@pytest.mark.parametrize("odd", [-1, "a", None, 1 << 32, 1.5, ["a"], [-1]])
+def test_wrong_ids_raise_what_the_library_raises(odd: Any) -> None:
+    ours, theirs = both("bytes")
+    for stream, tokenizer in ((hf.DecodeStream(), ours), (LibraryStream(), theirs)):
+        with pytest.raises(TypeError):
+            stream.step(tokenizer, odd)
+    with pytest.raises(TypeError):
+        hf.DecodeStream().step(theirs, 1)
+    for kind in (hf.DecodeStream, LibraryStream):
+        with pytest.raises(OverflowError):
+            kind([-1])
+        with pytest.raises(TypeError):
+            kind(skip_special_tokens=1)  # type: ignore[arg-type]
