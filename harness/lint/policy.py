@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.lint.proofs import text_of
 from impls import BPEError, Tokenizer
 
 _LONGEST_RUN = 256
@@ -59,8 +60,9 @@ def _pieces(tokenizer: Tokenizer, number: str) -> list[int] | None:
 
 def _white_space(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, Any]:
     """Where the space before a word goes, tokens of words with and without it, the longest runs in one token."""
-    words = [token for token in tokens.values() if token.strip(b" ")[:1].isalpha() or token.strip(b" ")[:1] >= b"\x80"]
-    n_spaced = sum(token[:1] == b" " for token in words)
+    texts = [text for token in tokens.values() if (text := text_of(token)) is not None]
+    words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
+    n_spaced = sum(text.startswith(" ") for text in words)
     return {
         "space_before_a_word": _space(tokenizer),
         "n_tokens_of_space_and_letters": n_spaced,

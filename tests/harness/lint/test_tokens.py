@@ -71,6 +71,8 @@ def test_digits_and_spaces_as_measured() -> None:
     assert threes["digits"]["n_tokens_of_space_and_digits"] == 0
     assert threes["white_space"]["space_before_a_word"] == "in the piece of the word after it"
     assert threes["white_space"]["longest_run_in_one_token"] == {"space": 5, "tab": 1, "line feed": 3}
+    assert threes["white_space"]["n_tokens_of_space_and_letters"] == 3  # ␠c, ␠cd, ␠ab
+    assert threes["white_space"]["n_tokens_of_letters"] == 53  # a to z, A to Z, ab
     joined = _policy("gpt2", ["x 12 12 12"], 258)
     assert joined["digits"]["pieces_of_a_long_number"] == [22]
     assert joined["digits"]["n_tokens_of_space_and_digits"] == 2  # " 1" and " 12"
