@@ -96,7 +96,7 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
         return found
     for before in range(stage.end):
         # Resuming at the last match reads the character again, from another of these states.
-        after = rows[sorted(_after(rows, [before]))]
+        after = rows[sorted(states_after(rows, [before]))]
         if len(after) and (after[:, stage.end] & CUT).all():
             found[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return found
@@ -131,7 +131,7 @@ def _always_cuts(stage: SplitTables) -> bool:
     """Return whether such a line break is always a separate piece."""
     rows, words, newline = _rows(stage)
     # Resuming at the last match reads the line break again, from another of these states.
-    breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
+    breaks = {entry for row in states_after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
     first = int(rows[0, newline])
     if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
@@ -145,7 +145,7 @@ def _may_be_cut(stage: SplitTables) -> bool:
         return False
     rows, words, newline = _rows(stage)
     stride = rows.shape[1]
-    for before in {0, *_after(rows, words)}:
+    for before in {0, *states_after(rows, words)}:
         entry = int(rows[before, newline])
         if entry & RESUME:
             continue
@@ -169,7 +169,7 @@ def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
     return stage.rows, sorted(words), int(stage.ascii_classes[10])
 
 
-def _after(rows: np.ndarray, classes: list[int]) -> set[int]:
+def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:
     """Return the states that follow a character of one of the classes."""
     entries = rows[:, classes].ravel().tolist()
     return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}
