@@ -127,6 +127,8 @@ class CertainCuts:
         """Return the last certain place beyond `after` and before the end of `text`, or 0; `text` may go on anyhow."""
         if self._possible:
             pairs, tokens = self._pairs, self._tokens
+            if tokens is not None and not tokens.matter(text, after):
+                tokens = None
             for place in range(len(text) - 1, max(after, 0), -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place
@@ -159,6 +161,10 @@ class _TokenBorders:
         # After a token the next segment would get a space of its own, which a text that continues does not get.
         self._not_after = () if keeps_beginning else tuple(texts)
         self._flagged = bool(self._words or self._strips or self._not_after)
+
+    def matter(self, text: str, after: int) -> bool:
+        """Return whether `allow` may say no for a place beyond `after`."""
+        return self._flagged or self._may_begin(text, max(0, after - self._longest)) is not None
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""

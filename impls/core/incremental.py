@@ -24,7 +24,7 @@ from impls.core.arguments import check_text, token_limit, whole_number
 from impls.core.certain_cuts import CertainCuts
 from impls.core.errors import BPEError, UnknownSymbol
 
-CHUNK = 2048
+CHUNK = 1024
 """Characters of a chunk at least, where there is a certain place in the next as many; at the end of a text fewer."""
 _SCANNED = 1_000
 """Characters up to which `truncate` tries every place."""
@@ -105,19 +105,15 @@ class Incremental:
 
     def append(self, text: str) -> Change:
         """Add `text` at the end."""
-        check_text(text)
-        old = self._state[6]
+        if type(text) is not str:
+            check_text(text)
+        state = self._state
         try:
-            state = self._grown(self._state, text)
+            self._state, new = self._grown(state, text)
         except BPEError:
             self._encode(self.text + text)  # raises for the whole text, with its offsets
             raise
-        start = self.n_stable
-        n_more = state[2] + len(state[4]) - start
-        self._state = state
-        # The ids after `start` are the last ones that became stable, and those of the tail.
-        new = state[6] if n_more == 0 else [*self._ids_between(start, n_more), *state[6]]
-        return _change(start, old, new)
+        return _change(state[2] + len(state[4]), state[6], new)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
         """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
@@ -159,52 +155,57 @@ class Incremental:
 
     # --- encoding ----------------------------------------------------------------------------------------------
 
-    def _grown(self, state: _State, text: str) -> _State:
-        """Return the state after `text` is appended."""
+    def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
+        """Return the state after `text` is appended, and all ids after those that were stable before."""
         chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids = state
         new = tail + text
         encode = self._encode_continued if n_chunks or settled else self._encode
         if len(new) < 2 * CHUNK:
             place = self._cuts.last(new, len(tail) - self._cuts.margin)
             if not place:
-                return chunks, n_chunks, n_ids, settled, settled_ids, new, encode(new) if new else []
-            ids = encode(new[:place])
-            tail_ids = self._encode_continued(new[place:])
+                tail_ids = encode(new) if new else []
+                return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
+            ids, tail = encode(new[:place]), new[place:]
+            tail_ids = self._encode_continued(tail)
             settled, settled_ids = settled + new[:place], settled_ids + ids
+            ids = ids + tail_ids
             if len(settled) < CHUNK:
-                return chunks, n_chunks, n_ids, settled, settled_ids, new[place:], tail_ids
-            finished, settled, settled_ids, tail = [(settled, settled_ids)], "", [], new[place:]
+                return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
+            finished, settled, settled_ids = [(settled, settled_ids)], "", []
         else:
             parts = list(self._cut_up(new))
-            last = parts.pop()
-            finished = [(settled, settled_ids)] if settled else []
+            last, more = parts.pop(), []
             for part in parts:
-                finished.append((part, encode(part)))
+                more.append((part, encode(part)))
                 encode = self._encode_continued
+            finished = [(settled, settled_ids), *more] if settled else more
             place = self._cuts.last(last, 0)
             settled, tail = last[:place], last[place:]
             settled_ids = encode(settled) if settled else []
             tail_ids = (self._encode_continued if settled else encode)(tail)
+            ids = [*chain.from_iterable(ids for _, ids in more), *settled_ids, *tail_ids]
         del chunks[n_chunks:]
         chunks.extend(finished)
         n_ids += sum(len(ids) for _, ids in finished)
-        return chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids
+        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
 
     def _with_region(
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
     ) -> tuple[_State, list[int]]:
         """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
+        _, _, _, settled, settled_ids, tail, tail_ids = self._state
         if last == len(blocks):
-            state: _State = (list(blocks[:first]), first, n_before, "", [], "", [])
-            state = self._grown(state, region)
-            inner = chain.from_iterable(ids for _, ids in state[0][first:])
-            return state, [*inner, *state[4], *state[6]]
+            if settled and first == len(blocks) - 1:
+                return self._grown(
+                    (list(blocks[: first - 1]), first - 1, n_before - len(settled_ids), settled, settled_ids, "", []),
+                    region,
+                )
+            return self._grown((list(blocks[:first]), first, n_before, "", [], "", []), region)
         encode = self._encode_continued if first else self._encode
         finished: list[Chunk] = []
         for part in self._cut_up(region):
             finished.append((part, encode(part)))
             encode = self._encode_continued
-        _, _, _, settled, settled_ids, tail, tail_ids = self._state
         end = len(blocks) - 1
         if settled and last < end:
             end -= 1
@@ -222,19 +223,6 @@ class Incremental:
             yield text[begin:end]
             begin = end
         yield text[begin:]
-
-    def _ids_between(self, start: int, n_ids: int) -> list[int]:
-        """Return `n_ids` stable ids from `start` on, which is near the end."""
-        chunks, n_chunks, n_chunk_ids, _, settled_ids, _, _ = self._state
-        if start >= n_chunk_ids:
-            return settled_ids[start - n_chunk_ids :]
-        found = [settled_ids]
-        while start < n_chunk_ids:
-            n_chunks -= 1
-            found.append(chunks[n_chunks][1])
-            n_chunk_ids -= len(found[-1])
-        ids = list(chain.from_iterable(reversed(found)))
-        return ids[len(ids) - n_ids :]
 
     def _n_fitting(self, text: str, room: int, *, begins: bool) -> int:
         """Return the length of the longest beginning of `text` with at most `room` ids; all of it has more."""
