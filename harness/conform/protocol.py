@@ -58,6 +58,7 @@ SHAPES: dict[str, Any] = {
     "python_values": list[str],
     "decode_with_offsets": tuple[str, list[Offset]],
     "decode_stream": list[str],
+    "incremental": list[list[tuple[str | None, list[Id], int]]],
     "pieces": list[str],
     "token_bytes": bytes,
     "n_vocab": int,
