@@ -3,8 +3,8 @@
 It knows text, ids and models, but no particular algorithm, and nothing of the harness. An implementation overrides one
 of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone surrogates, threads) is here, and
 costs a call two checks where there is nothing to do. Decoding is in `core.decoding`, counting and truncating in
-`core.truncation`, offsets in `core.offsets`, the specification in `core.specification`, checks of arguments in
-`core.arguments`.
+`core.truncation`, text that grows in `core.incremental`, offsets in `core.offsets`, the specification in
+`core.specification`, checks of arguments in `core.arguments`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from impls.core.arguments import (
 )
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, UnknownSymbol, Unsupported
+from impls.core.growing import Growing
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.offsets import Offsets
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.sentencepiece_rules import Cuts
 from impls.core.text.text import repair_surrogates
-from impls.core.truncation import Truncation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 Ids = TypeVar("Ids")
 
 
-class Tokenizer(Offsets, Truncation, ABC):
+class Tokenizer(Growing, Offsets, ABC):
     """One algorithm over one model.
 
     Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates

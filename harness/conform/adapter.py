@@ -55,6 +55,8 @@ class ObjectAdapter:
             self.methods |= {"save": target.save, "load": target.load}
         if callable(getattr(target, "decoder", None)):
             self.methods["decode_stream"] = self.decode_stream
+        if callable(getattr(target, "incremental", None)):
+            self.methods["incremental"] = self.incremental
         self.options = _options(target.encode)
         self.special_tokens = _special_tokens(target)
 
@@ -121,6 +123,20 @@ class ObjectAdapter:
         """Return what a new decoder's `push` gives for each list of ids, and its `finish` after them."""
         decoder = self.target.decoder()
         return [*[decoder.push(ids) for ids in lists], decoder.finish()]
+
+    def incremental(self, steps: list[list[Any]]) -> Any:
+        """Return the state of every object after each step; see PROTOCOL.md."""
+        followed = [self.target.incremental()]
+        states: list[Any] = []
+        for kind, on, *arguments in steps:
+            if kind == "copy":
+                followed.append(followed[on].copy())
+            elif kind in ("append", "replace"):
+                getattr(followed[on], kind)(*arguments)
+            else:
+                raise LookupError(f"no step {kind}")
+            states.append([_state(each) for each in followed])
+        return states
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Return the seconds of processor time of one call, the minimum of `loops`."""
@@ -206,6 +222,10 @@ def _as_integer(value: Any) -> Any:
         return value
 
 
+def _state(followed: Any) -> list[Any]:
+    return [getattr(followed, "text", None), _as_ids(followed.ids), _as_integer(getattr(followed, "n_stable", 0))]
+
+
 def _as_lists(result: Any) -> Any:
     return [_as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
 
@@ -232,6 +252,7 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "decode_with_offsets": _as_text_and_offsets,
     "encode_with_offsets": _as_ids_and_spans,
     "decode_stream": list,
+    "incremental": list,
     "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
     "token_bytes": _as_base64,
 }

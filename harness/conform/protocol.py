@@ -59,6 +59,7 @@ SHAPES: dict[str, Any] = {
     "decode_with_offsets": tuple[str, list[Offset]],
     "encode_with_offsets": tuple[list[Id], list[tuple[Offset, Offset]]],
     "decode_stream": list[str],
+    "incremental": list[list[tuple[str | None, list[Id], int]]],
     "pieces": list[str],
     "token_bytes": bytes,
     "n_vocab": int,

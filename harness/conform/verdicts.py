@@ -18,7 +18,8 @@ from harness.records import Text
 Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
-    "decode", "offsets", "batch", "threads", "values", "cache", "determinism", "saving", "bad input", "resources",
+    "decode", "offsets", "incremental", "batch", "threads", "values", "cache", "determinism", "saving", "bad input",
+    "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order in which a text passes through a tokenizer.
 

@@ -20,6 +20,7 @@ from harness.measure.workloads import (
     ALONE,
     BATCHES,
     ENCODING,
+    GROWING,
     LONG_TEXT,
     STRETCHES,
     State,
@@ -113,7 +114,7 @@ def _problem(template: Template) -> str | None:
         return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
     if state in LONG_TEXT and task not in ("encode", "encode-array"):
         return f"state: {state!r} is for the tasks encode and encode-array"
-    if state == "same-object" and task in ("load", "train", "decode"):
+    if state == "same-object" and task in ("load", "train", "decode", *GROWING):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
     if template.threads != 1 and task not in (*BATCHES, "train"):
         return f"threads: is for the tasks {', '.join(BATCHES)} and train, not {task!r}"

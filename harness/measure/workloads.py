@@ -21,6 +21,9 @@ Task = Literal[
     "encode-short",
     "count",
     "decode",
+    "append",
+    "chat",
+    "keystrokes",
     "load",
     "train",
 ]
@@ -37,6 +40,8 @@ ARRAYS: tuple[Task, ...] = ("encode-array", "encode-ragged", "encode-documents-a
 """Tasks that return arrays."""
 DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
 """Tasks on texts of `document_bytes`."""
+GROWING: tuple[Task, ...] = ("append", "chat", "keystrokes")
+"""Tasks whose text grows or is edited, step by step."""
 LONG_TEXT: tuple[State, ...] = ("second-call", "after-pause")
 """States of one long text, read after documents of other text."""
 STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
@@ -105,7 +110,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_whole(self) -> bool:
         """Return whether its text is never sliced."""
-        return self.whole or self.task == "train" or self.state in ("sustained", *LONG_TEXT)
+        return self.whole or self.task in ("train", *GROWING) or self.state in ("sustained", *LONG_TEXT)
 
     @property
     def n_passes(self) -> int:

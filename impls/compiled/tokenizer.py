@@ -156,6 +156,19 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
 
+    def _encoder(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Callable[[str], list[int]]:
+        """Return `encode` with these arguments, which calls the built-in before anything else."""
+        encode = super()._encoder(allowed_special, disallowed_special)
+
+        def encode_part(text: str) -> list[int]:
+            try:
+                ids: list[int] | None = self._list_unless_special(text)
+            except UnicodeEncodeError:
+                ids = None
+            return encode(text) if ids is None else ids
+
+        return encode_part
+
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text in which nothing is special and no surrogate is left."""
         builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.measure.protocol import Failed, Job
 from harness.measure.texts import boundary, encoded
-from harness.measure.workloads import ARRAYS, ENCODING
+from harness.measure.workloads import ARRAYS, ENCODING, GROWING
 from harness.records import Counterexample, Status
 from impls import Model
 
@@ -147,7 +147,7 @@ def require_kind(job: Job, answer: Any) -> None:
         for ids in answer:
             if not isinstance(ids, np.ndarray):
                 raise NotIds(f"{type(ids).__name__} in place of an array of ids")
-    elif job.task in ENCODING:
+    elif job.task in (*ENCODING, *GROWING):
         for ids in answer:
             if type(ids) is not list:
                 raise NotIds(f"{type(ids).__name__} in place of a list of ids")

@@ -86,7 +86,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
             samples = timing.sample(
                 work.run,
                 lambda: work.fresh(work.texts),
-                lambda got: same_answer(job, got, answers[0]),
+                lambda got: same_answer(job, work.read(got), answers[0]),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
                 most_seconds=request.most_seconds,
@@ -114,7 +114,7 @@ def _first_passes(work: PreparedJob) -> tuple[timing.Samples | None, list[Any]]:
     if work.job.state == "warm-other":
         work.run(work.fresh(work.other))
     if work.job.state not in ONCE_ONLY:
-        return None, [work.run(work.fresh(work.texts))]
+        return None, [work.read(work.run(work.fresh(work.texts)))]
     timed = [timing.timed(work.run, work.fresh(texts)) for texts in work.passes]
     return timing.Samples([seconds for seconds, _ in timed], 1), [answer for _, answer in timed]
 

@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 
 from harness.measure.jobs.answers import read_ids
+from harness.measure.jobs.growing import GrowingPass
 from harness.measure.jobs.timing import Samples
 from harness.measure.protocol import Expected, Job, Measured
 from harness.measure.texts import read_texts, stretches, take
-from harness.measure.workloads import ARRAYS, BATCHES, STRETCHES
+from harness.measure.workloads import ARRAYS, BATCHES, GROWING, STRETCHES
 from impls import Tokenizer, TrainingSpec
 from impls.core.text.files import TextFile, TextFiles
 
@@ -27,6 +28,11 @@ Pass = Callable[[Inputs], Any]
 def strings(texts: list[bytes]) -> list[str]:
     """Return new `str` objects, since reading the same ones again favours libraries that cache UTF-8 inside them."""
     return [text.decode("utf-8", "surrogatepass") for text in texts]
+
+
+def as_it_is(answer: Any) -> Any:
+    """Return what a pass returned."""
+    return answer
 
 
 class PreparedJob(msgspec.Struct, kw_only=True):
@@ -43,6 +49,10 @@ class PreparedJob(msgspec.Struct, kw_only=True):
     """One pass over the inputs."""
     fresh: Callable[[list[bytes]], Inputs] = strings
     """Makes new inputs for a pass over these texts, outside the timing."""
+    read: Callable[[Any], Any] = as_it_is
+    """Makes the answer of what a pass returned, outside the timing."""
+    n_steps: int = 0
+    """The number of calls in one pass, for `GROWING`."""
 
     @property
     def texts(self) -> list[bytes]:
@@ -52,6 +62,8 @@ class PreparedJob(msgspec.Struct, kw_only=True):
     @property
     def n_calls(self) -> int:
         """Return the number of calls in one pass."""
+        if self.job.task in GROWING:
+            return self.n_steps
         return 1 if self.job.task in (*BATCHES, "train") else len(self.passes[0])
 
     def reply(self, verdict: tuple[str, int], samples: Samples, peak_memory_bytes: int | None) -> Measured:
@@ -85,6 +97,17 @@ def prepare(
             job=job, tokenizer=None, passes=passes, run=lambda inputs: implementation.train_model(inputs, spec)
         )
     assert tokenizer is not None, "only training runs without a model"
+    if job.task in GROWING:
+        growing = GrowingPass(job.task, tokenizer, strings(passes[0]))
+        return PreparedJob(
+            job=job,
+            tokenizer=tokenizer,
+            passes=passes,
+            run=growing.run,
+            fresh=growing.fresh,
+            read=growing.ids,
+            n_steps=growing.n_steps,
+        )
     work = PreparedJob(job=job, tokenizer=tokenizer, passes=passes, other=other, run=bind(job, tokenizer))
     if job.task == "decode":
         assert expected is not None, "there is nothing to decode"

@@ -15,7 +15,7 @@ from harness.measure.processes import WorkerFailed
 from harness.measure.protocol import Job, Recall, Recalled
 from harness.measure.run.setup import Setup, fill
 from harness.measure.schedule import Profile
-from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
+from harness.measure.workloads import GROWING, ONCE_ONLY, State, Task, Workload, short_name
 from harness.records import Remembered, TextMemory
 
 PASS_SHARE = 0.25
@@ -55,7 +55,7 @@ class TextMemoryDetector:
         An implementation that cannot be built on the model, and texts that are unavailable, are left to the workloads,
         which record the reason.
         """
-        kinds: dict[tuple[str, State], Workload] = {}
+        kinds: dict[tuple[Task, State], Workload] = {}
         for workload in sorted(workloads, key=lambda workload: -workload.max_bytes):
             if workload.task not in ("train", "load") and _kind(workload) not in kinds:
                 with contextlib.suppress(WorkerFailed):
@@ -96,7 +96,7 @@ class TextMemoryDetector:
                     seed=seed,
                 )
                 request = Recall(
-                    job=Job(task=workload.task, state=state, texts=materials.texts(workload).path),
+                    job=Job(task=task, state=state, texts=materials.texts(workload).path),
                     most_bytes=workload.max_bytes,
                     text_bytes=workload.text_bytes,
                     budget_seconds=profile.pass_seconds * PASS_SHARE,
@@ -118,6 +118,7 @@ class TextMemoryDetector:
         return []
 
 
-def _kind(workload: Workload) -> tuple[str, State]:
+def _kind(workload: Workload) -> tuple[Task, State]:
     """Return the task and state of the calls that show whether a workload's texts are remembered."""
-    return workload.task, "same-object" if workload.state == "same-object" else "warm-same"
+    task: Task = "encode" if workload.task in GROWING else workload.task
+    return task, "same-object" if workload.state == "same-object" else "warm-same"

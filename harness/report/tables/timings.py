@@ -18,7 +18,10 @@ from harness.records import Measurement, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]
 
-UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
+UNIT_OF_TASK: dict[str, Unit] = {
+    **dict.fromkeys(("encode-short", "append", "chat", "keystrokes"), "µs per call"),
+    "load": "ms",
+}
 """The unit of a task; every other task is shown in MB/s of text."""
 
 

@@ -53,6 +53,10 @@ class WholeTokens:
     def _listed(self, special: SpecialSet) -> set[str]:
         return set(self._specials) if special == "all" else self._specials & set(special or ())
 
+    def searched(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> frozenset[str]:
+        """Return the texts that are encoded whole, or refused."""
+        return frozenset(self._listed(allowed_special) | self._listed(disallowed_special) | self._added)
+
     def occur(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Return whether an allowed or added token may occur in `text`; raise `SpecialToken` for a disallowed one."""
         if not self._ids:
@@ -167,6 +171,11 @@ def all_rewriting(model: Model) -> Rewriting:
     return Rewriting(
         steps, charsmap, rules if rules is not None and rules.changes_text else None, model.user_defined_texts
     )
+
+
+def is_word(character: str) -> bool:
+    """Return whether a `single_word` token does not match beside `character`."""
+    return _WORD.match(character) is not None
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:

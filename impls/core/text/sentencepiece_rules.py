@@ -212,6 +212,10 @@ class Cuts:
         if rest:
             yield rest
 
+    def separates(self, before: str, after: str) -> bool:
+        """Return whether a text is cut between two characters whatever surrounds them, user-defined pieces included."""
+        return len(self._between(before + after)) == 2
+
     def around_user_defined(self, encode_piece: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
         """Return `encode_piece` for the parts, of which a user-defined piece gets its id."""
         known = self.user_defined

@@ -107,7 +107,7 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
         return found
     for before in range(stage.end):
         # Resuming at the last match reads the character again, from another of these states.
-        after = rows[sorted(_after(rows, [before]))]
+        after = rows[sorted(states_after(rows, [before]))]
         if len(after) and (after[:, stage.end] & CUT).all():
             found[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return found
@@ -140,8 +140,8 @@ def line_cuts(stage: SplitTables) -> np.ndarray | None:
     cuts = np.zeros((stage.end + 1, stage.end), bool)
     for before in range(stage.end + 1):
         # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
-        states = {0} if before == stage.end else {0, *_after(rows, [before])}
-        after = rows[sorted(_after(rows[sorted(states)], [newline]))]
+        states = {0} if before == stage.end else {0, *states_after(rows, [before])}
+        after = rows[sorted(states_after(rows[sorted(states)], [newline]))]
         if len(after) and (after[:, stage.end] & CUT).all():
             cuts[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return _as_bits(cuts) if cuts.any() else None
@@ -167,7 +167,7 @@ def _always_cuts(stage: SplitTables) -> bool:
     """Return whether such a line break is always a separate piece."""
     rows, words, newline = _rows(stage)
     # Resuming at the last match reads the line break again, from another of these states.
-    breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
+    breaks = {entry for row in states_after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
     first = int(rows[0, newline])
     if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
@@ -181,7 +181,7 @@ def _may_be_cut(stage: SplitTables) -> bool:
         return False
     rows, words, newline = _rows(stage)
     stride = rows.shape[1]
-    for before in {0, *_after(rows, words)}:
+    for before in {0, *states_after(rows, words)}:
         entry = int(rows[before, newline])
         if entry & RESUME:
             continue
@@ -205,7 +205,7 @@ def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
     return stage.rows, sorted(words), int(stage.ascii_classes[10])
 
 
-def _after(rows: np.ndarray, classes: list[int]) -> set[int]:
+def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:
     """Return the states that follow a character of one of the classes."""
     entries = rows[:, classes].ravel().tolist()
     return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}

@@ -1,0 +1,188 @@
+"""Are the ids of a text that grows and is edited those of the whole text, and do stable ones stay whatever follows?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from harness.conform.case import Case
+from harness.conform.checks.over_texts import texts_for
+from harness.conform.reference import Refusal
+from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.wording import expression
+from harness.minimize.texts import Budget, smallest_sequence
+from impls.core.text.text import special_matcher
+
+_N_TEXTS = 500
+_MOST_CHARACTERS = 200
+_MOST_STEPS = 40
+_TRIALS = 400
+_SHRINK_SECONDS = 10.0
+_FOLLOWING = (
+    "a",
+    "A",
+    "1",
+    " ",
+    "  a",
+    "\n",
+    "\r\n",
+    "\n ",
+    ".",
+    "/",
+    "'",
+    "s",
+    "'s",
+    "\u0301",
+    "é",
+    "日",
+    "가",
+    "\U0001f600",
+)
+"""Texts that may change the ids before them: they go on with a word, a number, white space, a contraction, a letter."""
+
+Step = tuple[Any, ...]
+"""("append", object, text), ("replace", object, start, stop, text) or ("copy", object), which makes the next object."""
+Steps = tuple[Step, ...]
+
+
+def incremental(case: Case) -> str:
+    """Check the ids of every object after every step, and that no text appended later changes what it called stable."""
+    if isinstance(refused := case.client.ask("incremental", steps=[("append", 0, "a")]), Refusal):
+        raise NotAsked(f"it follows no text: {refused}")
+    begun = ("append", 0, "ab")
+    kinds = ("replace", 0, 0, 1, "x"), ("copy", 0)
+    has = {step[0] for step in kinds if not isinstance(case.client.ask("incremental", steps=[begun, step]), Refusal)}
+    n_ids = n_stable = 0
+    for steps in _scripts(case, has):
+        found = case.client.ask("incremental", steps=steps)
+        case.n_inputs += 1
+        if _fault(case, steps, found) is not None:
+            raise _explained(case, steps)
+        if not isinstance(found, Refusal):
+            n_ids += sum(len(ids) for _, ids, _ in found[-1])
+            n_stable += sum(stable for *_, stable in found[-1])
+        if case.out_of_time:
+            break
+    lacks = [f"no {name}" for name in ("replace", "copy") if name not in has]
+    return "; ".join([f"{n_stable / max(1, n_ids):.0%} of the ids stable", *lacks])
+
+
+def _scripts(case: Case, has: set[str]) -> Iterator[Steps]:
+    """Yield steps over one text and its copies: texts cut anywhere, edited anywhere; no special text arises."""
+    random = Random(f"incremental:{case.seed}")
+    texts = [text for text in texts_for(case) if 1 < len(text) <= _MOST_CHARACTERS]
+    special = (
+        special_matcher(frozenset(case.reference.model.special_tokens)) if case.reference.model.special_tokens else None
+    )
+    for text in texts[:: max(1, len(texts) // _N_TEXTS)]:
+        steps: list[Step] = []
+        lengths = [0]
+        at = 0
+        while at < len(text) and len(steps) < _MOST_STEPS:
+            on, part = random.randrange(len(lengths)), text[at : at + random.choice((1, 1, 2, 3, 5, 8, 20))]
+            chosen = random.random()
+            if chosen < 0.1 and "copy" in has and len(lengths) < 3:
+                steps.append(("copy", on))
+                lengths.append(lengths[on])
+            elif chosen < 0.3 and "replace" in has and lengths[on]:
+                start = random.randrange(lengths[on])
+                stop = min(lengths[on], start + random.choice((0, 1, 1, 3, 10)))
+                steps.append(("replace", on, start, stop, part))
+                lengths[on] += len(part) - (stop - start)
+            else:
+                steps.append(("append", on, part))
+                lengths[on] += len(part)
+                at += len(part)
+        if special is None or not any(special.search(text) for state in _texts(tuple(steps)) for text in state):
+            yield tuple(steps)
+
+
+def _texts(steps: Steps) -> list[list[str]]:
+    """Return the text of every object after each step; raise IndexError for an object or a place that is not there."""
+    texts, found = [""], []
+    for kind, on, *arguments in steps:
+        if kind == "copy":
+            texts.append(texts[on])
+        elif kind == "append":
+            texts[on] += arguments[0]
+        else:
+            start, stop, text = arguments
+            if stop > len(texts[on]):
+                raise IndexError(stop)
+            texts[on] = texts[on][:start] + text + texts[on][stop:]
+        found.append(list(texts))
+    return found
+
+
+def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
+    """Return what is wrong with the states after each step, or None; faults of `encode` itself are not meant here."""
+    wanted = _texts(steps)
+    if isinstance(found, Refusal):
+        if any(isinstance(case.reference.ids(text), Refusal) for text in wanted[-1]):
+            return None
+        return Fault("refusal", str(found), text=wanted[-1][0])
+    if not isinstance(found, list) or len(found) != len(wanted):
+        return Fault("incremental", f"not one state for each of {len(steps)} steps", text=wanted[-1][0])
+    for step, texts, states in zip(steps, wanted, found, strict=True):
+        for number, (text, state) in enumerate(zip(texts, states, strict=False)):
+            fault = _fault_of_state(case, text, state, _worded(step, number))
+            if fault is not None:
+                return fault
+        if len(states) != len(texts):
+            return Fault("incremental", f"{len(states)} objects after {_worded(step, 0)}", text=texts[-1])
+    return None
+
+
+def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], int], after: str) -> Fault | None:
+    held, ids, n_stable = state
+    expected = case.reference.ids(text)
+    if isinstance(expected, Refusal):
+        return None
+    if ids != expected:
+        if case.client.ids(text) == ids:
+            return None
+        return Fault("incremental", f"{after} the ids are not those of the text", text=text, expected=expected, got=ids)
+    if held is not None and held != text:
+        return Fault("incremental", f"{after} it holds the text {expression(held)}", text=text)
+    if not 0 <= n_stable <= len(ids):
+        return Fault("incremental", f"{after} it calls {n_stable} of {len(ids)} ids stable", text=text)
+    for more in _FOLLOWING:
+        later = case.reference.ids(text + more)
+        if not isinstance(later, Refusal) and later[:n_stable] != ids[:n_stable]:
+            reason = f"{n_stable} of {len(ids)} ids are called stable, which {expression(more)} changes"
+            return Fault("incremental", reason, text=text, expected=later, got=ids)
+    return None
+
+
+def _worded(step: Step, number: int) -> str:
+    kind, on, *_ = step
+    if number == on or kind == "copy":
+        return f"after {kind}"
+    return f"after {kind} on a copy"
+
+
+def _explained(case: Case, steps: Steps) -> Fault:
+    """Return the fault of the fewest steps found that are wrong, with what each of them appends cut short."""
+
+    def fault(candidate: Steps) -> Fault | None:
+        try:
+            _texts(candidate)
+        except IndexError:
+            return None
+        return _fault(case, candidate, case.client.ask("incremental", steps=candidate)) if candidate else None
+
+    singly: list[Step] = []
+    for step in steps:
+        if step[0] == "append":
+            singly += [("append", step[1], character) for character in step[2]]
+        else:
+            singly.append(step)
+    budget = Budget(_TRIALS, _SHRINK_SECONDS)
+    for candidate in (tuple(singly), steps):
+        if fault(candidate) is not None:
+            small: Sequence[Step] = smallest_sequence(candidate, lambda some: fault(some) is not None, budget)
+            found = fault(tuple(small))
+            if found is not None:
+                return found
+    return Fault("incremental", "steps were followed wrongly, and then, once more, right", text=_texts(steps)[-1][0])

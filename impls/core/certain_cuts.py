@@ -1,0 +1,200 @@
+"""The places of a text that are certain: cut there, both parts have the ids they have together, whatever follows.
+
+    "the| cat| sat"     GPT-2's pattern cuts between a letter and a space in every text
+    "12|3"              not certain: \\p{N}{1,3} cuts by how many digits there are
+    "a <|end"           not after "<|": "of|>" may follow, and make it one special token
+
+A place between two characters is certain where three things hold, each of them whatever else the text contains:
+
+- Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
+- The pattern cuts between the two characters as they are written then: its automaton is in no state after the first
+  that goes on with the second, and ends a piece with the first where the text ends (`pretokenize.pattern.pair_cuts`).
+  Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
+- No special or added token can reach across, and none on either side depends on what is beyond the cut.
+
+A pattern that no automaton expresses, or that drops text, has no certain places here, nor have a charsmap, replaced
+runs of characters, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from impls.core.model.whole_tokens import is_word
+from impls.core.text.normal_borders import NormalBorders
+from impls.core.text.normalization import WHITE_SPACE
+from impls.core.text.sentencepiece_rules import SPACE_MARK, Cuts, write_text
+
+if TYPE_CHECKING:
+    from impls.compiled.pretokenize.pattern.pair_cuts import PairCuts
+    from impls.core.model import Model
+
+_MOST_PAIRS = 1 << 16
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class CertainPairs(dict[str, bool]):
+    """Two characters -> whether a text without special tokens may be cut between them; filled as texts need it."""
+
+    def __init__(self, model: Model, *, by_pieces: bool) -> None:
+        """Take a model, and whether the ids of a text are those of its pieces as the model splits it."""
+        super().__init__()
+        rules = self._rules = model.sentencepiece
+        charsmap = model.has_charsmap_only
+        self._borders = NormalBorders(None if charsmap else model.normalization)
+        self._user_defined = model.user_defined_texts
+        self._removes_spaces = rules is not None and rules.remove_extra_spaces
+        self._cuts = None if rules is None else Cuts(model)
+        self._pattern = pair_cuts_of(model.pattern) if by_pieces else None
+        self.possible = (
+            self._pattern is not None
+            and (self._cuts is not None or bool(model.pattern))
+            and self._borders.possible
+            and not charsmap
+            and not (self._removes_spaces and self._user_defined)
+        )
+        """Whether there may be certain places at all."""
+        self.changes_beginning = self._borders.changes_beginning or (
+            rules is not None and (rules.dummy_prefix != "never" or rules.remove_extra_spaces)
+        )
+        """Whether a text is written differently where it begins than where it continues another."""
+
+    def __missing__(self, pair: str) -> bool:
+        if len(self) >= _MOST_PAIRS:
+            self.clear()
+        found = self[pair] = self._is_certain(*pair)
+        return found
+
+    def continued(self, text: str) -> str:
+        """Return a text as it is written after a certain cut, where it begins neither the whole nor a segment."""
+        text = self._borders.continued(text)
+        rules = self._rules
+        if rules is None or not rules.changes_text or not text:
+            return text
+        rules = replace(rules, dummy_prefix="never")
+        # A letter before it keeps the spaces it begins with.
+        return write_text("a" + text, rules, self._user_defined)[1:]
+
+    def _is_certain(self, before: str, after: str) -> bool:
+        if not self.possible or _SURROGATE.search(before + after):
+            return False
+        written = self._borders.beside(before, after)
+        if written is None or self._pattern is None:
+            return False
+        before, after = written
+        if self._removes_spaces and before in (" ", SPACE_MARK):
+            return False
+        if self._rules is not None and self._rules.escape_spaces:
+            before, after = before.replace(" ", SPACE_MARK), after.replace(" ", SPACE_MARK)
+        separated = self._pattern.separates(before, after)
+        if separated is None:
+            return self._cuts is not None and self._cuts.separates(before, after)
+        return separated
+
+
+@lru_cache(maxsize=64)
+def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
+    """Return where a pattern certainly cuts; None where no automaton expresses it."""
+    # The automaton is made of the pattern alone. Imported here, since the package around it needs Numba.
+    from impls.compiled.pretokenize.pattern.pair_cuts import PairCuts
+    from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+    from impls.compiled.pretokenize.pattern.tables import split_tables
+    from impls.core.text.patterns import drops_text
+
+    try:
+        return None if drops_text(stages) else PairCuts([split_tables(stage) for stage in stages])
+    except NotExpressible:
+        return None
+
+
+class CertainCuts:
+    """Finds certain places in a text that begins at one, or at the begin of all."""
+
+    def __init__(self, pairs: CertainPairs, model: Model, texts: Collection[str], *, hidden: bool) -> None:
+        """Take the special and added tokens that are searched, and whether in the normalised text."""
+        self._pairs = pairs
+        self._possible = pairs.possible and not (hidden and texts)
+        self._tokens = _TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
+        self.margin = max(1, *map(len, texts)) if texts else 1
+        """On how many characters before a place, and after it, it depends that the place is certain."""
+
+    def last(self, text: str, after: int) -> int:
+        """Return the last certain place beyond `after` and before the end of `text`, or 0; `text` may go on anyhow."""
+        if self._possible:
+            pairs, tokens = self._pairs, self._tokens
+            if tokens is not None and not tokens.matter(text, after):
+                tokens = None
+            for place in range(len(text) - 1, max(after, 0), -1):
+                if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
+                    return place
+        return 0
+
+    def first(self, text: str, at: int) -> int:
+        """Return the first certain place at `at` (1 or more) or later and before the end of `text`, or 0."""
+        if self._possible:
+            pairs, tokens = self._pairs, self._tokens
+            for place in range(at, len(text)):
+                if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
+                    return place
+        return 0
+
+
+class _TokenBorders:
+    """Says whether special and added tokens allow a cut."""
+
+    def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
+        self._longest = max(map(len, texts))
+        self._by_first: dict[str, list[str]] = defaultdict(list)
+        for text in texts:
+            self._by_first[text[0]].append(text)
+        firsts = "".join(map(re.escape, self._by_first))
+        self._may_begin = re.compile(f"[{firsts}\ud800-\udfff]").search
+        flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
+        self._words = tuple(text for text, of in flags.items() if "single_word" in of)
+        self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
+        self._strips = any("lstrip" in of or "rstrip" in of for of in flags.values())
+        # After a token the next segment would get a space of its own, which a text that continues does not get.
+        self._not_after = () if keeps_beginning else tuple(texts)
+        self._flagged = bool(self._words or self._strips or self._not_after)
+
+    def matter(self, text: str, after: int) -> bool:
+        """Return whether `allow` may say no for a place beyond `after`."""
+        return self._flagged or self._may_begin(text, max(0, after - self._longest)) is not None
+
+    def allow(self, text: str, place: int) -> bool:
+        """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""
+        start = max(0, place - self._longest + 1)
+        found = self._may_begin(text, start, place)
+        if found is not None and self._may_span(text, found.start(), place):
+            return False
+        return not self._flagged or self._independent(text, place)
+
+    def _may_span(self, text: str, start: int, place: int) -> bool:
+        if _SURROGATE.search(text, start, place + self._longest):
+            return True  # a token is searched in the repaired text
+        for begin in range(start, place):
+            for token in self._by_first.get(text[begin], ()):
+                if len(token) > place - begin and token.startswith(text[begin : begin + len(token)]):
+                    return True
+        return False
+
+    def _independent(self, text: str, place: int) -> bool:
+        """Return whether what tokens absorb, and whether they are words of their own, is the same for both parts."""
+        if self._not_after and text.endswith(self._not_after, 0, place):
+            return False
+        if self._strips and text[place - 1] in WHITE_SPACE:
+            return False
+        if self._right_strippers and text[place] in WHITE_SPACE and text.endswith(self._right_strippers, 0, place):
+            return False
+        if not self._words:
+            return True
+        if is_word(text[place]) and text.endswith(self._words, 0, place):
+            return False
+        return not is_word(text[place - 1]) or not any(
+            token.startswith(text[place : place + len(token)]) for token in self._words
+        )

@@ -1,0 +1,64 @@
+"""Makes `core.incremental` of a tokenizer: what it needs of the model, prepared once.
+
+Knows the hooks of a tokenizer, and no algorithm.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+from impls.core.arguments import SpecialSet, check_special_sets, check_text
+from impls.core.certain_cuts import CertainCuts, CertainPairs
+from impls.core.incremental import Encode, Incremental
+from impls.core.text.text import repair_surrogates
+from impls.core.truncation import Truncation
+
+
+class Growing(Truncation):
+    """The half of a `Tokenizer` that follows a text as it changes."""
+
+    def incremental(
+        self, text: str = "", *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> Incremental:
+        """Return `text` with its ids, those of `encode` by these arguments, to be appended to and edited.
+
+        Each step encodes only what it may affect: see `core.incremental`. A step raises what `encode` would raise.
+        """
+        check_text(text)
+        check_special_sets(allowed_special, disallowed_special)
+        texts = self._whole_tokens.searched(allowed_special, disallowed_special)
+        cuts = self._cuts_by_texts.get(texts)
+        if cuts is None:
+            cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
+            self._cuts_by_texts[texts] = cuts
+        encode = self._encoder(allowed_special, disallowed_special)
+        continued = encode
+        if self._certain_pairs.changes_beginning:
+            continued = partial(
+                self._encode_continued, allowed_special=allowed_special, disallowed_special=disallowed_special
+            )
+        return Incremental(encode, continued, cuts, text)
+
+    @cached_property
+    def _certain_pairs(self) -> CertainPairs:
+        return CertainPairs(self._model, by_pieces=self._encodes_by_pieces)
+
+    @cached_property
+    def _cuts_by_texts(self) -> dict[frozenset[str], CertainCuts]:
+        return {}
+
+    def _encoder(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Encode:
+        """Return `encode` with these arguments; an implementation may override it by something faster."""
+        return partial(self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+    def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
+        """As `encode`, for a text that continues another after a certain place: nothing is put before it."""
+
+        def normalize(segment: str, begins: bool) -> str:
+            return self._certain_pairs.continued(segment) if begins else self._model.normalize(segment, first=False)
+
+        self._whole_tokens.occur(text, allowed_special, disallowed_special)
+        ids: list[int] = []
+        for part, i, _ in self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize):
+            ids += self._encode_text(part) if i is None else [i]
+        return ids

@@ -1,0 +1,257 @@
+"""The ids of a text that grows and is edited, without encoding all of it again: `Tokenizer.incremental`.
+
+    chat = tokenizer.incremental("You are a helpful")
+    chat.append(" assistant")    Change(start=4, n_removed=0, ids=[29186])     old ids 4:4 become these
+    chat.n_stable                4: what follows may still change " assistant"
+
+The text is kept in chunks that begin at certain places (`core.certain_cuts`), each with its ids. The tail after the
+last such place is encoded again with what is appended; an edit encodes again from the last chunk it cannot affect to
+the first one it cannot affect. So an append costs time by what is new and by the distance to the last certain place, an
+edit by about two chunks, besides a fraction of a microsecond for each chunk of the text. Where a text has no certain
+place (one piece, a pattern without automaton, a library that splits by its own rules) all of it is encoded again.
+
+Knows the methods of a tokenizer, and no algorithm.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, chain, islice
+from typing import NamedTuple
+
+from impls.core.arguments import check_text, token_limit, whole_number
+from impls.core.certain_cuts import CertainCuts
+from impls.core.errors import BPEError, UnknownSymbol
+
+CHUNK = 1024
+"""Characters of a chunk at least, where there is a certain place in the next as many; at the end of a text fewer."""
+_SCANNED = 1_000
+"""Characters up to which `truncate` tries every place."""
+
+Encode = Callable[[str], list[int]]
+Chunk = tuple[str, list[int]]
+"""A part of the text, and its ids; neither is ever changed, so that copies share them."""
+_State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
+"""Chunks, how many of them count, their ids in all; text and ids after them up to the tail; the tail and its ids.
+
+What an interrupted step appended to the chunks does not count: each step ends with the assignment of its state."""
+
+
+class Change(NamedTuple):
+    """What a step changed: `ids[start:start + n_removed]` became these ids, all others stayed."""
+
+    start: int
+    n_removed: int
+    ids: list[int]
+
+
+class Incremental:
+    """A text with its ids, which are always those of `Tokenizer.encode`; made by `Tokenizer.incremental`.
+
+    A step that raises (`SpecialToken`, `UnknownSymbol`: as `encode` would for the new text) changes nothing. Not safe
+    for two threads at once; copies may be used by different threads.
+    """
+
+    def __init__(self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, text: str = "") -> None:
+        """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
+        self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
+        self._state: _State = ([], 0, 0, "", [], "", [])
+        if text:
+            self.append(text)
+
+    # --- what it holds -----------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The text so far; a new string."""
+        return "".join(text for text, _ in self._blocks())
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the text; a new list."""
+        return list(chain.from_iterable(ids for _, ids in self._blocks()))
+
+    @property
+    def n_ids(self) -> int:
+        """The number of ids."""
+        return self.n_stable + len(self._state[6])
+
+    @property
+    def n_stable(self) -> int:
+        """How many of the first ids no appended text whatever can change: those before the last certain place."""
+        return self._state[2] + len(self._state[4])
+
+    def _blocks(self) -> Iterator[Chunk]:
+        """Yield parts of the text with their ids; the last one is the tail, each begins at a certain place."""
+        chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._state
+        yield from islice(chunks, n_chunks)
+        if settled:
+            yield settled, settled_ids
+        if tail:
+            yield tail, tail_ids
+
+    def copy(self) -> Incremental:
+        """Return an independent one with the same text; they share the memory of what both have."""
+        other = object.__new__(Incremental)
+        other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
+        chunks, n_chunks, *others = self._state
+        other._state = (chunks[:n_chunks], n_chunks, *others)  # type: ignore[assignment]
+        return other
+
+    __copy__ = copy
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def append(self, text: str) -> Change:
+        """Add `text` at the end."""
+        if type(text) is not str:
+            check_text(text)
+        state = self._state
+        try:
+            self._state, new = self._grown(state, text)
+        except BPEError:
+            self._encode(self.text + text)  # raises for the whole text, with its offsets
+            raise
+        return _change(state[2] + len(state[4]), state[6], new)
+
+    def replace(self, start: int, stop: int, text: str) -> Change:
+        """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
+        check_text(text)
+        start, stop = whole_number("start", start), whole_number("stop", stop)
+        blocks = list(self._blocks())
+        begins = [0, *accumulate(len(part) for part, _ in blocks)]
+        if not 0 <= start <= stop <= begins[-1]:
+            raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {begins[-1]}, not {start} and {stop}")
+        margin = self._cuts.margin
+        first = max(0, bisect_right(begins, start - margin, 0, len(blocks)) - 1)
+        last = bisect_left(begins, stop + margin, first + 1, len(blocks)) if blocks else 0
+        region = "".join(part for part, _ in blocks[first:last])
+        region = region[: start - begins[first]] + text + region[stop - begins[first] :]
+        n_before = sum(len(ids) for _, ids in blocks[:first])
+        try:
+            state, new = self._with_region(blocks, first, last, n_before, region)
+        except BPEError:
+            whole = self.text
+            self._encode(whole[:start] + text + whole[stop:])
+            raise
+        self._state = state
+        return _change(n_before, list(chain.from_iterable(ids for _, ids in blocks[first:last])), new)
+
+    def truncate(self, n_tokens: int) -> Change:
+        """Shorten the text to the longest beginning that has at most `n_tokens` ids (in a piece of more than a thousand
+        characters, to one that is found by bisection); a text that has no more is left as it is."""
+        n_tokens = token_limit("n_tokens", n_tokens)
+        if self.n_ids <= n_tokens:
+            return Change(self.n_ids, 0, [])
+        room, n_kept = n_tokens, 0
+        for part, ids in self._blocks():
+            if len(ids) > room:
+                n_kept += self._n_fitting(part, room, begins=n_kept == 0)
+                break
+            room -= len(ids)
+            n_kept += len(part)
+        return self.replace(n_kept, len(self.text), "")
+
+    # --- encoding ----------------------------------------------------------------------------------------------
+
+    def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
+        """Return the state after `text` is appended, and all ids after those that were stable before."""
+        chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids = state
+        new = tail + text
+        encode = self._encode_continued if n_chunks or settled else self._encode
+        if len(new) < 2 * CHUNK:
+            place = self._cuts.last(new, len(tail) - self._cuts.margin)
+            if not place:
+                tail_ids = encode(new) if new else []
+                return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
+            ids, tail = encode(new[:place]), new[place:]
+            tail_ids = self._encode_continued(tail)
+            settled, settled_ids = settled + new[:place], settled_ids + ids
+            ids = ids + tail_ids
+            if len(settled) < CHUNK:
+                return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
+            finished, settled, settled_ids = [(settled, settled_ids)], "", []
+        else:
+            parts = list(self._cut_up(new))
+            last, more = parts.pop(), []
+            for part in parts:
+                more.append((part, encode(part)))
+                encode = self._encode_continued
+            finished = [(settled, settled_ids), *more] if settled else more
+            place = self._cuts.last(last, 0)
+            settled, tail = last[:place], last[place:]
+            settled_ids = encode(settled) if settled else []
+            tail_ids = (self._encode_continued if settled else encode)(tail)
+            ids = [*chain.from_iterable(ids for _, ids in more), *settled_ids, *tail_ids]
+        del chunks[n_chunks:]
+        chunks.extend(finished)
+        n_ids += sum(len(ids) for _, ids in finished)
+        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
+
+    def _with_region(
+        self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
+    ) -> tuple[_State, list[int]]:
+        """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
+        _, _, _, settled, settled_ids, tail, tail_ids = self._state
+        if last == len(blocks):
+            if settled and first == len(blocks) - 1:
+                return self._grown(
+                    (list(blocks[: first - 1]), first - 1, n_before - len(settled_ids), settled, settled_ids, "", []),
+                    region,
+                )
+            return self._grown((list(blocks[:first]), first, n_before, "", [], "", []), region)
+        encode = self._encode_continued if first else self._encode
+        finished: list[Chunk] = []
+        for part in self._cut_up(region):
+            finished.append((part, encode(part)))
+            encode = self._encode_continued
+        end = len(blocks) - 1
+        if settled and last < end:
+            end -= 1
+        else:
+            settled, settled_ids = "", []
+        chunks = [*blocks[:first], *finished, *blocks[last:end]]
+        new = list(chain.from_iterable(ids for _, ids in finished))
+        n_ids = sum(len(ids) for _, ids in chunks)
+        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), new
+
+    def _cut_up(self, text: str) -> Iterator[str]:
+        """Yield the parts of `text`, of CHUNK characters and a little more where there are certain places."""
+        begin = 0
+        while len(text) - begin >= 2 * CHUNK and (end := self._cuts.first(text, begin + CHUNK)):
+            yield text[begin:end]
+            begin = end
+        yield text[begin:]
+
+    def _n_fitting(self, text: str, room: int, *, begins: bool) -> int:
+        """Return the length of the longest beginning of `text` with at most `room` ids; all of it has more."""
+        encode = self._encode if begins else self._encode_continued
+        begin = 0
+        while end := self._cuts.first(text, begin + 1):
+            n_ids = len(encode(text[begin:end]))
+            if n_ids > room:
+                break
+            room, begin, encode = room - n_ids, end, self._encode_continued
+        piece = text[begin : end or None]
+
+        def exceeds(n_characters: int) -> bool:
+            try:
+                return len(encode(piece[:n_characters])) > room
+            except UnknownSymbol:  # a beginning may end in a symbol that is none within a word
+                return True
+
+        if len(piece) <= _SCANNED:
+            return begin + next((n for n in range(len(piece) - 1, 0, -1) if not exceeds(n)), 0)
+        return begin + bisect_left(range(1, len(piece)), True, key=exceeds)
+
+
+def _change(start: int, old: Sequence[int], new: list[int]) -> Change:
+    """Return the change of `old` to `new` at `start`, without the ids that both begin and end with."""
+    same, shorter = 0, min(len(old), len(new))
+    while same < shorter and old[same] == new[same]:
+        same += 1
+    ending = 0
+    while ending < shorter - same and old[-1 - ending] == new[-1 - ending]:
+        ending += 1
+    return Change(start + same, len(old) - same - ending, new[same : len(new) - ending])

@@ -1,0 +1,90 @@
+"""Between which two characters a text may be cut, and its parts normalised alone, whatever surrounds them.
+
+    "é|a"     under nfc: an "a" composes with nothing before it
+    "e|\\u0301"  no: they become "é"
+    "a|e"     no: a mark may follow and make it "é", and the pattern sees that
+
+Steps that rewrite each character alone do not look across a cut. A normal form does, unless the characters on both
+sides begin afresh (they are no marks and no parts of a syllable), and nothing can follow that the second composes with.
+Steps that put something before a text (`prefix-space`, `prepend`) count for its beginning only.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+from impls.core.text.normalization import PREFIX_SPACE, Step, call, normalizer, steps_of
+
+_FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
+_ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
+_BEFORE_A_TEXT = frozenset({PREFIX_SPACE, "prepend"})
+_JAMO = ((0x1100, 0x1200), (0xA960, 0xA980), (0xD7B0, 0xD800))
+_SYLLABLES = (0xAC00, 0xD7A4)
+
+
+class NormalBorders:
+    """Answers for one normalisation; `possible` is False where its steps allow no cut anywhere."""
+
+    def __init__(self, normalization: str | None) -> None:
+        steps = steps_of(normalization or "")
+        local = [(name, texts) for name, texts in steps if name not in _BEFORE_A_TEXT]
+        self.possible = all(
+            name in _FORMS | _ONE_BY_ONE or (name == "replace" and len(texts[0]) == 1) for name, texts in local
+        ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
+        self.changes_beginning = len(local) < len(steps)
+        """Whether a text gets something before it."""
+        self._composes = any(name in _FORMS for name, _ in local)
+        self._steps = [normalizer(call(name, *texts)) for name, texts in local] if self.possible else []
+
+    def continued(self, text: str) -> str:
+        """Return the normal form of a text that continues another, after a cut."""
+        for step in self._steps:
+            text = step(text)
+        return text
+
+    def beside(self, before: str, after: str) -> tuple[str, str] | None:
+        """Return the characters on both sides of a cut in the normalised text; None where it may not be cut there."""
+        steps: list[Step] = [str, *self._steps]
+        for step in steps:
+            before, after = step(before), step(after)
+            if not before or not after:
+                return None
+            if self._composes and not (begins_afresh(before[0]) and begins_afresh(after[0]) and stays(after[0])):
+                return None
+        return before[-1], after[0]
+
+
+def begins_afresh(character: str) -> bool:
+    """Return whether no normal form changes or moves `character` for the sake of what is before it.
+
+    False also where that is not known: for all marks, format characters and unassigned ones.
+    """
+    if character.isascii() or _is_syllable(character):
+        return True
+    return _is_plain(character) and _is_plain(unicodedata.normalize("NFKD", character)[0])
+
+
+def _is_plain(character: str) -> bool:
+    kind, code = unicodedata.category(character), ord(character)
+    if kind[0] not in "LNPSZ" or unicodedata.combining(character):
+        return False
+    return not any(first <= code < end for first, end in _JAMO)
+
+
+def stays(character: str) -> bool:
+    """Return whether no normal form changes `character` for the sake of what follows it."""
+    return character not in _first_parts() and not _is_syllable(character)
+
+
+def _is_syllable(character: str) -> bool:
+    return _SYLLABLES[0] <= ord(character) < _SYLLABLES[1]
+
+
+@lru_cache(maxsize=1)
+def _first_parts() -> frozenset[str]:
+    """Return the characters that begin the canonical decomposition of another."""
+    forms: Callable[[str], str] = unicodedata.decomposition
+    found = (forms(chr(code)).split() for code in range(0x80, 0x30000))
+    return frozenset(chr(int(parts[0], 16)) for parts in found if len(parts) == 2 and not parts[0].startswith("<"))

@@ -1,0 +1,129 @@
+"""Appends, edits, forks and truncations in random order, over every kind of model, against a fresh encoding each."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from family_libraries import FAMILIES, model_named
+from growing_texts import FRAGMENTS, follow
+from random_patterns import random_pattern
+from tokenizer_json_shapes import ODD, SHAPES
+
+import impls
+from impls import Model, TrainingSpec, formats
+from impls.core import incremental
+from impls.core.errors import InvalidPattern
+from impls.core.text.patterns import NAMED
+
+LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <|end|>\t\t\t\t\t\t,, 한국 é"] * 3
+SPECIALS = ("<|end|>", "<|endoftext|>", "<|", "日本<|end", "x\ny")
+CUT_SPECIALS = ["<|end|>", "<|endof", "<|en", "<|", "text|>", "d|>", "<", "|>", "日本<", "x\n", "\ny", "[x", "]"]
+
+
+@cache
+def of_pattern(pattern: str) -> Model:
+    return impls.train("naive", LEARNED, TrainingSpec(vocab_size=320, pattern=pattern)).model
+
+
+def with_specials(model: Model, special: tuple[str, ...] = SPECIALS) -> Model:
+    return model.with_(special_tokens=dict(zip(special, count(model.vocab_size), strict=False)))
+
+
+def flagged(*flags: str) -> Model:
+    return with_specials(of_pattern("gpt2")).with_(
+        added_tokens={"[x]": 900, "  ": 901, "hello": 902},
+        whole_token_flags={"[x]": flags, "hello": flags[:1]} if flags else {},
+    )
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "CHUNK", 12)
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    **{name: (lambda name=name: of_pattern(name)) for name in NAMED},  # type: ignore[misc]
+    "pattern of a file": lambda: of_pattern(r"\s+(?!\S)|\s+|\S{1,7}"),
+    "no automaton": lambda: of_pattern(r"(?<=a)b+|a+|[\s\S]"),
+    "specials": lambda: with_specials(of_pattern("cl100k")),
+    "specials of the patterns with stages": lambda: with_specials(of_pattern("deepseek")),
+    "added": lambda: flagged(),
+    "strips": lambda: flagged("lstrip", "rstrip"),
+    "strips left": lambda: flagged("lstrip"),
+    "strips right": lambda: flagged("rstrip"),
+    "words": lambda: flagged("single_word"),
+    **{
+        form: (lambda form=form: with_specials(of_pattern("cl100k")).with_(normalization=form))  # type: ignore[misc]
+        for form in ("nfc", "nfd", "nfkc", "nfkd+strip-accents+lowercase", "nfd+nfc", "lowercase+nfkc", "nmt", "strip")
+    },
+    "nfc and prefix": lambda: with_specials(of_pattern("gpt2")).with_(normalization="nfc+prefix-space"),
+    "replaced": lambda: of_pattern("gpt2").with_(normalization='replace(" ","_")+nfc'),
+    "prepended": lambda: with_specials(of_pattern("gpt2")).with_(normalization='prepend("\u0338")+lowercase'),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ids_are_those_of_a_fresh_encoding_and_stable_ones_stay(name: str, fuzz: int) -> None:
+    tokenizer = impls.load("priority", MODELS[name]())
+    stable = follow(tokenizer, 120 * fuzz, name, [*FRAGMENTS, *CUT_SPECIALS])
+    assert (stable > 0.2) == (name not in ("none", "no automaton", "strip")), stable
+
+
+@pytest.mark.parametrize("name", ["specials", "strips", "nfc and prefix", "specials of the patterns with stages"])
+@pytest.mark.parametrize(
+    "options",
+    [{"allowed_special": "all"}, {"allowed_special": {"<|end|>"}, "disallowed_special": ()}],
+    ids=["all", "one"],
+)
+def test_special_tokens_are_found_where_they_are_complete(name: str, options: dict[str, Any], fuzz: int) -> None:
+    tokenizer = impls.load("priority", MODELS[name]())
+    assert follow(tokenizer, 150 * fuzz, name, [*FRAGMENTS[:40], *CUT_SPECIALS * 3], **options) > 0.2
+
+
+@pytest.mark.parametrize("implementation", [name for name in impls.default_names() if name != "priority"])
+@pytest.mark.parametrize("name", ["specials", "nfc and prefix", "deepseek"])
+def test_every_implementation_follows(implementation: str, name: str, fuzz: int) -> None:
+    try:
+        tokenizer = impls.load(implementation, MODELS[name]())
+    except impls.Unsupported:
+        pytest.skip(f"{implementation} does not run it")
+    follow(tokenizer, 60 * fuzz, implementation, [*FRAGMENTS, *CUT_SPECIALS], allowed_special="all")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_models_of_every_shape_of_file(name: str, tmp_path: Path, fuzz: int) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(SHAPES[name]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = formats.load(path)
+    some = [*ODD.replace("\n", "").split("|"), *" \t\u0301\u3000", "<", "m>", "<m", "\t\t", "q", "  ", "e\u0301"]
+    follow(impls.load("priority", model), 25 * fuzz, name, some, allowed_special="all")
+
+
+def test_random_patterns(fuzz: int) -> None:
+    rng, n_stable = random.Random(5), 0.0
+    for k in range(40 * fuzz):
+        try:
+            model = of_pattern("none").with_(pattern=tuple(random_pattern(rng) for _ in range(rng.choice((1, 1, 2)))))
+            n_stable += follow(impls.load("priority", model), 20, k, FRAGMENTS)
+        except InvalidPattern:
+            continue
+    assert n_stable > 4 * fuzz
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_published_models(name: str, fuzz: int) -> None:
+    model = model_named(name)
+    some = list(model.whole_token_ids)[:: max(1, len(model.whole_token_ids) // 4)]
+    cut = [part for text in some for part in (text, text[: len(text) // 2], text[len(text) // 2 :], text[:-1])]
+    stable = follow(impls.load("compiled", model), 60 * fuzz, name, [*FRAGMENTS, *cut], allowed_special="all")
+    assert stable > 0.2

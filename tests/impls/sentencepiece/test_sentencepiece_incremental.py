@@ -1,0 +1,30 @@
+"""Texts that grow, by SentencePiece's rules: first spaces, extra spaces, unknown characters, user-defined pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from growing_texts import follow
+
+import impls
+from impls.core import incremental
+
+WITHOUT = {"nmt_nfkc", "nmt_nfkc_cf", "nfkc, spaces stay", "user-defined, nmt_nfkc"}
+"""Options with a charsmap, whose entries may reach across any place."""
+
+
+@pytest.mark.parametrize("implementation", ["priority", "compiled", "sentencepiece"])
+def test_ids_are_those_of_a_fresh_encoding(
+    trained: Any,
+    implementation: str,
+    random_texts: Callable[..., list[str]],
+    fuzz: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(incremental, "CHUNK", 12)
+    tokenizer = impls.load(implementation, trained.model)
+    stable = follow(tokenizer, 60 * fuzz, trained.name, random_texts(80, seed=11), allowed_special="all")
+    if implementation != "sentencepiece":
+        assert (stable > 0.2) == (trained.name not in WITHOUT)
