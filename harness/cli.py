@@ -20,11 +20,11 @@ import click
 from harness.printable import printable
 
 BENCH_MODULES = (
-    *("altair", "cpuinfo", "jinja2", "pandas"),
+    *("altair", "cpuinfo", "jinja2", "markdown_it", "pandas"),
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
-_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
+_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "site", "compare", "scale", "doctor", "tour")
 """Verbs that need that extra: tables, charts, the production libraries."""
 
 
@@ -80,6 +80,7 @@ _ENTRIES = {
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
         "results/local/mine --table ranking",
     ),
+    "site": ("A static site of all recorded runs.", "results/local/mine --out results/local/site"),
     "compare": ("One run against an earlier one: what got slower?", "results/local/mine results/local/mine"),
     "scale": (
         "How time grows with the length of the input: exponents.",

@@ -46,7 +46,8 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
     return render(
         "run.html",
         vega,
-        asset("page.js"),
+        asset("tables.js") + asset("page.js"),
+        evaluating=True,
         title=f"bpebench: {run.label}",
         subtitle=f"Run {run.label}" + (f" · {where}" if where else ""),
         sections=sections,
