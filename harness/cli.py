@@ -24,7 +24,7 @@ BENCH_MODULES = (
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
-_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "site", "compare", "scale", "doctor", "tour")
+_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "site", "submission", "compare", "scale", "doctor", "tour")
 """Verbs that need that extra: tables, charts, the production libraries."""
 
 
@@ -81,6 +81,10 @@ _ENTRIES = {
         "results/local/mine --table ranking",
     ),
     "site": ("A static site of all recorded runs.", "results/local/mine --out results/local/site"),
+    "submission": (
+        "A run as a folder to send as a pull request, and what must hold of it.",
+        "make results/local/mine --out results/local/sent",
+    ),
     "compare": ("One run against an earlier one: what got slower?", "results/local/mine results/local/mine"),
     "scale": (
         "How time grows with the length of the input: exponents.",

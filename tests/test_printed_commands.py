@@ -18,7 +18,7 @@ from harness.data import cache_folder
 _ROOT = Path(__file__).resolve().parents[1]
 _LONG = ("tour", "doctor")
 """Verbs whose examples are left to themselves: what `make run` runs, and what says that this machine is busy."""
-_FINDS = ("explain",)
+_FINDS = ("explain", "submission")
 """Verbs whose examples have something to find, which is status 1."""
 
 
