@@ -35,6 +35,8 @@ from harness.records import (
 MANIFEST_FILE = "submission.json"
 FILES = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
 FORMAT = 1
+_GENERATED = ("README.md", "charts")
+"""What `report --readme` adds; it is compared with the records there."""
 LEAST_ROUNDS = 3
 MOST_NOISE = 1.0
 """The largest noise floor: two copies of one implementation must not differ by a factor of two."""
@@ -89,7 +91,7 @@ def faults_of(folder: Path, committed: Sequence[Path] = ()) -> list[str]:
     faults = [
         f"{entry.name}: is not part of a submission"
         for entry in sorted(folder.iterdir())
-        if entry.name not in (*FILES, MANIFEST_FILE) or entry.is_symlink()
+        if entry.name not in (*FILES, MANIFEST_FILE, *_GENERATED) or entry.is_symlink()
     ]
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)

@@ -214,6 +214,8 @@ def test_names_of_this_machine_and_its_user_are_refused(
 
 
 def test_damaged_and_foreign_files_are_named(sent: Path) -> None:
+    (sent / "README.md").write_text("generated")
+    assert faults_of(sent, COMMITTED) == []
     (sent / "notes.txt").write_text("hello")
     (sent / "plan.json").write_text("{half")
     faults = faults_of(sent)

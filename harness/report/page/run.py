@@ -77,13 +77,13 @@ def _middle(
             "name": name,
             "heading": heading,
             "charts": here,
-            "marks": _AGREEMENT_MARKS if name == "agreement" else _KIND_MARKS,
+            "marks": _AGREEMENT_MARKS if name == "agreement" else KIND_MARKS,
             "tables": views,
             "analyses": _analyses(found["speed"], analyses) if "speed" in views else {},
         }
 
 
-_KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
+KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
 _AGREEMENT_MARKS = [(f"agreement-{i}", "square", status) for i, status in enumerate(palette.AGREEMENTS)]
 """Colour, shape and meaning of each entry of a legend."""
 

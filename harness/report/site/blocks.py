@@ -44,10 +44,14 @@ def pareto(run: Run) -> list[Chart]:
     return list(pareto_charts(run.records, run.speed_rows))
 
 
-def training_charts(run: Run) -> list[Chart]:
-    """Return the charts of a run that only trains, and the merge counts of any."""
-    only_trains = all(row["task"] == "train" for row in run.speed_rows)
-    return [*(throughput_charts(run.speed_rows) if only_trains else ()), *merge_charts(run.records)]
+def only_trains(run: Run) -> bool:
+    """Return whether a run times nothing but training."""
+    return all(row["task"] == "train" for row in run.speed_rows)
+
+
+def training_charts(run: Run, with_speed: bool) -> list[Chart]:
+    """Return the charts of training speed, where they are wanted, and of the merge counts of a run."""
+    return [*(throughput_charts(run.speed_rows) if with_speed else ()), *merge_charts(run.records)]
 
 
 def chart_blocks(charts: Sequence[Chart], run: Run) -> list[Block]:
@@ -55,6 +59,10 @@ def chart_blocks(charts: Sequence[Chart], run: Run) -> list[Block]:
     shown = [{"name": slug(chart.name), "alternative": chart.alternative, "svg": themed(chart)} for chart in charts]
     command = f"bpebench report {run.label} --charts charts"
     return [{"kind": "charts", "charts": shown, "command": command}] if shown else []
+
+
+_SAID_ELSEWHERE = re.compile(r' (?:(?:aria-[a-z]+|role|class|pointer-events|font-family)="[^"]*"|opacity="1")')
+"""Attributes of an image that its figure has, and those that change nothing."""
 
 
 @cache
@@ -68,7 +76,7 @@ def _variables() -> dict[str, str]:
 
 def themed(chart: Chart) -> Markup:
     """Return the image of a chart as an element whose colours are those of the page, light or dark."""
-    drawn = re.sub(r' (?:aria-[a-z]+|role|class)="[^"]*"', "", svg(chart, "light"))  # the figure has the words
+    drawn = _SAID_ELSEWHERE.sub("", svg(chart, "light"))
     return Markup(re.sub(r'"(#[0-9a-fA-F]{6})"', lambda found: f'"{_colour(found[1])}"', drawn))
 
 

@@ -113,7 +113,7 @@ class _Gathered:
         self.found: dict[tuple[str, str], Evidence] = {}
         self.newest: dict[str, str | None] = {}
         for run in sorted(runs, key=date_of):
-            for name in {m.implementation for m in of_kind(run.records, Measurement) if m.status == "ok"}:
+            for name in _judged(run):
                 self.newest[name] = version_of(run, name)
 
     def of(self, implementation: str, model: str) -> Evidence:
@@ -130,6 +130,13 @@ class _Gathered:
         for name, against in ((one, other), (other, one)):
             if self.is_current(run, name):
                 self.of(name, model).credit(run, corpus, n_bytes, n_texts, against)
+
+
+def _judged(run: Run) -> set[str]:
+    """Return whose ids the run compared."""
+    timed = [m for m in of_kind(run.records, Measurement) if m.status == "ok"]
+    pairs = [{pair.a, pair.b} for pair in of_kind(run.records, Agreement)]
+    return {m.implementation for m in timed}.union({m.reference for m in timed}, *pairs) - {""}
 
 
 def evidence(runs: Sequence[Run], disagreements: Iterable[Disagreement] = ()) -> list[Evidence]:

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.records import Disagreement
+from harness.report.page.run import KIND_MARKS
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
 from harness.report.site import tables as site_tables
@@ -19,6 +20,7 @@ from harness.report.site.blocks import (
     Block,
     chart_blocks,
     distinct,
+    only_trains,
     pareto,
     section_of,
     table_block,
@@ -114,6 +116,7 @@ class Site:
                 for row in summary(self.evidence)
             ],
             run_links=[{"href": f"runs/{self.files[r.folder.name]}.html", "text": r.folder.name} for r in self.runs],
+            kinds=KIND_MARKS,
             view_data=script_json(data),
         )  # fmt: skip
 
@@ -180,7 +183,10 @@ class Site:
     def _training(self, here: str, heading: str) -> str:
         names = ("training", "trained", "learned", "trainers", "trainer-differences")
         lead = "How fast merges are learned, and which trainers learn the same ones under the same tie rule."
-        return self._page(here, heading, lead, self._by_run(names, training_charts))
+        # Charts of the newest run of each machine that only trains; all have their tables.
+        drawn = [group[0] for group in by_machine(list(filter(only_trains, self.runs)))]
+        sections = self._by_run(names, lambda run: training_charts(run, run in drawn))
+        return self._page(here, heading, lead, sections)
 
     def _hostile(self, here: str, heading: str) -> str:
         sections: list[Block] = []
@@ -232,7 +238,9 @@ class Site:
                 for run in group
             ]  # fmt: skip
             sections.append(section_of(f"machine-{len(sections) + 1}", name, [{"kind": "links", "links": links}]))
-        history = table_of("history", list(history_rows(self.every_run)))
+        history = table_of(
+            "history", sorted(history_rows(self.every_run), key=lambda row: (row["workload"], row["implementation"]))
+        )
         if len(history.frame):
             block = table_block(history, "bpebench compare results/EARLIER results/LATER")
             block["view"]["folded"] = False

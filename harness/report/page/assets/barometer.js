@@ -31,13 +31,23 @@ function scaleOf(values) {
   return { at, ticks: [] };
 }
 
+// The shapes of the kinds in every chart of a report, around (0, 0).
+const SHAPES = {
+  pure: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z",
+  compiled: "M0-5.8 5.8 0 0 5.8-5.8 0Z",
+  production: "M-4.2-4.2H4.2V4.2H-4.2Z",
+  peer: "M0-5.2 5.2 4.2H-5.2Z",
+};
+
 function marksOf(row, scale, relative) {
   const shapes = scale.ticks.map((tick) => shape("line", { class: "grid", x1: `${scale.at(tick)}%`, x2: `${scale.at(tick)}%`, y1: 0, y2: "100%" }));
   if (relative) shapes.push(shape("line", { class: "one", x1: `${scale.at(1)}%`, x2: `${scale.at(1)}%`, y1: 0, y2: "100%" }));
   if (value(row.figure) > 0) {
     const y = "50%";
     shapes.push(shape("line", { class: "range", x1: `${scale.at(value(row.low))}%`, x2: `${scale.at(value(row.high))}%`, y1: y, y2: y }));
-    shapes.push(shape("circle", { cx: `${scale.at(value(row.figure))}%`, cy: y, r: 4.5 }));
+    const dot = shape("svg", { class: "dot", x: `${scale.at(value(row.figure))}%`, y, overflow: "visible" });
+    dot.append(shape("path", { d: SHAPES[row.kind] }));
+    shapes.push(dot);
   }
   return shapes;
 }
@@ -58,8 +68,9 @@ function viewImage(table) {
       if (part.tagName === "text") {
         Object.entries({ x: across(part.getAttribute("x")), y: y + 4, "text-anchor": "middle" }).forEach(([k, v]) => copy.setAttribute(k, v));
         copy.textContent = part.textContent;
-      } else if (part.tagName === "circle") {
-        Object.entries({ cx: across(part.getAttribute("cx")), cy: y, r: 4.5 }).forEach(([k, v]) => copy.setAttribute(k, v));
+      } else if (part.matches(".dot")) {
+        copy.append(shape("path", { d: part.firstChild.getAttribute("d") }));
+        Object.entries({ x: across(part.getAttribute("x")), y, overflow: "visible" }).forEach(([k, v]) => copy.setAttribute(k, v));
       } else {
         const range = part.classList.contains("range");
         const half = range ? 0 : step / 2;
@@ -74,8 +85,9 @@ function viewImage(table) {
     const ink = colour(row.classList.contains("failed") ? "quiet" : "ink");
     image.append(shape("text", { x: 8, y: y + 4, fill: ink }, row.cells[0].textContent));
     lift(row.querySelector(".dots svg"), y, [...row.classList].find((name) => name.startsWith("kind-")));
-    const said = row.classList.contains("failed") ? row.cells[row.cells.length - 1].textContent : row.cells[2].textContent;
-    image.append(shape("text", { x: left + plot + 16, y: y + 4, fill: ink }, said.slice(0, 18)));
+    const failed = row.classList.contains("failed");
+    const said = row.cells[failed ? 1 : 2].textContent;
+    image.append(shape("text", { x: failed ? left : left + plot + 16, y: y + 4, fill: ink }, said.length > 90 ? `${said.slice(0, 90)}…` : said));
   });
   return new XMLSerializer().serializeToString(image);
 }
@@ -153,7 +165,7 @@ if (form) {
   function rowsOf(workload) {
     const base = workload.ranked.indexOf(state.base);
     const rows = workload.rows.map(([who, figure, low, high, ratio, alike, text, verdict]) => {
-      const row = { who, figure, low, high, ratio, mark: alike ? "≈ " : "", text, verdict, failed: figure === null };
+      const row = { who, kind: data.kinds[who], figure, low, high, ratio, mark: alike ? "≈ " : "", text, verdict, failed: figure === null };
       if (state.as !== "relative") return row;
       const place = workload.ranked.indexOf(who);
       if (place < 0) return { ...row, figure: null, mark: "" };
@@ -242,5 +254,6 @@ if (form) {
   });
   state = restored();
   form.hidden = false;
+  document.getElementById("view-kinds").hidden = false;
   draw();
 }

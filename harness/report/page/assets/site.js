@@ -31,6 +31,7 @@ function asJson({ heads, rows }) {
 function asImage(svg) {
   // A copy that needs no page: the colours as they are here and now.
   const copy = svg.cloneNode(true);
+  copy.setAttribute("font-family", "Arial, Helvetica, sans-serif");
   const style = getComputedStyle(document.documentElement);
   const text = new XMLSerializer().serializeToString(copy);
   return text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
