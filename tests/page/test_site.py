@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.records import Counterexample, Disagreement, RecordError, Text
+from harness.records import Counterexample, Disagreement, Measurement, RecordError, RecordWriter, Text
 from harness.report.run import Run
 from harness.report.site.build import MOST_BYTES, gather, write_site
 from harness.report.site.evidence import evidence
@@ -373,10 +373,27 @@ def hostile_site(hostile_folder: Path, hostile_text: str, tmp_path_factory: pyte
         difference="fault", agreement_class="equal under conditions", versions={text: text},
     )  # fmt: skip
     npm = {"package": text, "version": "1", "model": "m", "faults": [{"check": text, "input": hostile_text}]}
-    run = Run("</code><script>window.hacked=7</script>", hostile_folder)
-    out = tmp_path_factory.mktemp("hostile") / "site"
+    tag = "<img src=x onerror=window.hacked=9>"
+    folder = tmp_path_factory.mktemp("hostile") / tag
+    folder.mkdir()
+    facts = dict.fromkeys(("date", "cpu", "command", "profile"), tag)
+    machine = facts | {"warnings": [tag], "packages": {tag: tag}, "usable_cores": tag, tag: {tag: [tag]}}
+    (folder / "machine.json").write_text(json.dumps(machine))
+    (folder / "plan.json").write_text(json.dumps({"workloads": [{"name": f"{tag}/m/c", "analysis": tag}]}))
+    timed: dict[str, Any] = {"task": "encode", "model": tag, "corpus": tag, "n_bytes": 10, "n_texts": 1, "digest": "d"}
+    example = Counterexample(Text.of(tag), [1], [2])
+    with RecordWriter(folder) as writer:
+        for name, status in ((tag, "ok"), ("tiktoken", "ok"), (f"{tag}2", "mismatch"), (f"{tag}3", "crash")):
+            writer.write(
+                Measurement(
+                    workload=f"{tag}/m/c", implementation=name, status=status, reason=tag, samples_seconds=[0.1],  # type: ignore[arg-type]
+                    reference="tiktoken", counterexample=example, **timed,
+                )
+            )  # fmt: skip
+    run = Run(f"</code>{tag}", folder)
+    out = folder.parent / "site"
     methodology = "# M\n\n[x](javascript:alert(1)) <script>window.hacked=8</script>"
-    write_site(Site([run], [found], [npm], methodology), out)
+    write_site(Site([run, Run("hostile", hostile_folder)], [found], [npm], methodology), out)
     return out
 
 
