@@ -73,6 +73,8 @@ def pack(run: Path, out: Path, committed: Sequence[Path] = ()) -> list[str]:
     """Write the run as a folder that can be sent; return what is wrong with it, in which case nothing is written."""
     if out.exists() and any(out.iterdir()):
         raise RecordError(f"{out}: is not empty; name a new folder")
+    if not (run / RECORDS_FILE).is_file():
+        raise RecordError(f"{run}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
     faults = [*content_faults(run, committed), *named_faults(run, FILES, own_names())]
     if not faults:
         contents = {name: (run / name).read_bytes() for name in FILES}

@@ -251,6 +251,9 @@ def test_the_command_packs_checks_and_says_what_does_not_hold(
     assert ended.status == 2
     assert "holds no submission.json" in ended.err
     assert bpebench("submission", "make", str(run)).status == 2
+    ended = bpebench("submission", "make", str(tmp_path / "nowhere"), "--out", str(tmp_path / "none"))
+    assert ended.status == 2
+    assert "holds no records.jsonl" in ended.err
 
 
 def test_a_run_on_a_busy_machine_is_refused(run: Path) -> None:

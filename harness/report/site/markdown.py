@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count, pairwise
+
 from markdown_it import MarkdownIt
 
 from harness.report.page.templates import slug
@@ -19,11 +22,13 @@ def html_of(text: str) -> str:
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         tokens = tokens[3:]
     taken: set[str] = set()
-    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.type == "heading_open" and after is not None:
+    for token, after in pairwise(tokens):
+        if token.type == "heading_open":
             name = slug(after.content)
             token.attrSet("id", name if name not in taken else f"{name}-{len(taken)}")
             taken.add(name)
     html = str(markdown.renderer.render(tokens, markdown.options, {}))
-    box = '<div class="scroll" role="region" tabindex="0" aria-label="Table"><table>'
-    return html.replace("<table>", box).replace("</table>", "</table></div>")
+    number = count(1)
+    box = '<div class="scroll" role="region" tabindex="0" aria-label="Table %d"><table>'
+    html = re.sub("<table>", lambda _: box % next(number), html)
+    return html.replace("</table>", "</table></div>")

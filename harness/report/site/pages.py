@@ -87,7 +87,8 @@ class Site:
         for run in self.every_run:
             yield f"runs/{self.files[run.folder.name]}.html", self._run(run)
         for found in self.evidence:
-            yield f"badges/{self.badge_files[found.implementation, found.model]}.svg", self._badge(found, "../")
+            name = self.badge_files[found.implementation, found.model]
+            yield f"badges/{name}.svg", self._badge(found, f"../exact.html#{name}")
 
     def _page(self, here: str, heading: str, lead: str, sections: Sequence[Block], up: str = "", **more: Any) -> str:
         template = "site/index.html" if here == "index" else "site/layout.html"
@@ -155,15 +156,15 @@ class Site:
     def _badge_block(self, found: Evidence) -> Block:
         return {
             "kind": "badge", "found": found, "id": self.badge_files[found.implementation, found.model],
-            "svg": Markup(self._badge(found, "")), "runs": self.files,
+            "svg": Markup(self._badge(found)), "runs": self.files,
         }  # fmt: skip
 
-    def _badge(self, found: Evidence, up: str) -> str:
+    def _badge(self, found: Evidence, page: str = "") -> str:
         said, label = found.said, "ids"
         return render(
             "site/badge.svg", label=label, said=said, left=30, right=round(6.2 * len(said)) + 14,
             colour=_COLOURS[found.verdict], implementation=found.implementation, model=found.model,
-            page=f"{up}exact.html#{self.badge_files[found.implementation, found.model]}",
+            page=page,
         )  # fmt: skip
 
     # --- by subject ----------------------------------------------------------------------------------------------
@@ -221,8 +222,9 @@ class Site:
     def _methodology(self, here: str, heading: str) -> str:
         from harness.report.site.markdown import html_of
 
-        html = Markup(html_of(self.methodology)) if self.methodology else Markup("")
-        blocks = [{"kind": "html", "html": html}]
+        blocks: list[Block] = [{"kind": "html", "html": Markup(html_of(self.methodology))}]
+        if not self.methodology:
+            blocks = [{"kind": "note", "text": "METHODOLOGY.md is in the repository of the suite, and was not there."}]
         return self._page(here, heading, "", [section_of("text", "What the figures mean", blocks)])
 
     def _runs(self, here: str, heading: str) -> str:
