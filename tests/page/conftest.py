@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browsers import browser, open_page
+from built_site import hostile_site, site_folder
 from command_line import bpebench
 
 from harness.records import (
@@ -30,7 +31,7 @@ from harness.records import (
 )
 from harness.report.page.run import render_page
 
-__all__ = ["bpebench", "browser", "open_page"]
+__all__ = ["bpebench", "browser", "hostile_site", "open_page", "site_folder"]
 
 MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]

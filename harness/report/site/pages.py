@@ -71,6 +71,12 @@ class Site:
         return distinct({run.folder.name: slug(run.folder.name) for run in self.every_run})
 
     @cached_property
+    def places(self) -> dict[str, str]:
+        """Return the place of each implementation on the page of verified text."""
+        names = dict.fromkeys(found.implementation for found in self.evidence)
+        return distinct({name: f"of-{slug(name)}" for name in names})
+
+    @cached_property
     def badge_files(self) -> dict[tuple[str, str], str]:
         """Return the file of each badge, and its place on the page of verified text."""
         return distinct({(found.implementation, found.model): slug_of(found) for found in self.evidence})
@@ -113,7 +119,7 @@ class Site:
             tiles_shown=list(self._tiles(main)),
             begin=begin and begin | {"run": chosen["id"], **{key: chosen[key] for key in ("command", "claimed")}},
             exact=[
-                row | {"id": f"of-{slug(row['name'])}", "mark": _MARKS.get(row["verdict"], "other")}
+                row | {"id": self.places[row["name"]], "mark": _MARKS.get(row["verdict"], "other")}
                 for row in summary(self.evidence)
             ],
             run_links=[{"href": f"runs/{self.files[r.folder.name]}.html", "text": r.folder.name} for r in self.runs],
@@ -125,7 +131,7 @@ class Site:
         rows = summary(self.evidence)
         exact, wrong = (sum(row["verdict"] == verdict for row in rows) for verdict in ("exact", "wrong ids"))
         if rows:
-            said = f"implementations gave the reference's ids on every text; {wrong} did not"
+            said = f"implementations gave no other ids than the reference; {wrong} did"
             yield {"figure": f"{exact} of {exact + wrong}", "text": said, "href": "#exact"}
         wanted = ((main, "as fast as"), *((run, "learns|hostile") for run in self.runs if run is not main))
         seen: set[str] = set()
@@ -140,7 +146,7 @@ class Site:
     def _exact(self, here: str, heading: str) -> str:
         sections = [
             {
-                "id": f"of-{slug(name)}", "heading": f"{name} {some[0].version or ''}".strip(), "lead": "",
+                "id": self.places[name], "heading": f"{name} {some[0].version or ''}".strip(), "lead": "",
                 "blocks": [self._badge_block(found) for found in some],
             }
             for name, some in grouped(self.evidence, lambda found: found.implementation).items()
