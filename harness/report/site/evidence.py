@@ -98,7 +98,7 @@ class Evidence:
         if self.verdict == "exact":
             return f"verified on {wording.size(self.n_bytes)}, {wording.counted(self.n_strings, 'string')}, {self.date}"
         example = self.wrong.example if self.wrong is not None else None
-        return self.verdict if example is None else f"wrong on {wording.quoted(example.text.text, 24)}"
+        return self.verdict if example is None else f"wrong on {wording.quoted(example.text.escaped, 24)}"
 
 
 def _total(by_corpus: dict[str, int]) -> int:
@@ -206,7 +206,7 @@ def summary(found: Iterable[Evidence]) -> list[dict[str, Any]]:
                 "name": name, "version": some[0].version, "verdict": verdict,
                 "n_bytes": sum(one.n_bytes for one in some), "n_strings": sum(one.n_strings for one in some),
                 "n_models": sum(one.n_bytes > 0 for one in some),
-                "text": None if example is None else example.text.text,
+                "text": None if example is None else example.text.escaped,
                 "others": "; ".join(f"{status}: {_shortened(reason)}" for status, reason in others.items()),
             }
         )  # fmt: skip

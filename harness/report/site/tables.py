@@ -95,7 +95,7 @@ def kept_table(found: Iterable[Disagreement]) -> Table:
     rows = [
         {
             "between": f"{_named(one.a, one)}, {_named(one.b, one)}", "model": one.model or "generated",
-            "text": one.counterexample.text.text,
+            "text": one.counterexample.text.escaped,
             "expected": wording.ids(one.counterexample.expected, 6), "got": wording.ids(one.counterexample.got, 6),
             "difference": one.difference if one.holds == "differs" else "fixed",
             "stage": f"{one.stage}: {meaning}" if (meaning := dict(STAGES).get(one.stage)) else one.stage or None,  # type: ignore[call-overload]
