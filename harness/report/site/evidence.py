@@ -14,7 +14,7 @@ from typing import Any
 from harness.records import Agreement, Counterexample, Disagreement, Measurement, of_kind
 from harness.report import wording
 from harness.report.run import Run
-from harness.report.site.versions import date_of, package_of, version_of
+from harness.report.site.versions import date_of, package_of, release_order, version_of
 from harness.report.table import grouped
 
 REFERENCES = ("tiktoken", "priority", "naive")
@@ -112,9 +112,10 @@ class _Gathered:
     def __init__(self, runs: Sequence[Run]) -> None:
         self.found: dict[tuple[str, str], Evidence] = {}
         self.newest: dict[str, str | None] = {}
-        for run in sorted(runs, key=date_of):
+        for run in runs:
             for name in _judged(run):
-                self.newest[name] = version_of(run, name)
+                found = (version_of(run, name), self.newest.get(name))
+                self.newest[name] = max(found, key=lambda version: release_order(version or ""))
 
     def of(self, implementation: str, model: str) -> Evidence:
         """Return the evidence of an implementation on a vocabulary, empty at first."""

@@ -44,6 +44,11 @@ def shown_version(run: Run, implementation: str) -> str:
     return wording.ABSENT if version is None else f"{version} ({str(commit)[:7]})" if commit else version
 
 
+def release_order(version: str) -> tuple[int, ...]:
+    """Return the key that sorts releases: 0.14.0 comes after 0.9.2, whenever they were measured."""
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
 def date_of(run: Run) -> str:
     """Return the date of a run, empty where it is not recorded."""
     return str(run.machine.get("date") or "")

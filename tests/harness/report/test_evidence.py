@@ -64,6 +64,9 @@ def test_only_the_newest_recorded_version_counts(tmp_path: Path) -> None:
     new = made(tmp_path / "new", *verified("kitoken", n_bytes=400), date="2026-02-02")
     found = only(evidence([new, old]), "kitoken")
     assert (found.version, found.n_bytes, found.date) == ("1.0", 400, "2026-02-02")
+    later = made(tmp_path / "later", *verified("kitoken", n_bytes=900), packages={"kitoken": "0.10"}, date="2026-03-03")
+    assert only(evidence([later, new, old]), "kitoken").n_bytes == 400
+    assert only(evidence([later, old]), "kitoken").version == "0.10"
 
 
 def a_disagreement(**more: Any) -> Disagreement:
