@@ -15,13 +15,11 @@ import msgspec
 _TEXTS = ("base64", "escaped")
 """Fields that hold texts of corpora, in which anything may occur."""
 _PRIVATE = (
-    (
-        re.compile(r"(?<![\w.~/-])(?:/(?:home|Users|root|tmp|var|mnt|opt|srv|private|Volumes)/|~/|[A-Za-z]:\\)\S*"),
-        "a path",
-    ),
+    (re.compile(r"(?<![\w.~/-])(?:/[A-Za-z][\w.-]*/|~/|[A-Z]:\\)\S*"), "a path"),
     (re.compile(r"file://\S+"), "a path"),
-    (re.compile(r"[\w.+-]+@[\w-]+\.\w[\w.]*"), "an address of mail"),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b(?=:\d|\W*$)"), "an address of a machine"),
+    (re.compile(r"[\w.+-]+@[A-Za-z][\w-]*\.[A-Za-z][\w.]*"), "an address of mail"),
+    (re.compile(r"\b(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}\b"), "an address of a machine"),
+    (re.compile(r"(?<=[@/])\d{1,3}(?:\.\d{1,3}){3}\b|\b\d{1,3}(?:\.\d{1,3}){3}(?=:\d)"), "an address of a machine"),
     (re.compile(r"\b[\w-]+\.(?:local|lan|internal|localdomain)\b"), "the name of a machine"),
 )
 _COMMON = ("root", "user", "admin", "ubuntu", "runner", "localhost", "debian", "home")

@@ -43,6 +43,7 @@ def run(tmp_path: Path) -> Path:
     for name in FILES:
         shutil.copy(RUN / name, folder / name)
     change(folder, protocol=1)
+    change(folder, os="Linux 5.15.167.4", python_compiler="GCC 12.2.0.1")  # versions of four numbers are no addresses
     return folder
 
 
@@ -144,6 +145,10 @@ def a_machine(lines: Lines) -> None:
     lines[0]["reason"] = "refused by build7.internal"
 
 
+def a_number(lines: Lines) -> None:
+    lines[0]["reason"] = "no answer from 192.168.7.20"
+
+
 def twice(lines: Lines) -> None:
     lines.append(lines[0])
 
@@ -166,6 +171,7 @@ def twice(lines: Lines) -> None:
         (a_path, {}, "holds a path, '/home/ada/models/x.json'"),
         (an_address, {}, "an address of mail"),
         (a_machine, {}, "the name of a machine, 'build7.internal'"),
+        (a_number, {}, "an address of a machine"),
         (twice, {}, "a line is there twice"),
         (lambda lines: None, {"protocol": 2}, "measured by protocol 2, not 1"),
         (lambda lines: None, {"protocol": None}, "protocol is not recorded"),
