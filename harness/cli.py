@@ -20,11 +20,13 @@ import click
 from harness.printable import printable
 
 BENCH_MODULES = (
-    *("altair", "cpuinfo", "jinja2", "pandas"),
+    *("altair", "cpuinfo", "jinja2", "markdown_it", "pandas"),
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
-_MEASURING = ("evaluate", "sweep", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
+_MEASURING = (
+    *("evaluate", "sweep", "check", "fuzz", "run", "report", "site", "submission", "compare", "scale", "doctor", "tour"),
+)
 """Verbs that need that extra: tables, charts, the production libraries."""
 
 
@@ -83,6 +85,11 @@ _ENTRIES = {
     "report": (
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
         "results/local/mine --table ranking",
+    ),
+    "site": ("A static site of all recorded runs.", "results/local/mine --out results/local/site"),
+    "submission": (
+        "A run as a folder to send as a pull request, and what must hold of it.",
+        "make results/local/mine --out results/local/sent",
     ),
     "compare": ("One run against an earlier one: what got slower?", "results/local/mine results/local/mine"),
     "scale": (

@@ -22,6 +22,8 @@ from harness.measure.workloads import short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
 
 PLAN_FILE = "plan.json"
+PROTOCOL = 1
+"""Number of the protocol by METHODOLOGY; it changes where figures before and after cannot be compared."""
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -42,6 +44,7 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
     """
     before = read_machine(folder)
     facts = {
+        "protocol": PROTOCOL,
         "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
         **own,
         "date": before.get("date") or datetime.now(UTC).date().isoformat(),

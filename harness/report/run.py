@@ -31,12 +31,12 @@ class Run:
     @cached_property
     def charts(self) -> dict[str, Chart]:
         """Return its charts by name."""
-        return {chart.name: chart for chart in charts(self.records, self._speed_rows)}
+        return {chart.name: chart for chart in charts(self.records, self.speed_rows)}
 
     @cached_property
     def headlines(self) -> list[Headline]:
         """Return its headlines."""
-        return headlines(self.records, self._speed_rows)
+        return headlines(self.records, self.speed_rows)
 
     @cached_property
     def machine(self) -> dict[str, Any]:
@@ -60,7 +60,8 @@ class Run:
             return {}
 
     @cached_property
-    def _speed_rows(self) -> list[Row]:
+    def speed_rows(self) -> list[Row]:
+        """Return a row for each workload and implementation, as `speed.speed_rows`."""
         return speed.speed_rows(self.records)
 
     @cached_property
@@ -70,5 +71,5 @@ class Run:
     def tables(self, price: float) -> dict[str, Table]:
         """Return its tables by name, costs at `price` per million tokens."""
         if price not in self._tables:
-            self._tables[price] = tables(self.records, price, self._speed_rows)
+            self._tables[price] = tables(self.records, price, self.speed_rows)
         return self._tables[price]

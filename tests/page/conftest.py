@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import browser, open_page
+from built_site import hostile_site, site_folder
+from command_line import bpebench
 
 from harness.records import (
     MACHINE_FILE,
@@ -27,6 +30,8 @@ from harness.records import (
     Verdict,
 )
 from harness.report.page.run import render_page
+
+__all__ = ["bpebench", "browser", "hostile_site", "open_page", "site_folder"]
 
 MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]
@@ -261,3 +266,8 @@ def page_html(run_folder: Path) -> str:
 @pytest.fixture(scope="session")
 def hostile_html(hostile_folder: Path) -> str:
     return render_page(hostile_folder)
+
+
+@pytest.fixture(scope="session")
+def hostile_text() -> str:
+    return HOSTILE

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 
 pytestmark = pytest.mark.page
 
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update",
-    "--disable-sync",
-]  # fmt: skip
 DRAWN = "() => document.querySelectorAll('.plot').length === document.querySelectorAll('.plot[data-drawn] svg').length"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -39,34 +24,6 @@ def written(html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(html, encoding="utf-8")
     return path.as_uri()
-
-
-class Watched:
-    """A page that remembers what it complained about and what it asked the network for."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self.requests.append(request.url))
-
-
-@pytest.fixture
-def open_page(browser: Browser) -> Iterator[object]:
-    contexts = []
-
-    def open_(url: str, *, scheme: str = "light", width: int = 1280, height: int = 900) -> Watched:
-        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})  # type: ignore[arg-type]
-        contexts.append(context)
-        watched = Watched(context.new_page())
-        watched.page.goto(url)
-        return watched
-
-    yield open_
-    for context in contexts:
-        context.close()
 
 
 def draw_all(page: Page) -> None:

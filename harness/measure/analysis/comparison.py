@@ -65,7 +65,7 @@ def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | 
     if not old or not new:
         return "not recorded of both"
     differing = [name for fact, name in _MACHINE_FACTS.items() if old.get(fact) != new.get(fact)]
-    memory = [facts.get("memory_bytes") or 0 for facts in (old, new)]
+    memory = [size if isinstance(size := facts.get("memory_bytes"), int) else 0 for facts in (old, new)]
     if abs(memory[0] - memory[1]) > _SAME_MEMORY * max(memory):
         differing.append("memory")
     return ", ".join(dict.fromkeys(differing)) or None

@@ -46,7 +46,8 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
     return render(
         "run.html",
         vega,
-        asset("page.js"),
+        asset("tables.js") + asset("page.js"),
+        evaluating=True,
         title=f"bpebench: {run.label}",
         subtitle=f"Run {run.label}" + (f" · {where}" if where else ""),
         sections=sections,
@@ -76,13 +77,13 @@ def _middle(
             "name": name,
             "heading": heading,
             "charts": here,
-            "marks": _AGREEMENT_MARKS if name == "agreement" else _KIND_MARKS,
+            "marks": _AGREEMENT_MARKS if name == "agreement" else KIND_MARKS,
             "tables": views,
             "analyses": _analyses(found["speed"], analyses) if "speed" in views else {},
         }
 
 
-_KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
+KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
 _AGREEMENT_MARKS = [(f"agreement-{i}", "square", status) for i, status in enumerate(palette.AGREEMENTS)]
 """Colour, shape and meaning of each entry of a legend."""
 

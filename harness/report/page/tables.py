@@ -62,4 +62,6 @@ def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
 
 def _sort_value(row: Mapping[str, Any], column: Column) -> str:
     value = row.get(_SORTED_BY.get(column.key, column.key), row[column.key])
-    return "" if value is None or not isinstance(value, int | float) else repr(value)
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return repr(value) if isinstance(value, int) else ""

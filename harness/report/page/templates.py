@@ -24,11 +24,14 @@ _LONGEST_PIECE = 80
 """Characters of a piece that are shown."""
 
 
-def render(template: str, *scripts: str, **values: object) -> str:
-    """Return the page that `templates/TEMPLATE` makes of `values`; only `scripts` may run in it."""
+def render(template: str, *scripts: str, evaluating: bool = False, **values: object) -> str:
+    """Return the page that `templates/TEMPLATE` makes of `values`.
+
+    Only `scripts` may run in it, and make functions of text only where they are `evaluating`.
+    """
     colours = {scheme: _variables(scheme) for scheme in palette.SCHEMES}
     page = _environment().get_template(template)
-    return page.render(policy=_policy(*scripts), colours=colours, font=palette.FONT, **values)
+    return page.render(policy=_policy(*scripts, evaluating=evaluating), colours=colours, font=palette.FONT, **values)
 
 
 def script_json(value: object) -> Markup:
@@ -66,9 +69,12 @@ def _environment() -> Environment:
     environment.filters |= {
         "attributes": _attributes,
         "capitalized": str.capitalize,
+        "count": wording.count,
         "plain": _plain,
         "present": _present,
+        "quoted": wording.quoted,
         "shortened": lambda text: text if len(text) <= _LONGEST_PIECE else f"{text[:_LONGEST_PIECE]}…",
+        "size": wording.size,
         "spaces_marked": _spaces_marked,
     }
     environment.tests["list_of_parts"] = _is_list_of_parts
@@ -109,10 +115,11 @@ def _plain(value: object, name: str) -> str:
     return wording.figure(value) if isinstance(value, float) else wording.text(value)
 
 
-def _policy(*scripts: str) -> str:
+def _policy(*scripts: str, evaluating: bool) -> str:
     digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     # Vega compiles its expressions with Function, hence unsafe-eval; they come from our specifications only.
-    allowed = f"script-src {digests} 'unsafe-eval'; " if scripts else ""
+    also = " 'unsafe-eval'" if evaluating else ""
+    allowed = f"script-src {digests}{also}; " if scripts else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
 
 

@@ -147,6 +147,7 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["report", "RUN", "--table", "ranking"],
         ["report", "RUN"],
         ["compare", "RUN", "RUN"],
+        ["site", "RUN", "--out", "OUT/site"],
     ],
     ids=lambda arguments: "-".join(arguments[:2]),
 )

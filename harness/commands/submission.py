@@ -1,0 +1,53 @@
+"""`bpebench submission`: a run as a folder that can be sent, and what must hold of such a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+from harness.commands.verb import Verb, argument, option
+
+_SHOWN = 30
+
+
+class Submission(Verb):
+    """`make` a folder of a run (FOLDER) that can be sent as a pull request, or `check` such a folder.
+
+    Checked are schema, digests, provenance, protocol, noise, completeness, that there are no names and no paths, and
+    that the answers are those verified in the runs under `results`. Exit status 1 where something does not hold.
+    """
+
+    action: str = argument(type=click.Choice(["make", "check"]))
+    folder: Path = argument(type=options.FOLDER)
+    out: Path | None = option("The folder that `make` writes.", type=options.FOLDER)
+
+    def run(self) -> bool:
+        """Make or check the folder; print what does not hold and return whether anything does not."""
+        from harness.submission import faults_of, pack
+
+        options.ensure((self.action == "make") == (self.out is not None), "--out goes with `make`, which needs it")
+        committed = [p.parent for p in sorted(Path("results").glob("*/records.jsonl")) if p.parent.name != "local"]
+        own = self.folder.resolve()
+        committed = [run for run in committed if run.resolve() != own and (run / "machine.json").is_file()]
+        if self.out is not None:
+            faults = pack(self.folder, self.out, committed)
+        else:
+            faults = faults_of(self.folder, committed)
+        document = {"folder": str(self.out or self.folder), "n_runs_compared": len(committed), "faults": faults}
+        self.output(document, lambda: self._said(faults, len(committed)))
+        return bool(faults)
+
+    def _said(self, faults: list[str], n_runs: int) -> str:
+        from harness.printable import printable
+
+        if faults:
+            more = [f"… and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
+            last = "nothing was written" if self.action == "make" else f"{self.folder}: does not hold"
+            return "\n".join([*map(printable, faults[:_SHOWN]), *more, printable(last)])
+        compared = f"; its answers are those of {n_runs} committed runs" if n_runs else "; no committed run to compare"
+        return printable(f"{self.out or self.folder}: holds{compared}")
+
+
+command = Submission.command()

@@ -1,0 +1,74 @@
+// Of every page of the site: data of tables and images of charts to take away.
+
+// --- to take away -----------------------------------------------------------------------------------------------
+function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function cellsOf(table) {
+  const valueOf = (cell) => cell.dataset.value ?? cell.textContent.trim();
+  const kept = [...table.tHead.rows[0].cells].map((cell) => !cell.classList.contains("dots"));
+  // What is said across columns belongs to the last of them.
+  const spread = (cell) => [...Array(cell.colSpan - 1).fill(""), valueOf(cell)];
+  const of = (row) => [...row.cells].flatMap(spread).filter((_, i) => kept[i]);
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  return { heads: of(table.tHead.rows[0]), rows: rows.map(of) };
+}
+
+const asCsv = ({ heads, rows }) =>
+  [heads, ...rows].map((row) => row.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\r\n") + "\r\n";
+
+function asJson({ heads, rows }) {
+  const number = (cell) => (/^-?\d+(\.\d+)?(e-?\d+)?$/.test(cell) ? Number(cell) : cell);
+  const keys = heads.map((head, i) => (heads.indexOf(head) === i && head ? head : `${head || "mark"} ${i + 1}`));
+  return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((cell, i) => [keys[i], number(cell)]))), null, 1) + "\n";
+}
+
+function asImage(svg) {
+  // A copy that needs no page: the colours as they are here and now.
+  const copy = svg.cloneNode(true);
+  copy.setAttribute("font-family", "Arial, Helvetica, sans-serif");
+  const style = getComputedStyle(document.documentElement);
+  const text = new XMLSerializer().serializeToString(copy);
+  return text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
+
+function offer(after, makers) {
+  let line = after.nextElementSibling;
+  while (line && !line.matches(".command") && line.matches(".note")) line = line.nextElementSibling;
+  if (!line || !line.matches(".command")) {
+    line = document.createElement("p");
+    line.className = "command";
+    after.after(line);
+  }
+  const box = document.createElement("span");
+  box.className = "get";
+  for (const [label, make] of makers) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.addEventListener("click", make);
+    box.append(button);
+  }
+  line.append(box);
+}
+
+for (const table of document.querySelectorAll("main .scroll > table")) {
+  const name = () => table.dataset.name?.replace(/[^\w.-]+/g, "-") || table.id.replace(/^table-/, "") || "table";
+  const makers = [
+    ["CSV", () => save(`${name()}.csv`, "text/csv", asCsv(cellsOf(table)))],
+    ["JSON", () => save(`${name()}.json`, "application/json", asJson(cellsOf(table)))],
+  ];
+  if (table.id === "view-table") makers.push(["SVG", () => save(`${name()}.svg`, "image/svg+xml", table.image())]);
+  if (table.closest(".prose")) continue;
+  const box = table.parentElement;
+  const folded = box.closest("details.data");
+  offer(folded ?? box.closest(".data") ?? box, makers);
+}
+for (const plot of document.querySelectorAll("figure .plot")) {
+  offer(plot, [["SVG", () => save(`${plot.dataset.name}.svg`, "image/svg+xml", asImage(plot.querySelector("svg")))]]);
+}

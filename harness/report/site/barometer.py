@@ -1,0 +1,134 @@
+"""The barometer's data: every workload of every run as rows ready to be shown, and the ratio of each pair of them.
+
+All figures are written here, by `wording`; the script of the page only chooses, orders and draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from harness.measure.analysis.stats import Interval, claim, ratio_interval
+from harness.printable import printable
+from harness.report import wording
+from harness.report.run import Run
+from harness.report.site.versions import by_machine, date_of, shown_version
+from harness.report.table import Row, grouped
+from harness.report.tables import speed
+from harness.report.tables.timings import Timing, timings
+
+PREFERRED = ("encode/cl100k_base/english", "encode/o200k_base/parallel")
+"""Workloads to begin with, the first that a run has; else its first."""
+
+
+def barometer(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what the page's script reads: machines, runs, workloads, rows, ratios; and what it begins with."""
+    groups = by_machine(runs)
+    shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
+    main = max((run for run, _ in shown), key=lambda run: (_breadth(run), date_of(run)), default=None)
+    return {
+        "machines": [machine_name(group[0]) for group in groups],
+        "runs": [
+            {
+                "id": run.folder.name,
+                "machine": next(i for i, group in enumerate(groups) if run in group),
+                "label": run_name(run),
+                "command": f"bpebench report {run.label} --table speed",
+                "claimed": f"≈: a difference this run cannot claim. {_claimed(run)}",
+                "versions": {name: shown_version(run, name) for name in _names(run)},
+                "workloads": workloads,
+            }
+            for run, workloads in shown
+        ],
+        "kinds": {name: wording.kind_of(name) for run, _ in shown for name in _names(run)},
+        "main": None if main is None else main.folder.name,
+        "begin": None if main is None else first_workload(main),
+    }
+
+
+def _breadth(run: Run) -> int:
+    return len({row["implementation"] for row in run.speed_rows if row["median"] is not None})
+
+
+def _claimed(run: Run) -> str:
+    """Return which differences a run claims."""
+    rounds = max((row["n_rounds"] for row in run.speed_rows), default=0)
+    return speed.claimed_where(speed.noise_floor(run.records), rounds)
+
+
+def _names(run: Run) -> list[str]:
+    return list(dict.fromkeys(row["implementation"] for row in run.speed_rows))
+
+
+def first_workload(run: Run) -> str:
+    """Return the name of the workload that is shown first."""
+    names = [row["workload"] for row in run.speed_rows if row["median"] is not None]
+    return next((name for name in PREFERRED if name in names), names[0] if names else "")
+
+
+def machine_name(run: Run) -> str:
+    """Return a machine in words: processor, cores, memory."""
+    facts = run.machine
+    cores, memory = facts.get("usable_cores"), facts.get("memory_bytes")
+    parts = [str(facts.get("cpu") or facts.get("architecture") or "machine not recorded")]
+    parts += [wording.counted(cores, "core")] if isinstance(cores, int) else []
+    return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
+
+
+def run_name(run: Run) -> str:
+    """Return a run in words: date and name without the date."""
+    date = date_of(run)
+    return f"{date} {run.folder.name.removeprefix(date).strip('-')}".strip()
+
+
+def _workloads(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the workloads of a run, in the order of its tables."""
+    of_workload = grouped(timings(run.records), lambda t: t.record.workload)
+    floor = speed.noise_floor(run.records)
+    for name, rows in grouped(run.speed_rows, lambda row: str(row["workload"])).items():
+        first = rows[0]
+        ranked = {t.record.implementation: t for t in of_workload[name] if t.rounds and t.ranked}
+        order = [row["implementation"] for row in rows if row["implementation"] in ranked]
+        yield {
+            "name": name,
+            "work": name.partition("/")[0],
+            "model": first["model"],
+            "text": first["corpus"],
+            "threads": first["threads"],
+            "unit": first["unit"],
+            "about": run.analyses.get(name, "").replace("`", ""),
+            "rows": [row_of(row) for row in rows],
+            "ranked": order,
+            "ratios": _ratios([ranked[one] for one in order], floor),
+        }
+
+
+def row_of(row: Row) -> list[Any]:
+    """Return a row of the barometer: who, figure and its interval, × best, ≈ to the row above, text, verdict."""
+    return [
+        row["implementation"],
+        *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),
+        speed.shown_ratio(row),
+        row["claimed_from_above"] is False,
+        speed.shown_text(row),
+        printable(speed.shown_verdict(row)),
+    ]
+
+
+def _ratios(ranked: Sequence[Timing], floor: float | None) -> list[list[str]]:
+    """Return for each as the baseline (first index) how many times as fast each is: `1.23 1.20 1.26`, with ≈ before.
+
+    The interval of a pair is computed once, as the time of the slower over that of the faster, as in the tables.
+    """
+    found = [["1 1 1"] * len(ranked) for _ in ranked]
+    for (i, one), (j, other) in combinations(enumerate(ranked), 2):
+        ratio = ratio_interval(other.rounds, one.rounds)
+        mark = "≈" if claim(ratio, floor) == "≈" else ""
+        found[j][i] = _written(ratio, mark)
+        found[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low, ratio.rounds), mark)
+    return found
+
+
+def _written(ratio: Interval, mark: str) -> str:
+    return mark + " ".join(wording.figure(value) for value in (ratio.value, ratio.low, ratio.high))

@@ -1,0 +1,99 @@
+"""Parts of pages: tables with the command that shows them, charts as elements that take the colours of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.report import palette, wording
+from harness.report.charts.chart import Chart, svg
+from harness.report.charts.growth import merge_charts
+from harness.report.charts.speed import pareto_charts, throughput_charts
+from harness.report.page.tables import view_of
+from harness.report.page.templates import slug
+from harness.report.run import Run
+from harness.report.table import Table
+
+Block = dict[str, Any]
+"""What `templates/site/layout.html` shows, by its kind."""
+
+
+def section_of(name: str, heading: str, blocks: Sequence[Block]) -> Block:
+    """Return a section of a page."""
+    return {"id": name, "heading": heading, "lead": "", "blocks": blocks}
+
+
+def table_block(table: Table, run_or_command: str, name: str | None = None) -> Block:
+    """Return a table with its command: of a run the one that shows its table `name`."""
+    command = run_or_command if name is None else f"bpebench report {run_or_command} --table {name}"
+    return {"kind": "table", "view": view_of(table), "command": command}
+
+
+def warning_notes(run: Run) -> list[Block]:
+    """Return what a run warns of, a line each."""
+    warnings = run.machine.get("warnings")
+    return [{"kind": "note", "text": str(line)} for line in warnings] if isinstance(warnings, list) else []
+
+
+def pareto(run: Run) -> list[Chart]:
+    """Return the charts of speed against compression."""
+    return list(pareto_charts(run.records, run.speed_rows))
+
+
+def only_trains(run: Run) -> bool:
+    """Return whether a run times nothing but training."""
+    return all(row["task"] == "train" for row in run.speed_rows)
+
+
+def training_charts(run: Run, with_speed: bool) -> list[Chart]:
+    """Return the charts of training speed, where they are wanted, and of the merge counts of a run."""
+    return [*(throughput_charts(run.speed_rows) if with_speed else ()), *merge_charts(run.records)]
+
+
+def chart_blocks(charts: Sequence[Chart], run: Run) -> list[Block]:
+    """Return charts as parts of a page, none where there is none."""
+    shown = [{"name": slug(chart.name), "alternative": chart.alternative, "svg": themed(chart)} for chart in charts]
+    command = f"bpebench report {run.label} --charts charts"
+    return [{"kind": "charts", "charts": shown, "command": command}] if shown else []
+
+
+_SAID_ELSEWHERE = re.compile(r' (?:(?:aria-[a-z]+|role|class|pointer-events|font-family)="[^"]*"|opacity="1")')
+"""Attributes of an image that its figure has, and those that change nothing."""
+
+
+@cache
+def _variables() -> dict[str, str]:
+    """Return the CSS variable of each colour of a chart in the light scheme."""
+    named = {values["light"].lower(): name for name, values in reversed(palette.PAGE.items())}
+    named |= {palette.GRID["light"].lower(): "line"}
+    named |= {c.lower(): f"kind-{kind}" for kind, c in zip(wording.KINDS, palette.KIND_COLOURS["light"], strict=True)}
+    return named
+
+
+def themed(chart: Chart) -> Markup:
+    """Return the image of a chart as an element whose colours are those of the page, light or dark."""
+    drawn = _SAID_ELSEWHERE.sub("", svg(chart, "light"))
+    return Markup(re.sub(r'"(#[0-9a-fA-F]{6})"', lambda found: f'"{_colour(found[1])}"', drawn))
+
+
+def _colour(written: str) -> str:
+    name = _variables().get(written.lower())
+    return written if name is None else f"var(--{name})"
+
+
+def distinct(files: dict[Any, str]) -> dict[Any, str]:
+    """Return names of files of which no two are the same, whatever the case."""
+    taken: set[str] = set()
+    found = {}
+    for key, name in files.items():
+        number, chosen = 1, name
+        while chosen.lower() in taken:
+            number += 1
+            chosen = f"{name}-{number}"
+        taken.add(chosen.lower())
+        found[key] = chosen
+    return found

@@ -1,0 +1,94 @@
+"""Writing the site: found runs in, one folder of plain files out, replaced as a whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.records import RECORDS_FILE, Disagreement, RecordError, of_kind, read_lines
+from harness.report.run import Run
+from harness.report.site.pages import Site
+from harness.report.site.versions import date_of
+
+MOST_BYTES = 3_000_000
+"""A site larger than this is written with a warning."""
+_MARK = ".bpebench-site"
+"""A file that says that a folder holds a site, and may be replaced by another."""
+
+
+class Written(NamedTuple):
+    """What a site takes."""
+
+    n_files: int
+    n_bytes: int
+
+
+def gather(root: Path, more: Sequence[Path] = ()) -> Site:
+    """Return the site of all runs under `root/results` but `local`, and of those in the folders `more`.
+
+    Raise `RecordError` where there is no run, and for a folder that holds none.
+    """
+    results = root / "results"
+    folders = [path.parent for path in sorted(results.glob(f"*/{RECORDS_FILE}")) if path.parent.name != "local"]
+    known = {folder.resolve() for folder in folders}
+    runs = [Run(f"results/{folder.name}", folder) for folder in folders]
+    for folder in more:
+        if folder.resolve() not in known:
+            known.add(folder.resolve())
+            runs.append(Run(folder.resolve().name, folder.resolve()))
+    if not runs:
+        raise RecordError(f"no run in {results}; go to the folder of the repository, or name the folder of a run")
+    names = [run.folder.name for run in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise RecordError(f"two runs are called {name!r}; rename one of the folders")
+    runs.sort(key=lambda run: (date_of(run), run.folder.name), reverse=True)
+    kept, npm, methodology = results / "counterexamples.jsonl", results / "npm" / "verdicts.jsonl", _methodology(root)
+    return Site(
+        runs,
+        list(of_kind(read_lines(kept), Disagreement)) if kept.is_file() else [],
+        _json_lines(npm) if npm.is_file() else [],
+        methodology.read_text(encoding="utf-8") if methodology.is_file() else "",
+    )
+
+
+def _methodology(root: Path) -> Path:
+    """Return METHODOLOGY.md of `root`, else of the repository this is a part of."""
+    own = root / "METHODOLOGY.md"
+    return own if own.is_file() else Path(__file__).resolve().parents[3] / "METHODOLOGY.md"
+
+
+def _json_lines(path: Path) -> list[dict[str, Any]]:
+    try:
+        return [msgspec.json.decode(line, type=dict[str, Any]) for line in path.read_bytes().splitlines() if line]
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"{path}: a line is not a JSON object: {error}") from None
+
+
+def write_site(site: Site, out: Path) -> Written:
+    """Write the site into `out`, in place of an earlier one; raise `RecordError` where the folder holds other files."""
+    out = out.resolve()
+    if out.exists() and any(out.iterdir()) and not (out / _MARK).is_file():
+        raise RecordError(f"{out}: holds other files than a site; name an empty folder, or a new one")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".site-", dir=out.parent) as scratch:
+        made = Path(scratch, "site")
+        made.mkdir()
+        (made / _MARK).write_text("Made by `bpebench site`, which replaces this folder.\n", encoding="utf-8")
+        n_files = n_bytes = 0
+        for name, content in site.pages():
+            path = made / name
+            path.parent.mkdir(exist_ok=True)
+            encoded = content.encode("utf-8", "backslashreplace")
+            path.write_bytes(encoded)
+            n_files, n_bytes = n_files + 1, n_bytes + len(encoded)
+        if out.exists():
+            out.rename(Path(scratch, "before"))
+        made.rename(out)
+        shutil.rmtree(Path(scratch, "before"), ignore_errors=True)
+    return Written(n_files, n_bytes)

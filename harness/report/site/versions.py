@@ -1,0 +1,94 @@
+"""Which release of what a run measured, and how figures changed from run to run of one machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import combinations
+
+from harness.measure.analysis.comparison import compare_runs, machine_difference
+from harness.records import Measurement, of_kind
+from harness.report import wording
+from harness.report.run import Run
+from harness.report.table import Row
+
+OWN_PACKAGE = "bpebench"
+
+
+@cache
+def package_of(implementation: str) -> str:
+    """Return the package an implementation comes in, by its name alone; the name itself where nothing is known."""
+    if wording.kind_of(implementation) in ("pure", "compiled"):
+        return OWN_PACKAGE
+    if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", implementation):
+        from impls.peers.metadata import adapter_metadata
+
+        with suppress(OSError):
+            return adapter_metadata(f"impls.peers.{implementation.replace('-', '_')}").package or implementation
+    return implementation
+
+
+def version_of(run: Run, implementation: str) -> str | None:
+    """Return the version of an implementation in a run; None where it is not recorded."""
+    packages = run.machine.get("packages")
+    version = packages.get(package_of(implementation)) if isinstance(packages, dict) else None
+    return version if isinstance(version, str) else None
+
+
+def shown_version(run: Run, implementation: str) -> str:
+    """Return the version, of our own implementations with the commit, or a dash."""
+    version, suite = version_of(run, implementation), run.machine.get("suite")
+    commit = suite.get("commit") if isinstance(suite, dict) and package_of(implementation) == OWN_PACKAGE else None
+    return wording.ABSENT if version is None else f"{version} ({str(commit)[:7]})" if commit else version
+
+
+def release_order(version: str) -> tuple[int, ...]:
+    """Return the key that sorts releases: 0.14.0 comes after 0.9.2, whenever they were measured."""
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def date_of(run: Run) -> str:
+    """Return the date of a run, empty where it is not recorded."""
+    return str(run.machine.get("date") or "")
+
+
+def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs of each machine, in order of appearance; one whose machine is not recorded is alone."""
+    groups: list[list[Run]] = []
+    for run in runs:
+        same = (group for group in groups if machine_difference(group[0].machine, run.machine) is None)
+        group = next(same, None)
+        if group is None:
+            groups.append([run])
+        else:
+            group.append(run)
+    return groups
+
+
+def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
+    """Yield what two runs of one machine both timed: versions, figures, and the change that may be claimed.
+
+    Every run is compared with each earlier one that shares a workload with it, by `comparison.compare_runs`.
+    """
+    ordered = sorted(runs, key=lambda run: (date_of(run), run.folder.name))
+    for group in by_machine(ordered):
+        for old, new in combinations(group, 2):
+            sides = [list(of_kind(run.records, Measurement)) for run in (old, new)]
+            if not set.intersection(*({(m.workload, m.implementation) for m in side} for side in sides)):
+                continue
+            figures = [{(row["workload"], row["implementation"]): row for row in run.speed_rows} for run in (old, new)]
+            for found in compare_runs(*sides):
+                earlier, later = (side[found.workload, found.implementation] for side in figures)
+                gain = 1 / found.ratio.value
+                yield {
+                    "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,
+                    "old": old.folder.name, "new": new.folder.name, "unit": later["unit"],
+                    "old_version": shown_version(old, found.implementation),
+                    "new_version": shown_version(new, found.implementation),
+                    "old_figure": earlier["median"], "new_figure": later["median"],
+                    "gain": gain, "claimed": found.claim != "≈",
+                    "shown_gain": f"{'≈ ' if found.claim == '≈' else ''}{wording.figure(gain)}",
+                    "interval": f"{wording.figure(1 / found.ratio.high)}–{wording.figure(1 / found.ratio.low)}",
+                }  # fmt: skip
