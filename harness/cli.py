@@ -25,7 +25,8 @@ BENCH_MODULES = (
 )
 """What the extra `bench` installs, by the names they are imported by."""
 _MEASURING = (
-    *("evaluate", "sweep", "check", "fuzz", "run", "report", "site", "submission", "compare", "scale", "doctor", "tour"),
+    *("evaluate", "sweep", "check", "fuzz", "run", "report", "site"),
+    *("submission", "compare", "scale", "doctor", "tour"),
 )
 """Verbs that need that extra: tables, charts, the production libraries."""
 
