@@ -86,7 +86,8 @@ class StepsRequest(_Strict):
 
     text: Annotated[str, Meta(max_length=MAX_STEPPED_BYTES)]
     model: Name
-    piece: Annotated[int, Meta(ge=0, le=MAX_STEPPED_BYTES)] = 0
+    piece: Annotated[int, Meta(ge=0, le=MAX_STEPPED_BYTES)] | None = None
+    """From 0; by default the longest one that can be shown."""
     dropout: DropoutChoice | None = None
 
 
@@ -119,6 +120,8 @@ class StepsAnswer(msgspec.Struct):
     pieces: list[str]
     piece: int
     derivations: list[Derivation]
+    note: str = ""
+    """Why there are none."""
 
 
 class TrainRequest(_Strict):

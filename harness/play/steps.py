@@ -17,19 +17,25 @@ SHOWN = {"naive": "naive", "priority": "heap", "backtracking": "backtracking", "
 
 
 def steps_of(
-    load: Callable[[str], impls.Tokenizer], text: str, piece: int, dropout: DropoutChoice | None
+    load: Callable[[str], impls.Tokenizer], text: str, piece: int | None, dropout: DropoutChoice | None
 ) -> StepsAnswer:
-    """Return every algorithm on piece number `piece` of `text`; `load` gives the implementations of `SHOWN`.
+    """Return every algorithm on one piece of `text`; `load` gives the implementations of `SHOWN`.
 
-    Raise `Unsupported` for a piece that is too long, or not there, and `UnknownSymbol` as merging does.
+    Raise `Unsupported` for a piece that is not there, and `UnknownSymbol` as merging does.
     """
     tokenizer = load("naive")
     pieces, model = tokenizer.pieces(text), tokenizer.model
+    if piece is None:
+        fitting = [len(one) if len(one) <= MAX_PIECE_CHARACTERS else 0 for one in pieces]
+        piece = fitting.index(max(fitting, default=0)) if pieces else 0
+    if not pieces:
+        return StepsAnswer(pieces, piece, [], "the text has no pieces")
     if piece >= len(pieces):
         raise Unsupported("steps", f"the text has {len(pieces)} pieces; there is no piece {piece} (from 0)")
     chosen = pieces[piece]
     if len(chosen) > MAX_PIECE_CHARACTERS:
-        raise Unsupported("steps", f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are shown")
+        note = f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are merged step by step here"
+        return StepsAnswer(pieces, piece, [], note)
     rules = Rules(model)
     found = [_derivation(rules, chosen, name, load) for name in SHOWN]
     if dropout is not None:

@@ -141,7 +141,7 @@ def explain(text: str) -> bytes:
     return msgspec.json.encode(account.explain(a_side, b_side, text))
 
 
-def steps(text: str, piece: int, dropout: DropoutChoice | None) -> bytes:
+def steps(text: str, piece: int | None, dropout: DropoutChoice | None) -> bytes:
     """Return the `StepsAnswer` of the columns, one for each implementation of `steps.SHOWN`, as JSON."""
     names = [name for name, _ in _held.columns]
     return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece, dropout))

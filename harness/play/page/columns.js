@@ -88,7 +88,7 @@ class Column {
     if (error) parts.push(`${verdict === "error" ? "" : `${verdict}: `}${error}`);
     if (note) parts.push(note);
     if (difference?.count) {
-      parts.push(`${plural(difference.count, "token")} not as in column 1 · `, h("button", {
+      parts.push(`${plural(difference.count, "token")} not as in column 1`, h("button", {
         class: "plain", onclick: () => account(shown[0].chosen, this.chosen, text, bytes, difference.byte),
       }, "explain"));
     } else if (difference) parts.push("same as column 1");
@@ -105,7 +105,7 @@ class Column {
     const parts = [h("b", {}, `id ${view.ids[index]}`), ` · token ${index + 1} of ${figure(view.n)}`];
     if (token) parts.push(" · ", h("code", {}, token.length > 24 ? `${hex(token.subarray(0, 24))} …` : hex(token)));
     parts.push(span ? ` · bytes ${span[0]}–${span[1]}, characters ${span[2]}–${span[3]}` : " · place in the text unknown");
-    if (span) parts.push(" · ", h("button", { class: "plain", onclick: () => openSteps(this.chosen.model, this.pieceAt(index)) }, "merge by merge"));
+    if (span) parts.push(h("button", { class: "plain", onclick: () => openSteps(this.chosen.model, this.pieceAt(index)) }, "merge by merge"));
     this.detail.replaceChildren(...parts);
     pointed(view, index);
     for (const other of shown) if (other !== this && span && other.answer) other.view.reveal(span[0], span[1]);

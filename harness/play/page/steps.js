@@ -4,7 +4,7 @@ import { json } from "./api.js";
 import { $, fill, h, visible } from "./dom.js";
 import { choices, state } from "./state.js";
 
-const PACE = 700, FIRST = 60;
+const PACE = 700;
 let chosen = { model: null, text: "", piece: 0 };
 let derivations = [], at = 0, last = 0, timer = null, asked = 0;
 
@@ -17,10 +17,11 @@ function symbols(derivation, k) {
   const here = derivation.states[k], step = derivation.steps[k], next = derivation.states[k + 1];
   const made = k > 0 ? firstChange(derivation.states[k - 1].ids, here.ids) : -1;
   const pair = step?.action === "merge" ? firstChange(here.ids, next.ids) : -1;
+  const ranked = derivation.steps.some(({ action }) => action === "merge"); // the others look at no pairs
   return here.symbols.flatMap((symbol, i) => {
     const shown = h("span", { class: i === made ? "symbol made" : "symbol" }, ...visible(symbol));
     if (i + 1 === here.symbols.length) return [shown];
-    const rank = here.ranks[i];
+    const rank = ranked ? here.ranks[i] : null;
     const mark = h("span", { class: i === pair ? "rank chosen" : "rank" }, rank === null ? "" : String(rank));
     if (rank !== null) mark.title = `${symbol} + ${here.symbols[i + 1]}: rank ${rank}`;
     return [shown, mark];
@@ -88,15 +89,13 @@ async function load() {
   const dropout = probability > 0 ? { probability: Math.min(1, probability), seed: Math.max(0, Math.trunc(seed) || 0) } : null;
   $("message").hidden = true;
   try {
-    const found = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece ?? 0, dropout });
+    const found = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece, dropout });
     if (number !== asked) return;
-    if (chosen.piece === null) { // nobody has chosen one: the longest is the most instructive
-      const lengths = found.pieces.slice(0, FIRST).map((piece) => piece.length);
-      chosen.piece = lengths.indexOf(Math.max(...lengths));
-      if (chosen.piece > 0) return load();
-    }
+    chosen.piece = found.piece;
+    $("message").textContent = found.note;
+    $("message").hidden = !found.note;
     derivations = found.derivations;
-    last = Math.max(...derivations.map((one) => one.steps.length));
+    last = Math.max(0, ...derivations.map((one) => one.steps.length));
     fill($("steps-piece"), found.pieces.slice(0, 400).map((piece, k) => ({ name: String(k), label: `${k + 1}: ${JSON.stringify(piece)}` })), String(chosen.piece));
     go(0);
   } catch (error) {

@@ -13,6 +13,8 @@ export class TokenView {
     this.name = `t${n_views++}`;
     this.marked = [];
     this.active = -1;
+    this.brought = null; // the token to stay in view while blocks around it get their height
+    for (const name of ["wheel", "pointerdown", "touchmove"]) box.addEventListener(name, () => { this.brought = null; }, { passive: true });
     this.clear();
     this.watcher = new IntersectionObserver((entries) => this.#seen(entries), { root: box, rootMargin: "600px" });
     box.addEventListener("pointerover", (event) => on.point(this, this.#indexOf(event.target)));
@@ -34,7 +36,7 @@ export class TokenView {
 
   show(answer, bytes) {
     const n = (this.n = answer.ids.length);
-    Object.assign(this, { answer, bytes, ids: answer.ids, active: Math.min(this.active, n - 1), differs: null });
+    Object.assign(this, { answer, bytes, ids: answer.ids, active: Math.min(this.active, n - 1), differs: null, brought: null });
     const unknown = answer.spans.indexOf(null);
     const known = (this.known = unknown < 0 ? n : unknown);
     this.starts = new Int32Array(known);
@@ -130,12 +132,13 @@ export class TokenView {
       const block = this.byElement.get(target);
       if (!block) continue;
       if (isIntersecting) this.#fill(block);
-      else if (block.filled && this.blocks.length >= 4) {
+      else if (block.filled && this.blocks.length >= 4 && !(this.active >= block.first && this.active < block.end)) {
         target.style.height = `${boundingClientRect.height}px`;
         target.replaceChildren();
         block.filled = false;
       }
     }
+    if (this.brought !== null) this.#bring(this.brought);
   }
 
   #fill(block) {
@@ -182,6 +185,7 @@ export class TokenView {
     if (at.top < box.top || at.bottom > box.bottom) {
       this.box.scrollTop += at.top - box.top - box.height / 3;
     }
+    this.brought = index;
     return element;
   }
 

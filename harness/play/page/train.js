@@ -81,8 +81,8 @@ function trained(model) {
     addColumn({ implementation: "compiled", model: model.model });
     $("tab-tokens").click();
   };
-  $("trained").append(" · ", h("button", { type: "button", class: "plain", onclick: use }, "use as a column"),
-    " · ", h("a", { href: `/api/models/${model.model}`, download: true }, "download"));
+  $("trained").append(h("button", { type: "button", class: "plain", onclick: use }, "use as a column"),
+    h("a", { class: "plain", href: `/api/models/${model.model}`, download: true }, "download"));
 }
 
 export function startTraining() {

@@ -102,6 +102,17 @@ def test_steps_lead_from_bytes_to_the_ids_of_each_implementation(client: TestCli
     assert set(found["heap"]["states"][-1]["ranks"]) <= {None}
 
 
+def test_the_longest_piece_that_can_be_shown_is_chosen(client: TestClient) -> None:
+    request = {"text": "hello unhappiness " + "x" * 300, "model": MODEL}
+    found = client.post("/api/steps", json=request).json()
+    assert (found["piece"], found["pieces"][1]) == (1, " unhappiness")
+    too_long = client.post("/api/steps", json=request | {"piece": 2}).json()
+    assert too_long["derivations"] == []
+    assert "301 characters" in too_long["note"]
+    assert client.post("/api/steps", json=request | {"piece": 3}).status_code == 422
+    assert client.post("/api/steps", json=request | {"text": ""}).json()["derivations"] == []
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_dropout_drops_the_merges_that_encoding_drops(client: TestClient, model_file: Path, seed: int) -> None:
     text = "hello unhappiness"
