@@ -30,6 +30,7 @@ from impls import (
     train,
     train_boundless,
     train_parity_aware,
+    train_picky,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ __all__ = [
     "train",
     "train_boundless",
     "train_parity_aware",
+    "train_picky",
 ]
 
 __version__ = version("bpebench")
