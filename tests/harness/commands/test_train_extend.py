@@ -119,6 +119,8 @@ def test_tokens_that_are_removed_again(bpebench: Any, text: str, tmp_path: Path,
     assert ended.status == 2
     assert "tokenizer.json: its tokens are removed again as well as merged (PickyBPE); only 'bpebench'" in ended.err
     assert bpebench("encode", "-m", str(out), "-e", "naive", "by the way").status == 0
+    evaluated = json.loads(bpebench("evaluate", "-m", str(out), "-c", text, "--json").out)
+    assert "naive" in json.dumps(evaluated)
 
 
 def test_parity_between_languages(bpebench: Any, text: str, tmp_path: Path) -> None:
