@@ -24,7 +24,17 @@ if __name__ == "__main__":
 from harness.data import load_corpus, load_model
 from harness.data.encodings import encoding_for_model, encoding_name_for_model, get_encoding, list_encoding_names
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls import BPEError, Model, Tokenizer, TrainingSpec, registry, train, train_boundless, train_parity_aware
+from impls import (
+    BPEError,
+    Model,
+    Tokenizer,
+    TrainingSpec,
+    registry,
+    train,
+    train_boundless,
+    train_parity_aware,
+    train_picky,
+)
 from impls.drop_in import hf
 from impls.drop_in.tiktoken import Encoding
 
@@ -49,6 +59,7 @@ __all__ = [
     "train",
     "train_boundless",
     "train_parity_aware",
+    "train_picky",
 ]
 
 __version__ = version("bpebench")

@@ -28,6 +28,7 @@ from impls.core.errors import (
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 from impls.parity import train_parity_aware
+from impls.picky import train_picky
 from impls.registry import default_names, get, load, names, train
 
 
@@ -70,4 +71,5 @@ __all__ = [
     "train",
     "train_boundless",
     "train_parity_aware",
+    "train_picky",
 ]

@@ -90,10 +90,10 @@ class _Learner(Learner):
                 break
         return best
 
-    def merge(self, pair: Pair) -> int:
+    def merge(self, pair: Pair, new: int | None = None) -> int:
         """Merge `pair` inside pieces, then where it is two whole ones; return how many symbols fewer the corpus has."""
         holders = self.words_with.get(pair, [])
-        n_fewer = super().merge(pair)
+        n_fewer = super().merge(pair, new)
         self._known.add(self.tokens[-1])
         made: set[Pair] = set()
         for place in sorted(set(self._places_of.pop(pair, ()))):

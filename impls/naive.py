@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import ClassVar, Literal, TypeVar
 
+from impls.core.events import Events
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.text.joined_pieces import may_be_joined
@@ -41,12 +42,14 @@ class Naive(Tokenizer):
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
     kind: ClassVar[Literal["pure"]] = "pure"
+    replays_events = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self._merge_of = model.merge_of
         # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
+        self._events = Events(model.events)
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, merging the lowest rank everywhere, round by round.
@@ -58,6 +61,8 @@ class Naive(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None:
             return [whole]
+        if self.model.events:
+            return self._replayed(piece)
         ids = self.model.symbols(piece)
         while True:
             merges = [self._merge_of(left, right) for left, right in pairwise(ids)]
@@ -69,6 +74,30 @@ class Naive(Tokenizer):
                 ids[at : at + 2] = [made]
             else:
                 ids = _apply(ids, merges, lowest, lowest[1])
+
+    def _replayed(self, piece: str) -> list[int]:
+        """Return the ids of one piece, by the next event that has to do with it, until there is none (PickyBPE).
+
+        Events a+b (0), ab+c (1), ab is removed (2):    a b a b c
+                                                  ->    ab ab c       event 0, wherever it may be
+                                                  ->    ab abc        event 1
+                                                  ->    a b abc       event 2; event 0 is in the past
+        """
+        symbols, now = list(piece.encode("utf-8", "surrogateescape")), -1
+        while True:
+            merges = [self._events.next_merge(pair, now) for pair in pairwise(symbols)]
+            removals = [self._events.next_removal(symbol, now) for symbol in symbols]
+            following = min((event for event in (*merges, *removals) if event is not None), default=None)
+            if following is None:
+                return [self.model.id_by_token[self._events.tokens[symbol]] for symbol in symbols]
+            now, instead = following
+            replaced: list[int] = []
+            at = 0
+            while at < len(symbols):
+                is_merged = at < len(merges) and merges[at] == following
+                replaced += instead if is_merged or removals[at] == following else symbols[at : at + 1]
+                at += 2 if is_merged else 1
+            symbols = replaced
 
     def _encode_joining(self, pieces: list[str]) -> list[int]:
         """Return the ids of the pieces of a text where the lowest rank also merges two whole pieces that may be joined.

@@ -187,12 +187,13 @@ class Learner:
             self._offer([pair])  # it has lost occurrences since: push it again with its present count
         return None
 
-    def merge(self, pair: Pair) -> int:
-        """Replace `pair` by a new symbol in every word, left to right, and update the counts; return how many symbols
-        fewer the corpus has."""
+    def merge(self, pair: Pair, new: int | None = None) -> int:
+        """Replace `pair` by a new symbol in every word, or by that of `new`, left to right, and update the counts;
+        return how many symbols fewer the corpus has."""
         left, right = pair
-        new = len(self.tokens)
-        self.tokens.append(self.tokens[left] + self.tokens[right])
+        new = len(self.tokens) if new is None else new
+        if new == len(self.tokens):
+            self.tokens.append(self.tokens[left] + self.tokens[right])
         counts = self.counts
         made: set[Pair] = set()
         n_fewer = 0

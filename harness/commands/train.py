@@ -90,6 +90,10 @@ class Train(Verb):
         "BoundlessBPE: merges also join whole pieces, of words if nothing else is said.",
         type=click.Choice(JOINED_PIECES), is_flag=False, flag_value="words",
     )  # fmt: skip
+    picky: float | None = option(
+        "PickyBPE: remove a token when a merge used a larger share of it than this, as 0.9.",
+        type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
+    )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -102,7 +106,9 @@ class Train(Verb):
 
         languages = self._languages()
         if self.boundless is not None:
-            self._trained_by_priority("--boundless", "parity", "counts", "weight", "until")
+            self._trained_by_priority("--boundless", "parity", "counts", "weight", "until", "picky")
+        if self.picky is not None:
+            self._trained_by_priority("--picky", "parity", "until")
         text = self._text
         self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
@@ -133,6 +139,8 @@ class Train(Verb):
                 model = impls.train_parity_aware(by_language, spec, dev=dev)
             elif self.boundless is not None:
                 model = impls.train_boundless(texts, spec, join=self.boundless)  # type: ignore[arg-type]
+            elif self.picky is not None:
+                model = impls.train_picky(texts, spec, threshold=self.picky)  # type: ignore[arg-type]
             else:
                 stage_two = self.superword_from, self.superword_pattern
                 model = learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
@@ -151,9 +159,9 @@ class Train(Verb):
             "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "n_bytes": n_bytes,
             "implementation": self.implementation, "seconds": seconds, "vocab_size": model.vocab_size,
             "vocab_size_asked_for": self.vocab_size, "why_short": short,
-            "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
+            "until": None if end is None else end._asdict(), "n_merges": len(model.merges or model.events),
             "digest": model.digest, "extended": self.extend, "n_kept_merges": n_kept,
-            "superword_from": self.superword_from, "boundless": self.boundless,
+            "superword_from": self.superword_from, "boundless": self.boundless, "picky": self.picky,
             "parity": list(self.parity), "parity_dev": list(self.parity_dev),
             "saved": None if self._target is None else str(self._target),
         } | self._learned(model, n_kept)  # fmt: skip
@@ -268,7 +276,8 @@ class Train(Verb):
         if first := about["first_tokens"]:
             lines += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
         kept = f", {about['n_kept_merges']} of them kept" if self.extend else ""
-        size = f"{about['n_merges']} merges{kept}, {model.vocab_size} ids"
+        what = "merges and removals" if model.events else "merges"
+        size = f"{about['n_merges']} {what}{kept}, {model.vocab_size} ids"
         lines.append(f"{size}, learned in {about['seconds']:.2f} s from {about['n_bytes']} bytes")
         if (short := about["why_short"]) is not None:
             n_left = self.vocab_size - model.vocab_size

@@ -42,8 +42,8 @@ class Side:
 
     @cached_property
     def rules(self) -> Rules | None:
-        """The merges of its model, as the algorithms look them up; None where none are known, or they join pieces."""
-        return None if self.model is None or self.model.joined_pieces is not None else Rules(self.model)
+        """The merges of its model, as the algorithms look them up; None where none are known, or they are not all."""
+        return None if self.model is None or self.model.beyond_merges is not None else Rules(self.model)
 
     def token(self, i: int) -> bytes | None:
         """Return the bytes of an id, or None where they are not known."""

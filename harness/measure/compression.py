@@ -8,8 +8,8 @@ import impls
 from harness.records import Compression, Status
 from impls import Tokenizer
 
-_COUNTERS = ("tiktoken", "priority")
-"""Implementations that count, the first that can run the model; their ids are the same."""
+_COUNTERS = ("tiktoken", "priority", "naive")
+"""Implementations that count, the first that can run the model; their ids are the same. `naive` runs all."""
 
 
 def counter(model: impls.Model) -> Tokenizer:

@@ -148,8 +148,8 @@ class Hooks:
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `_encode_text`, with dropout."""
-        if self._model.joined_pieces is not None:
-            raise Unsupported(self.name, "does not leave out merges that join whole pieces (BoundlessBPE)")
+        if self._model.beyond_merges is not None:
+            raise Unsupported(self.name, f"leaves out no merges of this model: {self._model.beyond_merges}")
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
 
     # --- training ------------------------------------------------------------------------------------------

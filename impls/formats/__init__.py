@@ -208,10 +208,8 @@ def _get(format: str, model: Model | None = None) -> _Format:
     """Return a format; raise `UnknownName`, or `Unsupported` for a vocabulary that only one implementation reads."""
     if model is not None and model.belongs_to is not None:
         raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
-    if model is not None and model.joined_pieces is not None and format not in (own.FORMAT, *READ_ONLY):
-        raise Unsupported(format, f"merges that join whole pieces (BoundlessBPE) are kept by {own.FORMAT!r} only")
     if format not in _FORMATS:
         raise UnknownName("format", format, formats())
-    if model is not None and model.joined_pieces is not None and format != own.FORMAT:
-        raise Unsupported(format, f"merges that join whole pieces (BoundlessBPE) are kept by {own.FORMAT!r} only")
+    if model is not None and model.beyond_merges is not None and format != own.FORMAT:
+        raise Unsupported(format, f"{model.beyond_merges}; only {own.FORMAT!r} keeps that")
     return _FORMATS[format]

@@ -27,11 +27,11 @@ VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DOCUMENTS = 4
 VERSION_OF_PREFIXES = 5
-VERSION_OF_JOINED_PIECES = 6
+VERSION_BEYOND_MERGES = 6
 """The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; hashes of
-training documents; a prefix, dropped text or missing bytes; and merges that join pieces. Releases that know only lower
-versions refuse them."""
-_VERSIONS = tuple(range(VERSION, VERSION_OF_JOINED_PIECES + 1))
+training documents; a prefix, dropped text or missing bytes; and merges that join pieces, or removals.
+Releases that know only lower versions refuse them."""
+_VERSIONS = tuple(range(VERSION, VERSION_BEYOND_MERGES + 1))
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -48,6 +48,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     end_of_word: str | None = None
     continuing_prefix: str | None = None
     joined_pieces: JoinedPieces | None = None
+    events: tuple[tuple[int, int], ...] = ()
     unknown: str | None = None
     unknown_id: int | None = None
     pattern: tuple[str, ...] = ()
@@ -62,8 +63,15 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 _HEAD = ("format", "version", "digest")
-_LISTS = ("tokens", "merges", "merge_counts")
-_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "continuing_prefix", "joined_pieces", "training_documents")
+_LISTS = ("tokens", "merges", "merge_counts", "events")
+_ONLY_IF_USED = (
+    "sentencepiece",
+    "whole_token_flags",
+    "continuing_prefix",
+    "joined_pieces",
+    "events",
+    "training_documents",
+)
 """Fields that are left out where they are empty, as in the versions before they were there."""
 
 
@@ -115,8 +123,8 @@ def write(model: Model) -> bytes:
 
 def _version(model: Model) -> int:
     rules = model.sentencepiece
-    if model.joined_pieces is not None:
-        return VERSION_OF_JOINED_PIECES
+    if model.beyond_merges is not None:
+        return VERSION_BEYOND_MERGES
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
     if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
         return VERSION_OF_PREFIXES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.core.errors import InvalidModel
+from impls.core.events import Events
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.joined_pieces import JOINED_PIECES
@@ -37,6 +38,8 @@ def check_model(model: Model) -> None:
             raise InvalidModel(f"joined_pieces must be {' or '.join(JOINED_PIECES)}, not {model.joined_pieces!r}")
         if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.ignore_merges:
             raise InvalidModel("joined_pieces needs the alphabet 'bytes' and listed merges, without ignore_merges")
+    if model.events:
+        _check_events(model)
     if model.continuing_prefix is not None:
         if model.alphabet != "chars" or model.merge_rule != "pairs" or not model.continuing_prefix:
             raise InvalidModel(
@@ -59,6 +62,17 @@ def check_model(model: Model) -> None:
     _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
+
+
+def _check_events(model: Model) -> None:
+    if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.merges or model.ignore_merges:
+        raise InvalidModel("events need the alphabet 'bytes', and no merges, ignore_merges or ranks beside them")
+    if model.joined_pieces is not None:
+        raise InvalidModel("events go with no joined_pieces")
+    said = Events(model.events)
+    for symbol in sorted(said.present):
+        if said.tokens[symbol] not in model.id_by_token:
+            raise InvalidModel(f"the events leave {said.tokens[symbol]!r}, which is no token")
 
 
 def _check_tokens(model: Model) -> None:

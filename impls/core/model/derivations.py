@@ -150,7 +150,7 @@ def irregularities(model: Model) -> tuple[str, ...]:
 
     On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
     """
-    if model.belongs_to is not None:
+    if model.belongs_to is not None or model.events:
         return ()
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
@@ -218,13 +218,13 @@ def unreachable(model: Model) -> tuple[int, ...]:
     """Return the ids of tokens that no text is encoded to: merging their own symbols does not give the token.
 
     The text around a token does not matter: had a merge crossed its border, the token would not be there. Where whole
-    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. Where merges
-    join pieces, none is found: that would depend on the pattern.
+    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. Of a model
+    that goes beyond merges inside pieces none is found: that would depend on the text around it.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
         return model.recovered_merges[1]
     looked_up = model.merge_rule == "concatenation" or model.ignore_merges
-    if looked_up or model.joined_pieces is not None or concatenation_differs(model) is None:
+    if looked_up or model.beyond_merges is not None or concatenation_differs(model) is None:
         return ()
     return tuple(
         i

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, cast
 
 from impls.core.errors import UnknownSymbol
+from impls.core.events import Event
 from impls.core.model import derivations
 from impls.core.model.checks import check_model
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
@@ -79,6 +80,8 @@ class Model(_Files):
     joined_pieces: JoinedPieces | None = None
     """The pieces that merges also join where neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
     merges stay inside pieces."""
+    events: tuple[Event, ...] = ()
+    """Merges and removals of tokens in order (PickyBPE, `core.events`), in place of `merges`."""
     end_of_word: str | None = None
     continuing_prefix: str | None = None
     """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
@@ -99,6 +102,7 @@ class Model(_Files):
         fields = {
             "tokens": tuple(self.tokens),
             "merges": tuple((left, right) for left, right in self.merges),
+            "events": tuple((left, right) for left, right in self.events),
             "merge_counts": None if self.merge_counts is None else tuple(self.merge_counts),
             "pattern": resolve(self.pattern),
             "special_tokens": MappingProxyType(dict(self.special_tokens)),
@@ -252,6 +256,13 @@ class Model(_Files):
         if self.sentencepiece is None or not self.sentencepiece.changes_text:
             return text
         return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
+
+    @property
+    def beyond_merges(self) -> str | None:
+        """What it takes besides merges inside pieces, as a reason to refuse it; None for most models."""
+        if self.joined_pieces is not None:
+            return "its merges join whole pieces (BoundlessBPE)"
+        return "its tokens are removed again as well as merged (PickyBPE)" if self.events else None
 
     @property
     def has_charsmap_only(self) -> bool:

@@ -31,7 +31,7 @@ MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
 
 _LONG = ("lengths", "tokens", "merges")
 _HEAD_BYTES = 8
-_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix", "joined_pieces")
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix", "joined_pieces", "events")
 """Fields that are part of the digest only where they are used: models without them keep their digest."""
 
 
@@ -76,6 +76,7 @@ class PackedModel:
             fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
         if (counts := fields["merge_counts"]) is not None:
             fields["merge_counts"] = tuple(counts)
+        fields["events"] = tuple((left, right) for left, right in fields.get("events", ()))
         flags = {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()}
         return fields | {"pattern": tuple(fields["pattern"]), "whole_token_flags": flags}
 

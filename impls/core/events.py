@@ -1,0 +1,75 @@
+"""Merges and removals of tokens in the order in which they happened: what a vocabulary of PickyBPE is made of.
+
+An event is a pair of symbols that merge, or (symbol, REMOVED). Symbols are the 256 bytes, then every token in the order
+in which it was first made; one that was removed may be made again. Where a symbol is removed, its occurrences become
+what it was made of last, and of that what was removed before becomes what that was made of, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impls.core.errors import InvalidModel
+
+Event = tuple[int, int]
+Change = tuple[int, tuple[int, ...]]
+"""The number of an event, and what is there after it instead of the pair or the symbol."""
+REMOVED = -1
+N_BYTES = 256
+
+
+class Events:
+    """What a row of events says. Raise `InvalidModel` naming one that speaks of a symbol that is not there."""
+
+    def __init__(self, events: Sequence[Event] = ()) -> None:
+        self.tokens = [bytes([byte]) for byte in range(N_BYTES)]
+        """Bytes by symbol."""
+        self.present = set(range(N_BYTES))
+        self._merges: dict[Event, list[Change]] = {}
+        self._removals: dict[int, list[Change]] = {}
+        self._symbol_of = {token: symbol for symbol, token in enumerate(self.tokens)}
+        self._parts: dict[int, Event] = {}
+        self._n_events = 0
+        for left, right in events:
+            needed = (left,) if right == REMOVED else (left, right)
+            if not self.present.issuperset(needed) or (right == REMOVED and left < N_BYTES):
+                raise InvalidModel(f"event {self._n_events}: {(left, right)} is not possible there")
+            if right == REMOVED:
+                self.remove(left)
+            else:
+                self.merge((left, right))
+
+    def next_merge(self, pair: Event, now: int) -> Change | None:
+        """Return the first event after number `now` that merges `pair`, if there is one."""
+        return next((change for change in self._merges.get(pair, ()) if change[0] > now), None)
+
+    def next_removal(self, symbol: int, now: int) -> Change | None:
+        """Return the first event after number `now` that removes `symbol`, if there is one."""
+        return next((change for change in self._removals.get(symbol, ()) if change[0] > now), None)
+
+    def merge(self, pair: Event) -> int:
+        """Add a merge; return the symbol it makes."""
+        token = self.tokens[pair[0]] + self.tokens[pair[1]]
+        made = self._symbol_of.setdefault(token, len(self.tokens))
+        if made == len(self.tokens):
+            self.tokens.append(token)
+        self._parts[made] = pair
+        self.present.add(made)
+        self._merges.setdefault(pair, []).append((self._n_events, (made,)))
+        self._n_events += 1
+        return made
+
+    def remove(self, symbol: int) -> tuple[int, ...]:
+        """Add a removal; return what is there instead."""
+        self.present.discard(symbol)
+        instead: list[int] = []
+        waiting = [symbol]
+        while waiting:
+            first = waiting.pop()
+            if first in self.present:
+                instead.append(first)
+            else:
+                waiting += reversed(self._parts[first])
+        self._removals.setdefault(symbol, []).append((self._n_events, tuple(instead)))
+        self._n_events += 1
+        return tuple(instead)
