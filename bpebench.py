@@ -5,7 +5,8 @@
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
-`python -m bpebench` is the command `bpebench`.
+`Encoding`, `get_encoding` and the other module functions are tiktoken's, over any implementation:
+`sys.modules["tiktoken"] = bpebench` puts them into a program. `python -m bpebench` is the command `bpebench`.
 """
 
 from __future__ import annotations
