@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from impls.core.arguments import SpecialSet, check_text, text_sequence, thread_count
+from impls.core.arguments import SpecialSet, check_text, check_texts, text_sequence, thread_count
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.hooks import Hooks
 from impls.core.model.whole_tokens import WholeTokens
@@ -56,7 +56,7 @@ class Offsets(Hooks):
         check_text(text)
         model = self._model
         if model.belongs_to is not None:
-            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+            raise self._not_spelled()
         if self._spells_texts:
             try:
                 data = text.encode()
@@ -81,7 +81,9 @@ class Offsets(Hooks):
         one = partial(
             self.encode_with_offsets, unit=unit, allowed_special=allowed_special, disallowed_special=disallowed_special
         )
-        return map_on_threads(one, text_sequence(texts), thread_count(threads))
+        texts, threads = text_sequence(texts), thread_count(threads)
+        check_texts(texts)
+        return map_on_threads(one, texts, threads)
 
     # --- models over bytes that change no text -------------------------------------------------------------------
 
@@ -105,11 +107,17 @@ class Offsets(Hooks):
         """Return the starts and the ends of tokens over bytes in the text they spell, which has `n_bytes`."""
         import numpy as np
 
-        sizes = self._n_bytes_by_id[np.asarray(ids, np.int64)]
+        places = np.asarray(ids, np.int64)
+        sizes = self._n_bytes_by_id[places[places < len(self._n_bytes_by_id)]]
         ends = np.cumsum(sizes)
-        if (int(ends[-1]) if len(ends) else 0) != n_bytes:
-            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+        if (int(ends[-1]) if len(ends) else 0) != n_bytes or len(sizes) != len(ids):
+            raise self._not_spelled()
         return ends - sizes, ends
+
+    def _not_spelled(self) -> Unsupported:
+        return Unsupported(
+            self.name, "its ids do not spell the text by the model's tokens, so they have no places in it"
+        )
 
     # --- all others ------------------------------------------------------------------------------------------------
 
@@ -170,7 +178,7 @@ class Offsets(Hooks):
                 i = next(remaining, None)
                 start = at
                 if i is None:
-                    raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+                    raise self._not_spelled()
                 if i == model.unknown_id:
                     at = self._unknown_end(piece, at)
                 elif i in byte_ids:
@@ -181,11 +189,12 @@ class Offsets(Hooks):
                 yield offset + start, offset + max(at, start + 1)
             offset += len(piece)
         if next(remaining, None) is not None:
-            raise Unsupported(self.name, "its ids do not spell the text, so they have no places in it")
+            raise self._not_spelled()
 
     def _n_characters(self, i: int, *, is_first: bool) -> int:
         """Return how many characters of a piece a token stands for."""
-        token = (self._model.tokens[i] or b"").decode()
+        tokens = self._model.tokens
+        token = ((tokens[i] if i < len(tokens) else None) or b"").decode()
         if not is_first and self._model.continuing_prefix is not None:
             token = token.removeprefix(self._model.continuing_prefix)
         if (end := self._model.end_of_word) is not None and token.endswith(end):
