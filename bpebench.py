@@ -5,9 +5,9 @@
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
-`bpebench.hf` is Hugging Face's `tokenizers`, worn by any implementation: `from bpebench import hf`.
-
-`python -m bpebench` is the command `bpebench`.
+`Encoding`, `get_encoding` and the other module functions are tiktoken's, over any implementation:
+`sys.modules["tiktoken"] = bpebench` puts them into a program. `bpebench.hf` is Hugging Face's `tokenizers` likewise:
+`from bpebench import hf`. `python -m bpebench` is the command `bpebench`.
 """
 
 from __future__ import annotations
