@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update",
     "--disable-sync",
 ]  # fmt: skip
+
+expect.set_options(timeout=60_000)  # a busy machine is no failure
 
 
 @pytest.fixture(scope="module")
