@@ -91,10 +91,9 @@ class Column {
       parts.push(`${plural(difference.count, "token")} not as in column 1`, h("button", {
         class: "plain", onclick: () => account(shown[0].chosen, this.chosen, text, bytes, difference.byte),
       }, "explain"));
-    } else if (difference) parts.push("same as column 1");
+    } else if (difference?.whole) parts.push("same as column 1");
     this.verdict.replaceChildren(...parts);
     this.verdict.classList.toggle("fault", !!error);
-    this.verdict.hidden = parts.length === 0 && shown.length < 2;
   }
 
   chooses(index) {
@@ -141,7 +140,7 @@ function difference(first, other) {
     byte ??= b.starts[j];
     count++;
   }
-  return { flags, count, byte };
+  return { flags, count, byte, whole: a.known === a.n && b.known === b.n };
 }
 
 function compareAll() {

@@ -266,3 +266,13 @@ def test_a_whole_number_may_be_written_with_a_fraction_and_no_other_thing_is_one
     for written, status in ((b"0.0", 200), (b"0", 200), (b"0.5", 422), (b'"0"', 422), (b"1e999", 422), (b"true", 422)):
         content = b'{"text": "hello", "model": "tiny.json", "piece": %s}' % written
         assert client.post("/api/steps", content=content, headers=JSON).status_code == status, written
+
+
+def test_a_fault_of_ours_says_nothing_of_the_machine(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise RuntimeError("/home/someone/secret")
+
+    monkeypatch.setattr("harness.play.app.samples", fails)
+    answer = client.get("/api/samples")
+    is_problem(answer, 500)
+    assert "secret" not in answer.text
