@@ -58,6 +58,8 @@ SHAPES: dict[str, Any] = {
     "python_values": list[str],
     "decode_with_offsets": tuple[str, list[Offset]],
     "decode_stream": list[str],
+    "truncate": str,
+    "fits": bool,
     "pieces": list[str],
     "token_bytes": bytes,
     "n_vocab": int,

@@ -125,7 +125,7 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
 def _judged(check: Check, case: Case) -> tuple[Status, str]:
     """Return the status and remark of a check that found no fault. Raises `Fault` and `GaveUp`."""
     missing = [operation for operation in check.needs if not case.client.offers(operation)]
-    if missing:
+    if missing or (check.needs_one_of and not any(map(case.client.offers, check.needs_one_of))):
         return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
     try:
         remark = check.run(case) or ""

@@ -17,6 +17,7 @@ from harness.conform.checks import (
     sizes,
     specials,
     streaming,
+    truncation,
     values,
     volume,
 )
@@ -35,6 +36,8 @@ class Check:
     """Operations beyond encode and decode without which it is not offered."""
     not_offered: str = ""
     """Why, where the names of what is missing do not say it."""
+    needs_one_of: tuple[str, ...] = ()
+    """Operations of which one is enough."""
 
 
 CHECKS = (
@@ -57,6 +60,9 @@ CHECKS = (
     Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
     Check("array", "is the array the list?", batches.array, ("encode_array",)),
     Check("count", "does count say how many ids?", batches.count, ("count",)),
+    Check("truncate", "is a text cut to the longest part that fits?", truncation.truncation,
+          not_offered="it has no truncate, no fits and no count up to a limit",
+          needs_one_of=("truncate", "fits", "at_most")),
     Check("threads", "are the ids the same on many threads?", batches.threads,
           ("encode_threads",), "threads are only tested on a Python object"),
     Check("repeated", "the same ids again, in another order?", determinism.repeated),
