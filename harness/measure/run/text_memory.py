@@ -96,7 +96,12 @@ class TextMemoryDetector:
                     seed=seed,
                 )
                 request = Recall(
-                    job=Job(task=workload.task, state=state, texts=materials.texts(workload).path),
+                    job=Job(
+                        task=workload.task,
+                        state=state,
+                        texts=materials.texts(workload).path,
+                        limit_tokens=workload.limit_tokens,
+                    ),
                     most_bytes=workload.max_bytes,
                     text_bytes=workload.text_bytes,
                     budget_seconds=profile.pass_seconds * PASS_SHARE,

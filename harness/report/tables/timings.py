@@ -18,7 +18,12 @@ from harness.records import Measurement, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]
 
-UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
+UNIT_OF_TASK: dict[str, Unit] = {
+    "encode-short": "µs per call",
+    "decode-stream": "µs per call",
+    "truncate": "µs per call",
+    "load": "ms",
+}
 """The unit of a task; every other task is shown in MB/s of text."""
 
 
