@@ -93,7 +93,14 @@ class HuggingFace(Tokenizer):
         return super().decode(ids, errors)
 
     def decode_stream(self, ids: Iterable[int]) -> Iterator[str]:
-        """Yield the texts that the library's `DecodeStream` gives when ids arrive one by one."""
+        """Yield the texts that the library's `DecodeStream` gives when ids arrive one by one.
+
+        Raise `Unsupported` for a model of which not the library decodes the ids, but the suite.
+        """
+        if not self._decodes_alike:
+            raise Unsupported(
+                self.name, "its DecodeStream needs its decoder, and the suite decodes this model's ids itself"
+            )
         stream = decoders.DecodeStream(skip_special_tokens=False)
         for i in ids:
             if (text := stream.step(self._tokenizer, i)) is not None:

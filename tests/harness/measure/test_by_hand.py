@@ -86,6 +86,13 @@ def test_every_implementation_decodes_a_stream_to_its_text(name: str) -> None:
         assert streaming(tokenizer)(tokenizer.encode(text)) == text
 
 
+def test_a_library_whose_model_the_suite_decodes_has_no_stream() -> None:
+    spec = TrainingSpec(vocab_size=40, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s+")
+    tokenizer = impls.load("tokenizers", impls.train("naive", ["low lower"], spec).model)
+    with pytest.raises(impls.Unsupported, match="DecodeStream needs its decoder"):
+        streaming(tokenizer)(tokenizer.encode("low"))
+
+
 @pytest.mark.parametrize("kind", [Library, OfBytes, WithStream])
 def test_a_library_decodes_a_stream_by_what_it_has_and_few_ids_at_a_time(kind: type[Library]) -> None:
     tokenizer = kind(MODEL)
