@@ -6,7 +6,7 @@ passes as well. Reordered ids are new to it, and their text follows from the mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from impls import Model, Tokenizer, UnknownId
 from impls.core.decoding import Decoder
@@ -56,15 +56,15 @@ def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list
     another order, too. `decoder` is that of the tokenizer's model.
     """
     wanted = comes_back_as(tokenizer.model, repair_surrogates(text))
-    return LOST if wanted is not None and back != wanted else misread(tokenizer, decoder, ids)
+    return LOST if wanted is not None and back != wanted else misread(tokenizer.decode, decoder, ids)
 
 
-def misread(tokenizer: Tokenizer, decoder: ModelDecoder, ids: list[int]) -> str:
-    """Say what is wrong with decoding `ids` in another order; empty where nothing is or the model does not tell."""
+def misread(decode: Callable[[Sequence[int]], str], decoder: ModelDecoder, ids: list[int]) -> str:
+    """Say what is wrong with `decode` on `ids` in another order; empty where nothing is or the model does not tell."""
     if not decoder.is_known:
         return ""
     other = decoder.reordered(ids)
     try:
-        return "" if tokenizer.decode(other) == decoder.decode(other) else MISREAD
+        return "" if decode(other) == decoder.decode(other) else MISREAD
     except UnknownId as error:
         return f"not ids of the model: {error}"

@@ -16,6 +16,8 @@ from harness.conform.values import faults_of_values
 from harness.failures import message_of, status_of
 
 _SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
+_OTHER_OPTIONS = {"truncate": ("side", "whole"), "count": ("at_most",)}
+"""Method -> options that are used where it names them."""
 ANY_OPTION = "any_option"
 """Listed among the operations of a target that takes `**kwargs`: it may ignore options it does not know."""
 _SWITCH_SECONDS = 1e-5
@@ -57,7 +59,9 @@ class ObjectAdapter:
             self.methods["decode_stream"] = self.decode_stream
         if callable(getattr(target, "incremental", None)):
             self.methods["incremental"] = self.incremental
-        self.options = _options(target.encode)
+        others = [_named(self.methods[name], names) for name, names in _OTHER_OPTIONS.items() if name in self.methods]
+        self.methods |= {name: getattr(self, name) for name in ("truncate", "fits") if name in self.methods}
+        self.options = _options(target.encode).union(*others)
         self.special_tokens = _special_tokens(target)
 
     def describe(self) -> dict[str, Any]:
@@ -137,6 +141,14 @@ class ObjectAdapter:
                 raise LookupError(f"no step {kind}")
             states.append([_state(each) for each in followed])
         return states
+
+    def truncate(self, text: str, n_tokens: int, **options: str) -> Any:
+        """Return the part of `text` that is kept."""
+        return self.target.truncate(text, n_tokens, **options)
+
+    def fits(self, text: str, n_tokens: int) -> Any:
+        """Return whether `text` has at most `n_tokens` ids."""
+        return self.target.fits(text, n_tokens)
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Return the seconds of processor time of one call, the minimum of `loops`."""
@@ -244,6 +256,10 @@ def _as_ids_and_spans(result: Any) -> Any:
     return [_as_ids(result[0]), _as_lists(result[1])] if whole else result
 
 
+def _unchanged(result: Any) -> Any:
+    return result
+
+
 _RESULTS: dict[str, Callable[[Any], Any]] = {
     "decode_bytes": _as_base64,
     "encode_batch": _as_lists,
@@ -253,6 +269,8 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "encode_with_offsets": _as_ids_and_spans,
     "decode_stream": list,
     "incremental": list,
+    "truncate": _unchanged,
+    "fits": _unchanged,
     "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
     "token_bytes": _as_base64,
 }
@@ -271,6 +289,14 @@ def _options(encode: Callable[..., Any]) -> frozenset[str]:
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return frozenset({*_SPECIAL_OPTIONS, ANY_OPTION})
     return frozenset(name for name in _SPECIAL_OPTIONS if name in parameters)
+
+
+def _named(method: Callable[..., Any], names: Sequence[str]) -> frozenset[str]:
+    """Return which of `names` a method names among its parameters."""
+    try:
+        return frozenset(inspect.signature(method).parameters).intersection(names)
+    except (TypeError, ValueError):
+        return frozenset()
 
 
 def _special_tokens(target: Any) -> dict[str, int]:

@@ -60,6 +60,8 @@ SHAPES: dict[str, Any] = {
     "encode_with_offsets": tuple[list[Id], list[tuple[Offset, Offset]]],
     "decode_stream": list[str],
     "incremental": list[list[tuple[str | None, list[Id], int]]],
+    "truncate": str,
+    "fits": bool,
     "pieces": list[str],
     "token_bytes": bytes,
     "n_vocab": int,

@@ -18,7 +18,8 @@ from harness.records import Text
 Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
-    "decode", "offsets", "incremental", "batch", "threads", "values", "cache", "determinism", "saving", "bad input",
+    "decode", "offsets", "incremental", "batch", "truncation", "threads", "values", "cache", "determinism", "saving",
+    "bad input",
     "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order in which a text passes through a tokenizer.
@@ -178,7 +179,7 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         return min(self.faults, key=_difficulty, default=None)
 
 
-_OF_MANY_CALLS = ("batch", "threads", "bad input", "saving")
+_OF_MANY_CALLS = ("batch", "truncation", "threads", "bad input", "saving")
 """Stages in which a fault of single calls shows too."""
 _INTERMITTENT = ("determinism", "process", "resources")
 

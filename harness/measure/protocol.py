@@ -28,6 +28,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     training: Mapping[str, Any] = {}
     document_bytes: int = 4096
     """Size of the documents read before a long text."""
+    limit_tokens: int = 1000
+    """For `truncate`."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
 
@@ -64,7 +66,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
     job: Job
     budget_seconds: float
     expected: Expected | None = None
-    """Its ids are decoded, for `decode`."""
+    """Its ids are decoded, for `DECODING`."""
 
 
 class AskReference(msgspec.Struct, frozen=True, kw_only=True, tag="ask-reference"):
@@ -90,7 +92,7 @@ class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memo
 
     job: Job
     expected: Expected | None = None
-    """Its ids are decoded, for `decode`."""
+    """Its ids are decoded, for `DECODING`."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):

@@ -19,6 +19,7 @@ from harness.data import datasets_folder
 from harness.measure.workloads import (
     ALONE,
     BATCHES,
+    DECODING,
     ENCODING,
     GROWING,
     LONG_TEXT,
@@ -53,6 +54,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     process: str = ""
     document_bytes: _Positive = 4096
     text_characters: _Positive = 50
+    limit_tokens: _Positive = 1000
     threads: _Positive | Literal["all"] = 1
     training: Mapping[str, Any] = {}
     implementations: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ def _problem(template: Template) -> str | None:
         return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
     if state in LONG_TEXT and task not in ("encode", "encode-array"):
         return f"state: {state!r} is for the tasks encode and encode-array"
-    if state == "same-object" and task in ("load", "train", "decode", *GROWING):
+    if state == "same-object" and task in ("load", "train", *DECODING, *GROWING):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
     if template.threads != 1 and task not in (*BATCHES, "train"):
         return f"threads: is for the tasks {', '.join(BATCHES)} and train, not {task!r}"

@@ -21,6 +21,8 @@ Task = Literal[
     "encode-short",
     "count",
     "decode",
+    "decode-stream",
+    "truncate",
     "append",
     "chat",
     "keystrokes",
@@ -42,6 +44,10 @@ DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-a
 """Tasks on texts of `document_bytes`."""
 GROWING: tuple[Task, ...] = ("append", "chat", "keystrokes")
 """Tasks whose text grows or is edited, step by step."""
+DECODING: tuple[Task, ...] = ("decode", "decode-stream")
+"""Tasks that are given the reference's ids."""
+TEXTS: tuple[Task, ...] = (*DECODING, "truncate")
+"""Tasks that return texts."""
 LONG_TEXT: tuple[State, ...] = ("second-call", "after-pause")
 """States of one long text, read after documents of other text."""
 STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
@@ -84,6 +90,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     all others that have no label."""
     document_bytes: int = 4096
     text_characters: int = 50
+    limit_tokens: int = 1000
+    """For `truncate`."""
     threads: int = 1
     """0: all cores."""
     training: Mapping[str, Any] = {}

@@ -110,9 +110,7 @@ def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     note = ""
     if None in spans:
         first = spans.index(None)
-        note = (
-            f"this vocabulary rewrites texts; from token {first + 1} on the place of a token in the text is unknown"
-        )
+        note = f"this vocabulary rewrites texts; from token {first + 1} on the place of a token in the text is unknown"
     answer = ColumnAnswer(
         ids=ids,
         spans=spans,

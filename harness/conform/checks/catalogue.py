@@ -19,6 +19,7 @@ from harness.conform.checks import (
     sizes,
     specials,
     streaming,
+    truncation,
     values,
     volume,
 )
@@ -62,6 +63,8 @@ CHECKS = (
     Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
     Check("array", "is the array the list?", batches.array, ("encode_array",)),
     Check("count", "does count say how many ids?", batches.count, ("count",)),
+    Check("truncate", "is a text cut to the longest part that fits?", truncation.truncation,
+          ("truncate|fits|at_most",), "it has no truncate, no fits and no count up to a limit"),
     Check("threads", "are the ids the same on many threads?", batches.threads,
           ("encode_threads",), "threads are only tested on a Python object"),
     Check("repeated", "the same ids again, in another order?", determinism.repeated),

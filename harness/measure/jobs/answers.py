@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.measure.protocol import Failed, Job
 from harness.measure.texts import boundary, encoded
-from harness.measure.workloads import ARRAYS, ENCODING, GROWING
+from harness.measure.workloads import ARRAYS, ENCODING, GROWING, TEXTS
 from harness.records import Counterexample, Status
 from impls import Model
 
@@ -108,7 +108,7 @@ def digest(job: Job, answer: Any) -> tuple[str, int]:
         return digest_of_model(answer), len(answer.merges)
     if job.task == "count":
         return digest_of_counts(answer)
-    if job.task == "decode":
+    if job.task in TEXTS:
         return digest_of_texts(answer), 0
     return digest_of_ids(answer)
 
@@ -153,7 +153,7 @@ def require_kind(job: Job, answer: Any) -> None:
                 raise NotIds(f"{type(ids).__name__} in place of a list of ids")
             if others := _others(ids, int):
                 raise NotIds(f"a list of {others} in place of int")
-    elif job.task in ("count", "decode"):
+    elif job.task in ("count", *TEXTS):
         kind = int if job.task == "count" else str
         if others := _others(answer, kind):
             raise NotIds(f"{others} in place of {kind.__name__}")

@@ -21,8 +21,10 @@ from harness.measure.jobs.answers import (
     read_ids,
     require_kind,
 )
+from harness.measure.jobs.by_hand import streaming
 from harness.measure.jobs.prepared import PreparedJob, strings
 from harness.measure.protocol import Expected
+from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize.texts import Budget, smallest_sequence
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer
@@ -39,7 +41,7 @@ def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> t
     answer = join_answers(job, answers)
     require_kind(job, answer)
     found, n_tokens = digest(job, answer)
-    compared = expected is not None and (tokenizer is None or tokenizer.exact or job.task == "decode")
+    compared = expected is not None and (tokenizer is None or tokenizer.exact or job.task in TEXTS)
     if expected is not None and compared:
         wanted = _expected_digest(work, expected)
         if wanted is None:
@@ -57,10 +59,36 @@ def _expected_digest(work: PreparedJob, expected: Expected) -> str | None:
     """Return the expected result of `digest`, by the reference's answer; None where that does not determine it."""
     if work.job.task == "count":
         return digest_of_counts(map(len, _reference_ids(expected)))[0]
-    if work.job.task == "decode":
-        wanted = _decoded_texts(work, expected)
+    if work.job.task in TEXTS:
+        wanted = _expected_texts(work, expected)
         return None if wanted is None else digest_of_texts(wanted)
     return expected.digest
+
+
+def _expected_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
+    return (_truncated_texts if work.job.task == "truncate" else _decoded_texts)(work, expected)
+
+
+def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
+    """Return the longest beginnings of the texts that end between the reference's first ids and, alone, have no more.
+
+    Of an inexact implementation the ids are its own.
+    """
+    tokenizer, limit = work.tokenizer, work.job.limit_tokens
+    assert tokenizer is not None
+    decoder = ModelDecoder(tokenizer.model)
+    if not decoder.is_known:
+        return None
+
+    def cut(text: str, ids: list[int]) -> str:
+        ids = ids if tokenizer.exact else tokenizer.encode(text, disallowed_special=())
+        if len(ids) <= limit:
+            return text
+        parts = (decoder.decode_bytes(ids[:n]) for n in range(limit, 0, -1))
+        whole = (data.decode() for data in parts if data.decode("utf-8", "ignore").encode() == data)
+        return next((part for part in whole if len(tokenizer.encode(part, disallowed_special=())) <= limit), "")
+
+    return [cut(text, ids) for text, ids in zip(strings(work.texts), _reference_ids(expected), strict=True)]
 
 
 def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
@@ -91,11 +119,16 @@ def _prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expec
     round trip or, where the model is not expected to have one, by the text the reference's ids decode to.
     """
     decoder = ModelDecoder(tokenizer.model)
-    if work.job.task == "decode":
+    if work.job.task in DECODING:
         assert expected is not None, "its ids were decoded"
+        decode = tokenizer.decode if work.job.task == "decode" else streaming(tokenizer)
         for text, ids in zip(work.texts, _reference_ids(expected), strict=True):
-            if reason := misread(tokenizer, decoder, ids):
+            if reason := misread(decode, decoder, ids):
                 raise _misread(text, reason)
+        return
+    if work.job.task == "truncate":
+        if not compared:
+            raise Wrong(_NO_REFERENCE, status="unverified")
         return
     if work.job.task == "count":
         if compared:
@@ -137,9 +170,11 @@ def _difference(work: PreparedJob, answer: Any, expected: Expected) -> Wrong:
     task, texts, reference = work.job.task, work.texts, expected.reference
     if task == "train":
         return Wrong(_first_merge(answer, expected))
-    if task == "decode":
-        decoded = zip(texts, _decoded_texts(work, expected) or [], answer, strict=False)
-        text = next((text for text, a, b in decoded if a != b), texts[-1])
+    if task in TEXTS:
+        found = zip(texts, _expected_texts(work, expected) or [], answer, strict=False)
+        text, wanted, got = next((row for row in found if row[1] != row[2]), (texts[-1], "", ""))
+        if task == "truncate":
+            return Wrong(f"cuts a text to {len(got):,} characters that is to be cut to {len(wanted):,}")
         return Wrong(f"the ids of {reference} decode to another text", candidates=(text,))
     ids = _reference_ids(expected)
     if task == "count":

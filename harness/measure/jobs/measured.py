@@ -26,7 +26,7 @@ from harness.measure.protocol import (
     Size,
     Sized,
 )
-from harness.measure.workloads import ENCODING, LONG_TEXT, ONCE_ONLY
+from harness.measure.workloads import DECODING, ENCODING, LONG_TEXT, ONCE_ONLY
 from harness.process import memory
 from impls import Model
 
@@ -40,7 +40,7 @@ def size(request: Size, opening: Opening) -> Sized:
     full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
 
     def seconds(n_bytes: int) -> float:
-        if job.task == "decode":
+        if job.task in DECODING:
             inputs = [ids[: len(ids) * n_bytes // full_bytes] for ids in whole.fresh(whole.texts)]
             return timing.timed(whole.run, inputs)[0]
         work = prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)

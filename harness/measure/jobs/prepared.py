@@ -1,7 +1,7 @@
 """A job ready to run: its texts and one pass over them. Reads no clock.
 
 Every implementation gets the same texts, cut the same way, treats special tokens as ordinary text, and returns only
-ids: a list for `encode` and similar tasks, arrays for `ARRAYS`, a number for `count`.
+ids: a list for `encode` and similar tasks, arrays for `ARRAYS`, a number for `count`, a text for `TEXTS`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from harness.measure.jobs.answers import read_ids
+from harness.measure.jobs.by_hand import streaming, truncating
 from harness.measure.jobs.growing import GrowingPass
 from harness.measure.jobs.timing import Samples
 from harness.measure.protocol import Expected, Job, Measured
 from harness.measure.texts import read_texts, stretches, take
-from harness.measure.workloads import ARRAYS, BATCHES, GROWING, STRETCHES
+from harness.measure.workloads import ARRAYS, BATCHES, DECODING, GROWING, STRETCHES
 from impls import Tokenizer, TrainingSpec
 from impls.core.text.files import TextFile, TextFiles
 
@@ -61,9 +62,11 @@ class PreparedJob(msgspec.Struct, kw_only=True):
 
     @property
     def n_calls(self) -> int:
-        """Return the number of calls in one pass."""
+        """Return the number of calls in one pass; of ids, where each is a call."""
         if self.job.task in GROWING:
             return self.n_steps
+        if self.job.task == "decode-stream":
+            return sum(map(len, self.fresh(self.passes[0])))
         return 1 if self.job.task in (*BATCHES, "train") else len(self.passes[0])
 
     def reply(self, verdict: tuple[str, int], samples: Samples, peak_memory_bytes: int | None) -> Measured:
@@ -109,7 +112,7 @@ def prepare(
             n_steps=growing.n_steps,
         )
     work = PreparedJob(job=job, tokenizer=tokenizer, passes=passes, other=other, run=bind(job, tokenizer))
-    if job.task == "decode":
+    if job.task in DECODING:
         assert expected is not None, "there is nothing to decode"
         ids = read_ids(Path(expected.ids_file))
         work.fresh = lambda _: [list(some) for some in ids]
@@ -128,9 +131,12 @@ def prepare(
 
 def bind(job: Job, tokenizer: Tokenizer) -> Pass:
     """Return one pass of a job as a function of its inputs; not for `load` and `train`."""
-    if job.task == "decode":
-        decode = tokenizer.decode
+    if job.task in DECODING:
+        decode = tokenizer.decode if job.task == "decode" else streaming(tokenizer)
         return lambda inputs: [decode(ids) for ids in inputs]
+    if job.task == "truncate":
+        truncate = truncating(tokenizer, job.limit_tokens)
+        return lambda inputs: [truncate(text) for text in inputs]
     if job.task == "count":
         count = tokenizer.count
         return lambda inputs: [count(text) for text in inputs]

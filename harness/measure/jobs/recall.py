@@ -21,6 +21,7 @@ from harness.measure.jobs import timing
 from harness.measure.jobs.prepared import Pass, bind
 from harness.measure.protocol import Recall, Recalled
 from harness.measure.texts import read_texts
+from harness.measure.workloads import DECODING
 from impls import Tokenizer
 
 REMEMBERED_FACTOR = 1.5
@@ -46,21 +47,21 @@ class Texts:
     def __init__(self, request: Recall, made: Recombined, tokenizer: Tokenizer, run: Pass) -> None:
         self._job, self._made, self._tokenizer, self._run = request.job, made, tokenizer, run
         self._kept: dict[int, list[str]] = {}
-        self._ids = [list(map(int, self._encode(unit))) for unit in made.units] if request.job.task == "decode" else []
+        self._ids = [list(map(int, self._encode(unit))) for unit in made.units] if request.job.task in DECODING else []
 
     def _encode(self, text: str) -> Any:
         return self._tokenizer.encode(text, disallowed_special=())
 
     def inputs(self, number: int) -> list[Any]:
         """Return a text's inputs: new objects at every call, or the very same ones where that is what is timed."""
-        if self._job.task == "decode":
+        if self._job.task in DECODING:
             return [list(chain.from_iterable(self._ids[i] for i in row)) for row in self._made.order(number)]
         texts = self._made.texts(number)
         return self._kept.setdefault(number, texts) if self._job.state == "same-object" else texts
 
     def give(self, number: int) -> None:
         """Have a text read in every way that may leave it in a cache: an encoder may cache what a decoder returns."""
-        if self._job.task == "decode":
+        if self._job.task in DECODING:
             for row in self._made.order(number):
                 self._encode(self._made.joined(row))
         self._run(self.inputs(number))

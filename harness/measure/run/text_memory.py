@@ -96,7 +96,9 @@ class TextMemoryDetector:
                     seed=seed,
                 )
                 request = Recall(
-                    job=Job(task=task, state=state, texts=materials.texts(workload).path),
+                    job=Job(
+                        task=task, state=state, texts=materials.texts(workload).path, limit_tokens=workload.limit_tokens
+                    ),
                     most_bytes=workload.max_bytes,
                     text_bytes=workload.text_bytes,
                     budget_seconds=profile.pass_seconds * PASS_SHARE,

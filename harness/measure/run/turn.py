@@ -28,7 +28,7 @@ from harness.measure.run.setup import Setup, fill
 from harness.measure.run.text_memory import TextMemoryDetector
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
-from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
+from harness.measure.workloads import DECODING, ONCE_ONLY, TEXTS, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
 SHRINK_SECONDS = 5.0
@@ -119,7 +119,7 @@ class TurnRunner:
             texts = materials.texts(workload)
             record.full_bytes = texts.n_bytes // workload.n_passes
             job = self._job(workload, texts=texts.path)
-            if workload.task == "decode" and self._expected(workload, job) is None:
+            if workload.task in DECODING and self._expected(workload, job) is None:
                 raise WorkerFailed(Failed(status="unverified", reason=_NOTHING_TO_DECODE), dead=False)
             n_bytes, full_bytes = self._slice(worker, turn, workload, job, record.full_bytes)
             job = msgspec.structs.replace(job, n_bytes=n_bytes if n_bytes < full_bytes else 0)
@@ -132,7 +132,7 @@ class TurnRunner:
             most_seconds=profile.time_limit_seconds / 2,
         )
         measured = worker.ask(request, Measured, seconds=profile.time_limit_seconds)
-        whole = n_bytes == full_bytes and workload.task not in ("load", "count", "decode")
+        whole = n_bytes == full_bytes and workload.task not in ("load", "count", *TEXTS)
         if whole and workload.digest and measured.digest != workload.digest:
             raise WorkerFailed(Failed(status="mismatch", reason=_OTHER_DIGEST), dead=False)
         record.full_bytes, record.reference = full_bytes, "" if expected is None else expected.reference
@@ -148,6 +148,7 @@ class TurnRunner:
             threads=self._threads(workload),
             training=workload.training,
             document_bytes=workload.document_bytes,
+            limit_tokens=workload.limit_tokens,
             texts=texts,
             model_file=model_file,
         )
@@ -175,7 +176,7 @@ class TurnRunner:
         known = (workload.name, turn.implementation)
         if known not in self._slices:
             profile, once = self._plan.profile, workload.state in ONCE_ONLY
-            expected = self._expected(workload, job) if workload.task == "decode" else None
+            expected = self._expected(workload, job) if workload.task in DECODING else None
             budget = profile.pass_seconds * (_ONCE_FACTOR if once else 1)
             request = Size(job=job, budget_seconds=budget, expected=expected)
             if once:

@@ -16,7 +16,7 @@ from harness.report.tables.timings import Timing, timings
 
 TASK_ORDER = (
     "encode", "encode-array", "encode-documents", "encode-documents-array", "encode-short", "encode-batch",
-    "encode-ragged", "count", "decode", "append", "chat", "keystrokes", "load", "train",
+    "encode-ragged", "count", "decode", "decode-stream", "truncate", "append", "chat", "keystrokes", "load", "train",
 )  # fmt: skip
 REMEMBERED = {
     "process": "remembers whole texts; not ranked where they repeat",

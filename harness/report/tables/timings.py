@@ -19,7 +19,7 @@ from harness.records import Measurement, of_kind
 Unit = Literal["MB/s", "µs per call", "ms"]
 
 UNIT_OF_TASK: dict[str, Unit] = {
-    **dict.fromkeys(("encode-short", "append", "chat", "keystrokes"), "µs per call"),
+    **dict.fromkeys(("encode-short", "decode-stream", "truncate", "append", "chat", "keystrokes"), "µs per call"),
     "load": "ms",
 }
 """The unit of a task; every other task is shown in MB/s of text."""

@@ -104,9 +104,10 @@ def test_a_text_is_sliced_for_the_slow_unless_the_workload_says_that_it_must_be_
 
 
 def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:
-    records = only("toy-bytes", workload("count", task="count"), workload("decode", task="decode"))
+    tasks = ("count", "decode", "decode-stream", "truncate")
+    records = only("toy-bytes", *(workload(task, task=task) for task in tasks))
     assert {(record.workload, record.round, record.status) for record in records} == {
-        (name, number, "ok") for name in ("count", "decode") for number in (0, 1)
+        (name, number, "ok") for name in tasks for number in (0, 1)
     }
 
 
@@ -134,7 +135,7 @@ def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(tas
     assert carried("greedy", "priority", model=lossy_model) == {"ok"}
 
 
-@pytest.mark.parametrize("task", ["decode", "load"])
+@pytest.mark.parametrize("task", ["decode", "decode-stream", "truncate", "load"])
 def test_what_is_decoded_or_loaded_without_a_reference_is_unverified(task: str) -> None:
     plan = Plan(profile=ONCE, implementations=("toy-bytes",), workloads=(workload(task, task=task),))
     (record,) = carry_out(plan, references=())

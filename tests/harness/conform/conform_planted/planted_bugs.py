@@ -70,6 +70,15 @@ class Full(Right):
     def decoder(self):
         return self.tokenizer.decoder()
 
+    def count(self, text: str, at_most: int | None = None) -> int:
+        return self.tokenizer.count(text, at_most)
+
+    def fits(self, text: str, n_tokens: int) -> bool:
+        return self.tokenizer.fits(text, n_tokens)
+
+    def truncate(self, text: str, n_tokens: int, *, side="right", whole="token") -> str:
+        return self.tokenizer.truncate(text, n_tokens, side=side, whole=whole)
+
     def save(self, path: str) -> None:
         model().save(path)
 

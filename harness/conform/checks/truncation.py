@@ -1,0 +1,211 @@
+"""Is a text cut to a number of tokens the longest part of it that is allowed, and do limits count its ids right?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from random import Random
+from typing import Any, NamedTuple
+
+import regex
+
+from harness.conform.case import Case, has_surrogate
+from harness.conform.checks.over_texts import texts_for
+from harness.conform.checks.sizes import past_64k
+from harness.conform.reference import Refusal
+from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.wording import expression
+from harness.minimize.texts import Budget, smallest_text
+from impls.core.truncation import Side, Whole
+
+_N_TEXTS = 300
+_SHORT_IDS = 10
+"""A text of up to so many ids is cut at every limit in every way."""
+_RANDOM_LIMITS = 2
+_WAYS_OF_LONG = 2
+_GREATEST_LIMIT = 1_000
+_N_CUT_CHARACTERS = 50
+_CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n  b", "x🇹🇷👩\u200d👧e\u0301")
+"""Texts of which a part is split otherwise than in the whole."""
+_LOWEST = 4
+"""Smaller limits are tried to shrink a wrong answer."""
+_TRIALS = 400
+_SHRINK_SECONDS = 5.0
+_SIDES: tuple[Side, ...] = ("right", "left")
+_WHOLES: tuple[Whole, ...] = ("token", "character", "word")
+_WORD_BOUNDARY = regex.compile(r"(?w)\b")
+
+
+class _Call(NamedTuple):
+    """An operation with a limit; `options` are those of `truncate`."""
+
+    operation: str
+    n_tokens: int
+    options: Mapping[str, Any] = {}
+
+    def __str__(self) -> str:
+        if self.operation == "count":
+            return f"count(text, at_most={self.n_tokens})"
+        given = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"{self.operation}(text, {self.n_tokens}{given})"
+
+    def made(self, case: Case, text: str) -> Any:
+        """Return the target's answer."""
+        if self.operation == "count":
+            return case.client.ask("count", text=text, at_most=self.n_tokens)
+        return case.client.ask(self.operation, text=text, n_tokens=self.n_tokens, **self.options)
+
+
+def truncation(case: Case) -> str:
+    """Check `truncate`, `fits` and `count` up to a limit, those of them that are offered, by all ids of the text.
+
+    Limits are 0, 1, and below, at and above the number of ids. Texts that the target gives other ids than the
+    reference are left out, since `ids` judges those.
+    """
+    ways, refused = _ways(case)
+    if not ways:
+        raise NotAsked("; ".join(refused))
+    random = Random(f"truncate:{case.seed}")
+    found = (*_CUT_ELSEWHERE, *_cut_characters(case), *texts_for(case, _N_TEXTS), *past_64k(case))
+    texts = [text for text in found if text and not has_surrogate(text)]
+    for text, ids in zip(texts, case.client.ids_of_all(texts), strict=True):
+        if isinstance(ids, Refusal) or ids != case.reference.ids(text):
+            continue
+        some = len(ways) if len(ids) <= _SHORT_IDS else min(len(ways), _WAYS_OF_LONG)
+        for n_tokens in _limits(len(ids), random):
+            for operation, options in random.sample(ways, some):
+                case.n_inputs += 1
+                call = _Call(operation, n_tokens, options)
+                if _is_wrong(case, text, call):
+                    raise _explained(case, text, call)
+        if case.out_of_time:
+            break
+    return "; ".join(refused)
+
+
+def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
+    """Return every operation that is offered with every choice of its options, and why others are not asked."""
+    offers = case.client.offers
+    sides = _SIDES if offers("side") else _SIDES[:1]
+    wholes = _WHOLES if offers("whole") else _WHOLES[:1]
+    ways: list[tuple[str, dict[str, Any]]] = []
+    for side, whole in product(sides, wholes):
+        options = {"side": side} if offers("side") else {}
+        ways.append(("truncate", options | ({"whole": whole} if offers("whole") else {})))
+    found = [way for way in ways if offers("truncate")]
+    found += [("fits", {})] * offers("fits") + [("count", {})] * (offers("count") and offers("at_most"))
+    refused: dict[str, str] = {}
+    for operation in dict.fromkeys(name for name, _ in found):
+        if isinstance(answer := _Call(operation, 1).made(case, ""), Refusal):
+            refused[operation] = f"its {operation} takes other arguments: {answer}"
+    return [way for way in found if way[0] not in refused], list(refused.values())
+
+
+def _limits(n_ids: int, random: Random) -> Iterable[int]:
+    if n_ids <= _SHORT_IDS:
+        return range(n_ids + 2)
+    some = [random.randint(0, min(n_ids, _GREATEST_LIMIT)) for _ in range(_RANDOM_LIMITS)]
+    return dict.fromkeys((0, 1, *some, n_ids - 1, n_ids, n_ids + 1))
+
+
+def _cut_characters(case: Case) -> list[str]:
+    """Return texts of a token that ends inside a character and, without what it has of that, is more than one token."""
+    texts: dict[str, None] = {}
+    for token in case.reference.bytes_by_id.values():
+        text = token.decode("utf-8", "ignore")
+        if not text or len(text.encode()) == len(token) or _n_ids(case, text) == 1:
+            continue
+        for rest in (b"\x80", b"\xa0", b"\x80\x80", b"\xa0\x80", b"\x80\x80\x80"):
+            whole = (token + rest).decode("utf-8", "ignore")
+            if len(whole.encode()) == len(token + rest):
+                texts[whole] = None
+        if len(texts) >= _N_CUT_CHARACTERS:
+            break
+    return list(texts)
+
+
+def _is_wrong(case: Case, text: str, call: _Call) -> bool:
+    expected = _expected(case, text, call)
+    return not isinstance(expected, Refusal) and call.made(case, text) != expected
+
+
+# --- what is right -------------------------------------------------------------------------------------------------
+
+
+def _expected(case: Case, text: str, call: _Call) -> int | bool | str | Refusal:
+    ids = case.reference.ids(text)
+    if isinstance(ids, Refusal):
+        return ids
+    if call.operation == "count":
+        return min(len(ids), call.n_tokens + 1)
+    if call.operation == "fits" or len(ids) <= call.n_tokens:
+        return len(ids) <= call.n_tokens if call.operation == "fits" else text
+    parts = _parts(case, text, ids, call)
+    return next((part for part in parts if _n_ids(case, part) <= call.n_tokens), "")
+
+
+def _parts(case: Case, text: str, ids: list[int], call: _Call) -> Iterator[str]:
+    """Yield the beginnings (ends) of `text` within its first (last) ids that may be returned, the longest first."""
+    tokenizer = case.reference.tokenizer
+    on_left, whole = call.options.get("side") == "left", call.options.get("whole", "token")
+    if whole == "token":
+        for n in range(call.n_tokens, 0, -1):
+            data = tokenizer.decode_bytes(ids[len(ids) - n :] if on_left else ids[:n])
+            part = data.decode("utf-8", "ignore")
+            if len(part.encode()) == len(data):
+                yield part
+        return
+    first = len(ids) - call.n_tokens if on_left else 0
+    kept = tokenizer.decode_bytes(ids[first : first + call.n_tokens]).decode("utf-8", "ignore")
+    if case.reference.model.round_trip != "exact":
+        text = tokenizer.decode(ids)
+    for n in range(len(kept), 0, -1):
+        if whole == "character" or _WORD_BOUNDARY.match(text, len(text) - n if on_left else n):
+            yield kept[len(kept) - n :] if on_left else kept[:n]
+
+
+def _n_ids(case: Case, text: str) -> float:
+    ids = case.reference.ids(text)
+    return float("inf") if isinstance(ids, Refusal) else len(ids)
+
+
+# --- what is wrong -------------------------------------------------------------------------------------------------
+
+
+def _explained(case: Case, text: str, call: _Call) -> Fault:
+    """Return the fault with the smallest text found, at the lowest limit tried."""
+    limits = sorted({*range(min(_LOWEST, call.n_tokens)), call.n_tokens})
+
+    def wrong(candidate: str) -> _Call | None:
+        if case.client.ids(candidate) != case.reference.ids(candidate):
+            return None
+        calls = (call._replace(n_tokens=n_tokens) for n_tokens in limits)
+        return next((lower for lower in calls if _is_wrong(case, candidate, lower)), None)
+
+    if wrong(text):
+        text = smallest_text(text, lambda candidate: wrong(candidate) is not None, Budget(_TRIALS, _SHRINK_SECONDS))
+        call = wrong(text) or call
+    expected, got = _expected(case, text, call), call.made(case, text)
+    shown = [expression(answer) if isinstance(answer, str) else str(answer) for answer in (expected, got)]
+    reason = f"{call} {_difference(case, text, call, expected, got)}"
+    return Fault("truncation", reason, text=text, expected=shown[0], got=shown[1])
+
+
+def _difference(case: Case, text: str, call: _Call, expected: Any, got: Any) -> str:
+    n_ids = f"{_n_ids(case, text)} ids"
+    if got == expected:
+        return "was answered differently before"
+    if isinstance(got, Refusal):
+        return f"is refused: {got}"
+    if not isinstance(got, str):
+        return f"says {got} of a text of {n_ids}"
+    if expected == text:
+        return f"cuts a text of {n_ids}"
+    on_left = call.options.get("side") == "left"
+    if case.reference.model.round_trip == "exact" and not (text.endswith(got) if on_left else text.startswith(got)):
+        return f"is no {'end' if on_left else 'beginning'} of the text"
+    if (n_alone := _n_ids(case, got)) > call.n_tokens:
+        return f"has {n_alone} ids when it is encoded alone"
+    if len(got) < len(expected):
+        return f"cuts off {len(expected) - len(got)} characters more than it must"
+    return f"is longer than the longest part that ends between {call.options.get('whole', 'token')}s"
