@@ -26,11 +26,19 @@ LEAST_BYTES = 1 << 18
 
 _HERE = Path(__file__).parent
 _SOURCES = (
-    *(f"../core/{name}.py" for name in ("cache", "private_files")),
+    *(f"../core/{name}.py" for name in ("cache", "events", "private_files")),
     *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
     *(
         f"../core/text/{name}.py"
-        for name in ("charsmap", "normal_forms", "normalization", "patterns", "script_patterns", "sentencepiece_rules")
+        for name in (
+            "charsmap",
+            "joined_pieces",
+            "normal_forms",
+            "normalization",
+            "patterns",
+            "script_patterns",
+            "sentencepiece_rules",
+        )
     ),
     *(f"{name}.py" for name in ("files", "known", "own", "parse_cache", "tiktoken_ranks")),
 )
