@@ -5,7 +5,7 @@
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
-`bpebench.hf` is Hugging Face's `tokenizers`, worn by any implementation: `from bpebench import hf`.
+`bpebench.hf` is Hugging Face's `tokenizers` over any implementation: `from bpebench import hf`.
 
 `python -m bpebench` is the command `bpebench`.
 """
@@ -24,7 +24,7 @@ if __name__ == "__main__":
 from harness.data import load_corpus, load_model
 from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls import BPEError, Missing, Model, Tokenizer, TrainingSpec, registry, train, train_parity_aware
-from impls.clothes import hf
+from impls.drop_in import hf
 
 if TYPE_CHECKING:
     import pandas as pd

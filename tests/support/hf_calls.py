@@ -1,4 +1,4 @@
-"""The same random calls to Hugging Face's `Tokenizer` and to its clothes, and where their answers differ."""
+"""The same random calls to Hugging Face's `Tokenizer` and to ours, and where their answers differ."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import tokenizers
 from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, byte_level, chain, metaspace, n_ids
 
-from impls.clothes import hf
 from impls.core.errors import UnknownSymbol
+from impls.drop_in import hf
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 MARKS = [

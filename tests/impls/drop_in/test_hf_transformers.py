@@ -1,4 +1,4 @@
-"""`transformers` on our clothes: each answer of `PreTrainedTokenizerFast` is that on the library's own tokenizer.
+"""`transformers` on `bpebench.hf`: each answer of `PreTrainedTokenizerFast` is that on the library's own tokenizer.
 
 It is not part of the locked environment, as it needs a newer `regex` than the one whose Unicode equals the libraries'.
 """
@@ -16,7 +16,7 @@ import tokenizers
 from hf_calls import BYTE_LEVEL, MARKS
 from tokenizer_json_shapes import FALL_BACK, LLAMA, a_file, added, chain
 
-from impls.clothes import hf
+from impls.drop_in import hf
 
 transformers = pytest.importorskip("transformers")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from impls.clothes.hf.arguments import flag
-from impls.clothes.hf.encoding import Encoding
-from impls.clothes.hf.lengths import Padding, Truncation, read_padding, read_truncation
-from impls.clothes.hf.processors import PostProcessor, given_processor, joined, read_processor
 from impls.core.arguments import wrong_type
+from impls.drop_in.hf.arguments import flag
+from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.lengths import Padding, Truncation, read_padding, read_truncation
+from impls.drop_in.hf.processors import PostProcessor, given_processor, joined, read_processor
 
 
 class Settings:

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from impls.clothes.hf.arguments import flag, ignore, text
 from impls.core.arguments import wrong_type
 from impls.core.model.whole_tokens import FLAGS, cut
+from impls.drop_in.hf.arguments import flag, ignore, text
 from impls.formats.files import converted
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")

@@ -1,4 +1,4 @@
-"""Hugging Face's clothes: `tokenizers.Tokenizer`, and what belongs to it, worn by any implementation of the suite.
+"""Hugging Face's `tokenizers.Tokenizer`, and what belongs to it, over any implementation of the suite.
 
     tokenizer = Tokenizer.from_file("tokenizer.json", implementation="priority")
     tokenizer.encode("a text", "and its pair").offsets
@@ -14,7 +14,7 @@ Absent, and why:
 
 * `normalizer` and `pre_tokenizer` as objects, `model.tokenize`, and setting any of these or the `decoder`: a model of
   the suite is one immutable whole, read from a file. `model` has the settings of its file, `decoder` decodes tokens.
-* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` wears it.
+* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` is over it.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * `BertProcessing` and `RobertaProcessing`: a `TemplateProcessing`, after a `ByteLevel`, says the same. The decoder CTC,
   and WordPiece with clean-up: they belong to other models.
@@ -28,10 +28,10 @@ found, where the library finds any of them. A `DecodeStream` is never late and r
 
 from __future__ import annotations
 
-from impls.clothes.hf.added_tokens import AddedToken
-from impls.clothes.hf.encoding import Encoding
-from impls.clothes.hf.lengths import TruncationError
-from impls.clothes.hf.stream import DecodeStream
-from impls.clothes.hf.tokenizer import Tokenizer
+from impls.drop_in.hf.added_tokens import AddedToken
+from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.lengths import TruncationError
+from impls.drop_in.hf.stream import DecodeStream
+from impls.drop_in.hf.tokenizer import Tokenizer
 
 __all__ = ["AddedToken", "DecodeStream", "Encoding", "Tokenizer", "TruncationError"]

@@ -1,4 +1,4 @@
-"""Hugging Face's clothes: the answers, and the exceptions, of the library's own classes."""
+"""`bpebench.hf`: the answers, and the exceptions, of Hugging Face's own classes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, Document, a_file, ad
 import bpebench
 import impls
 from impls import formats
-from impls.clothes import hf
-from impls.clothes.hf import alignment, encoding, lengths, processors
 from impls.core.errors import InvalidFile, Missing, UnknownSymbol, Unsupported
+from impls.drop_in import hf
+from impls.drop_in.hf import alignment, encoding, lengths, processors
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ def test_random_calls_have_the_same_outcome(implementation: str, fuzz: int) -> N
 
 
 @pytest.mark.parametrize("implementation", ["wordcount", "compiled", "tokenizers", "bytelevel"])
-def test_any_implementation_can_wear_them(implementation: str) -> None:
+def test_any_implementation_can_be_below(implementation: str) -> None:
     ours, theirs = both(SHAPES["tokens lstrip rstrip, NFC"], implementation)
     assert ours.implementation.name == implementation
     for text in texts():
@@ -106,7 +106,7 @@ def test_any_implementation_can_wear_them(implementation: str) -> None:
 
 
 @pytest.mark.parametrize("implementation", ["compiled", "tokenizers"])
-def test_an_implementation_that_is_loaded_can_wear_them(implementation: str) -> None:
+def test_an_implementation_that_is_loaded_can_be_below(implementation: str) -> None:
     model = impls.train(
         "naive", ["the cat sat <s>"] * 3, impls.TrainingSpec(vocab_size=270, special_tokens=("<s>",))
     ).model

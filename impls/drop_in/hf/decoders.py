@@ -9,9 +9,9 @@ from typing import Any
 
 import regex
 
-from impls.clothes.hf.arguments import items, text
 from impls.core.errors import InvalidModel
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.drop_in.hf.arguments import items, text
 from impls.formats.tokenizer_json.space_steps import flat_steps, read_expression
 
 Step = Callable[[list[str]], list[str]]

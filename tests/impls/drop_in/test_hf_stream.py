@@ -14,7 +14,7 @@ from hf_calls import BYTE_LEVEL, MARKS
 from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, chain, texts
 from tokenizers.decoders import DecodeStream as LibraryStream
 
-from impls.clothes import hf
+from impls.drop_in import hf
 
 DOCUMENTS: dict[str, Document] = {
     "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL),

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from impls.clothes.hf.added_tokens import AddedTokens
-from impls.clothes.hf.alignment import Aligned, Rewriter
-from impls.clothes.hf.encoding import Encoding, Span
 from impls.core.errors import LibraryFailed, Unsupported
 from impls.core.text.patterns import Splitter
+from impls.drop_in.hf.added_tokens import AddedTokens
+from impls.drop_in.hf.alignment import Aligned, Rewriter
+from impls.drop_in.hf.encoding import Encoding, Span
 from impls.formats.tokenizer_json.space_steps import flat_steps
 from impls.interface import Tokenizer
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from impls.clothes.hf.arguments import ignore, one_of, text, unsigned
-from impls.clothes.hf.encoding import DIRECTIONS, Encoding
 from impls.core.errors import BPEError, InvalidModel
+from impls.drop_in.hf.arguments import ignore, one_of, text, unsigned
+from impls.drop_in.hf.encoding import DIRECTIONS, Encoding
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
 

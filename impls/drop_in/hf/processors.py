@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from impls.clothes.hf.arguments import flag
-from impls.clothes.hf.encoding import Encoding
 from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidModel
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER
 from impls.core.text.normalization import WHITE_SPACE
+from impls.drop_in.hf.arguments import flag
+from impls.drop_in.hf.encoding import Encoding
 from impls.formats.files import converted
 
 _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from impls.clothes.hf.arguments import flag, id_list
-from impls.clothes.hf.decoders import Decoder, byte_of, bytes_of
 from impls.core.arguments import wrong_type
 from impls.core.streaming import StreamDecoder, StreamRules
 from impls.core.text.sentencepiece_rules import SPACE_MARK
+from impls.drop_in.hf.arguments import flag, id_list
+from impls.drop_in.hf.decoders import Decoder, byte_of, bytes_of
 from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps
 
 if TYPE_CHECKING:
-    from impls.clothes.hf.tokenizer import Tokenizer
+    from impls.drop_in.hf.tokenizer import Tokenizer
 
 
 class DecodeStream:

@@ -1,1 +1,0 @@
-"""The public classes of other libraries, worn by any implementation of the suite."""
