@@ -25,7 +25,7 @@ MARKS = [
 ]
 PARTS = (
     *("a", "b", "the", " the", " ", "  ", "\r\n", "\n", "\t", "ç", "日本", "é", "e\u0301", "\u0301", "👍🏽", "İ", "12"),
-    *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "👨\u200d👩\u200d👧", "ﬁ", "\u00a0", "", "q"),
+    *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "🏽\u200d", "ﬁ", "\u00a0", "", "q"),
 )  # fmt: skip
 Call = Callable[[Any], Any]
 """What is asked of either tokenizer."""
@@ -99,7 +99,7 @@ def _settings(rng: Random) -> Call:
     kind = rng.randrange(8)
     side, strategy = rng.choice(("left", "right")), rng.choice(("longest_first", "only_first", "only_second"))
     if kind < 3:
-        length, stride = rng.choice((0, 1, 3, 5, 8, 12, 20)), rng.choice((0, 0, 1, 2))
+        length, stride = rng.choice((0, 1, 6, 7, 8, 9, 12, 20)), rng.choice((0, 0, 1, 2))
         return lambda t: t.enable_truncation(length, stride=stride, strategy=strategy, direction=side)
     if kind < 5:
         options = {

@@ -170,8 +170,9 @@ def test_tokens_that_take_the_same_white_space_are_found_as_by_the_library() -> 
         tokenizer.add_tokens([kind(" x", lstrip=True, rstrip=True), kind("\u3000", lstrip=True, rstrip=True)])
     for text in ("a x x b", "a\u3000\u3000b", "a x \u3000 xb"):
         assert shown(ours.encode(text)) == shown(theirs.encode(text))
-        model = impls.load("priority", formats.tokenizer_json.read(json.loads(ours.to_str()), "x"))
-        assert model.encode(text) == theirs.encode(text).ids
+        model = formats.tokenizer_json.read(json.loads(ours.to_str()), "x")
+        for name in ("priority", "compiled", "tokenizers"):
+            assert impls.load(name, model).encode(text) == theirs.encode(text).ids
     assert ours.encode("a\u3000\u3000b").tokens == ["a", "\u3000\u3000", "b"]
 
 
@@ -303,8 +304,8 @@ def test_unknown_options_are_ignored_with_a_warning() -> None:
         ({"post_processor": {"type": "BertProcessing"}}, "post_processor: Invalid value 'BertProcessing'"),
         ({"post_processor": 3}, "post_processor: Expected `object`, got `int`"),
         ({"decoder": {"type": "CTC"}}, "decoder: 'CTC' is not supported"),
-        ({"truncation": {"max_length": 3}}, "truncation: KeyError: 'stride'"),
-        ({"padding": {"strategy": "Longest"}}, "padding: TypeError"),
+        ({"truncation": {"max_length": 3}}, "truncation: 'strategy' is missing or not known"),
+        ({"padding": {"strategy": "BatchLongest"}}, "padding: 'direction' is missing or not known"),
         ({"added_tokens": [{"id": 3}]}, "missing required field `content`"),
         ({"model": {"type": "BPE", "vocab": []}}, "model.vocab: an object"),
         ({"model": 3}, "model: an object is expected"),
