@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, byt
 
 from impls.core.errors import UnknownSymbol
 from impls.drop_in import hf
+
+os.environ.setdefault("RUST_BACKTRACE", "0")  # the library's panics are expected here, and their traces long
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 MARKS = [
@@ -29,6 +32,15 @@ PARTS = (
 )  # fmt: skip
 Call = Callable[[Any], Any]
 """What is asked of either tokenizer."""
+
+
+def both(content: Document, implementation: str = "priority") -> tuple[hf.Tokenizer, Any]:
+    """Our tokenizer of a tokenizer.json, and the library's."""
+    written = json.dumps(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = hf.Tokenizer.from_str(written, implementation=implementation)
+    return ours, tokenizers.Tokenizer.from_str(written)
 
 
 def shown(encoding: Any) -> dict[str, Any]:
