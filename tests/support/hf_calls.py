@@ -1,9 +1,10 @@
-"""The same random calls to Hugging Face's `Tokenizer` and to the one in its place, and where their answers differ."""
+"""The same random calls to Hugging Face's `Tokenizer` and to ours, and where their answers differ."""
 
 from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import warnings
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, byt
 from impls.core.errors import UnknownSymbol
 from impls.drop_in import hf
 
+os.environ.setdefault("RUST_BACKTRACE", "0")  # the library's panics are expected here, and their traces long
+
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 MARKS = [
     {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
@@ -25,10 +28,19 @@ MARKS = [
 ]
 PARTS = (
     *("a", "b", "the", " the", " ", "  ", "\r\n", "\n", "\t", "ç", "日本", "é", "e\u0301", "\u0301", "👍🏽", "İ", "12"),
-    *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "👨\u200d👩\u200d👧", "ﬁ", "\u00a0", "", "q"),
+    *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "🏽\u200d", "ﬁ", "\u00a0", "", "q"),
 )  # fmt: skip
 Call = Callable[[Any], Any]
 """What is asked of either tokenizer."""
+
+
+def both(content: Document, implementation: str = "priority") -> tuple[hf.Tokenizer, Any]:
+    """Our tokenizer of a tokenizer.json, and the library's."""
+    written = json.dumps(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = hf.Tokenizer.from_str(written, implementation=implementation)
+    return ours, tokenizers.Tokenizer.from_str(written)
 
 
 def shown(encoding: Any) -> dict[str, Any]:
@@ -99,7 +111,7 @@ def _settings(rng: Random) -> Call:
     kind = rng.randrange(8)
     side, strategy = rng.choice(("left", "right")), rng.choice(("longest_first", "only_first", "only_second"))
     if kind < 3:
-        length, stride = rng.choice((0, 1, 3, 5, 8, 12, 20)), rng.choice((0, 0, 1, 2))
+        length, stride = rng.choice((0, 1, 6, 7, 8, 9, 12, 20)), rng.choice((0, 0, 1, 2))
         return lambda t: t.enable_truncation(length, stride=stride, strategy=strategy, direction=side)
     if kind < 5:
         options = {

@@ -128,14 +128,15 @@ def cut(
         if "lstrip" in flags:
             while begin > start and text[begin - 1] in WHITE_SPACE:
                 begin -= 1
-            begin = max(begin, start)  # the token before may have taken its first characters
+            begin = max(begin, start)
         if "rstrip" in flags:
             while end < len(text) and text[end] in WHITE_SPACE:
                 end += 1
+        if begin >= end:  # the token before has taken all of it
+            continue
         if start < begin:
             yield text[start:begin], None, start
-        if begin < end:
-            yield text[begin:end], token, begin
+        yield text[begin:end], token, begin
         start = end
     if start != len(text):
         yield text[start:], None, start

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
 
 import regex
 
@@ -177,15 +176,6 @@ class Splitter:
             pieces = _found_in_turn(expression, pieces)
         return pieces
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where each piece of `split` begins and ends in `text`."""
-        if not self.drops:
-            return list(pairwise(accumulate(map(len, self.split(text)), initial=0)))
-        spans = [(0, len(text))]
-        for expression, _ in self._compiled:
-            spans = [(at + first, at + last) for at, end in spans for first, last in _spans(expression, text[at:end])]
-        return [(start, end) for start, end in spans if start < end]
-
     def offset(self, text: str, within: int) -> int:
         """Return the offset in `text` of the character at offset `within` of its joined pieces."""
         if not self.drops:
@@ -195,6 +185,13 @@ class Splitter:
                 return start + within
             within -= end - start
         return len(text)
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the start and end of each piece of `text`, none of them empty."""
+        spans = [(0, len(text))]
+        for expression, _ in self._compiled:
+            spans = [(at + a, at + b) for at, end in spans for a, b in _spans(expression, text[at:end]) if a < b]
+        return spans
 
 
 def seconds_for(text: str) -> float:

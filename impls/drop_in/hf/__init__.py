@@ -14,7 +14,7 @@ Absent, and why:
 
 * `normalizer` and `pre_tokenizer` as objects, `model.tokenize`, and setting any of these or the `decoder`: a model of
   the suite is one immutable whole, read from a file. `model` has the settings of its file, `decoder` decodes tokens.
-* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` wears it.
+* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` is over it.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * `BertProcessing` and `RobertaProcessing`: a `TemplateProcessing`, after a `ByteLevel`, says the same. The decoder CTC,
   and WordPiece with clean-up: they belong to other models.

@@ -58,34 +58,33 @@ class Truncation:
         limit = self.max_length - n_added
         if limit < 0:  # the library takes that for no limit
             return
-        n_first, n_second = len(first), 0 if second is None else len(second)
-        excess = n_first + n_second - limit
+        lengths = [len(first), 0 if second is None else len(second)]
+        excess = sum(lengths) - limit
         if limit == 0:
-            n_first = n_second = 0
+            lengths = [0, 0]
         elif excess <= 0:
             return
         elif self.strategy == "longest_first":
-            n_first, n_second = _longest_first(n_first, n_second, limit) if second is not None else (limit, 0)
-        elif self.strategy == "only_second" and second is None:
-            raise TruncationError("only_second: there is no second text to truncate; give a pair")
-        elif (n_first if self.strategy == "only_first" else n_second) <= excess:
-            raise TruncationError(f"{self.strategy}: {excess} tokens are too many, and that text has no more; cut both")
-        elif self.strategy == "only_first":
-            n_first -= excess
+            lengths = [limit, 0] if second is None else _longest_first(lengths[0], lengths[1], limit)
         else:
-            n_second -= excess
-        first.truncate(n_first, self.stride, self.direction)
-        if second is not None:
-            second.truncate(n_second, self.stride, self.direction)
+            cut = STRATEGIES.index(self.strategy) - 1
+            if cut and second is None:
+                raise TruncationError("only_second: there is no second text to truncate; give a pair")
+            if lengths[cut] <= excess:
+                raise TruncationError(f"{self.strategy}: {excess} tokens are too many for that text alone; cut both")
+            lengths[cut] -= excess
+        for encoding, length in zip((first, second), lengths, strict=True):
+            if encoding is not None:
+                encoding.truncate(length, self.stride, self.direction)
 
 
-def _longest_first(n_first: int, n_second: int, limit: int) -> tuple[int, int]:
+def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
     """Return how many tokens of each text are kept: all of the shorter one if that leaves as many to the other."""
     shorter = min(n_first, n_second)
     longer = max(shorter, limit - shorter)
     if shorter + longer > limit:
         shorter, longer = limit // 2, limit - limit // 2
-    return (longer, shorter) if n_first > n_second else (shorter, longer)
+    return [longer, shorter] if n_first > n_second else [shorter, longer]
 
 
 @dataclass(frozen=True)
@@ -135,32 +134,28 @@ class Padding:
 # --- tokenizer.json ----------------------------------------------------------------------------------------------
 
 
-def read_truncation(document: Any) -> Truncation | None:
-    """Return the settings of tokenizer.json's `truncation`; raise `InvalidModel` saying what is wrong."""
-    if document is None:
-        return None
+def read_lengths(document: dict[str, Any]) -> tuple[Truncation | None, Padding | None]:
+    """Return `truncation` and `padding` of a tokenizer.json; raise `InvalidModel` saying what is wrong."""
+    field = "truncation"
     try:
-        options = {"stride": document["stride"], "direction": document.get("direction", "Right").lower()}
-        options["strategy"] = {_camel(name): name for name in STRATEGIES}[document["strategy"]]
-        return Truncation.of(document["max_length"], options)
-    except _WRONG as error:
-        raise InvalidModel(f"truncation: {type(error).__name__}: {error}") from None
+        truncation = None if (given := document.get(field)) is None else _truncation(given)
+        field = "padding"
+        return truncation, None if (given := document.get(field)) is None else _padding(given)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        problem = f"{error} is missing or not known" if isinstance(error, KeyError) else error
+        raise InvalidModel(f"{field}: {problem}") from None
 
 
-def read_padding(document: Any) -> Padding | None:
-    """Return the settings of tokenizer.json's `padding`; raise `InvalidModel` saying what is wrong."""
-    if document is None:
-        return None
-    try:
-        options = {name: value for name, value in document.items() if name != "strategy"}
-        if document["strategy"] != "BatchLongest":
-            options["length"] = document["strategy"]["Fixed"]
-        return Padding.of(options | {"direction": document["direction"].lower()})
-    except _WRONG as error:
-        raise InvalidModel(f"padding: {type(error).__name__}: {error}") from None
+def _truncation(given: dict[str, Any]) -> Truncation:
+    strategy = {_camel(name): name for name in STRATEGIES}[given["strategy"]]
+    options = {"stride": given["stride"], "strategy": strategy, "direction": given.get("direction", "Right").lower()}
+    return Truncation.of(given["max_length"], options)
 
 
-_WRONG = (KeyError, TypeError, ValueError, OverflowError, AttributeError)
+def _padding(given: dict[str, Any]) -> Padding:
+    options = {name: value for name, value in given.items() if name != "strategy"}
+    length = None if given["strategy"] == "BatchLongest" else given["strategy"]["Fixed"]
+    return Padding.of(options | {"length": length, "direction": given["direction"].lower()})
 
 
 def _camel(name: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from impls.core.arguments import wrong_type
 from impls.drop_in.hf.arguments import flag
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.lengths import Padding, Truncation, read_padding, read_truncation
+from impls.drop_in.hf.lengths import Padding, Truncation, read_lengths
 from impls.drop_in.hf.processors import PostProcessor, given_processor, joined, read_processor
 
 
@@ -20,8 +20,7 @@ class Settings:
     def _read_settings(self, document: dict[str, Any]) -> None:
         """Take the settings of a tokenizer.json; raise `InvalidModel` naming what is wrong or not supported."""
         self._processor = read_processor(document.get("post_processor"))
-        self._truncation = read_truncation(document.get("truncation"))
-        self._padding = read_padding(document.get("padding"))
+        self._truncation, self._padding = read_lengths(document)
         self._encode_special_tokens = False
 
     @property

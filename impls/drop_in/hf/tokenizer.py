@@ -44,18 +44,18 @@ class BPE:
 
 
 class Tokenizer(Settings):
-    """Wears `implementation`: its ids, with all that the library puts around them."""
+    """The ids of `implementation`, with all that the library puts around them."""
 
     find_on_hub: ClassVar[Callable[[str, str, str | None], Path] | None] = None
     """Returns the file of a model of the hub; `bpebench` sets it."""
 
     def __init__(self, implementation: Implementation) -> None:
-        """Wear an implementation that is loaded; raise `Unsupported` where no tokenizer.json can hold its model."""
+        """Take an implementation that is loaded; raise `Unsupported` where no tokenizer.json can hold its model."""
         if not isinstance(implementation, Implementation):
             raise wrong_type("implementation", "a tokenizer of the suite", implementation)
-        self._wear(implementation, json.loads(write_compact(implementation.model)))
+        self._take(implementation, json.loads(write_compact(implementation.model)))
 
-    def _wear(self, implementation: Implementation, document: dict[str, Any]) -> None:
+    def _take(self, implementation: Implementation, document: dict[str, Any]) -> None:
         self._read_settings(document)
         self._implementation, self._document = implementation, document
         self._vocab: dict[str, int] = document["model"]["vocab"]
@@ -253,12 +253,12 @@ def _read(content: bytes, path: Path, implementation: str) -> Tokenizer:
         known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
         model = read({**document, "added_tokens": known, "post_processor": None}, str(path))
         tokenizer = object.__new__(Tokenizer)
-        tokenizer._wear(registry.load(implementation, model), document)
+        tokenizer._take(registry.load(implementation, model), document)
     return tokenizer
 
 
 def _restored(implementation: Implementation, content: str, encode_special_tokens: bool) -> Tokenizer:
     tokenizer = object.__new__(Tokenizer)
-    tokenizer._wear(implementation, json.loads(content))
+    tokenizer._take(implementation, json.loads(content))
     tokenizer._encode_special_tokens = encode_special_tokens
     return tokenizer

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import bpebench
 import impls
 from harness.data import DataError, load_model
 from harness.data.hub import LIMIT_SECONDS, why_silent
@@ -106,6 +107,14 @@ def test_a_model_is_fetched_by_its_hub_name_and_kept(hub: Hub, model: impls.Mode
     downloads = sum(asked.startswith("GET") for asked in hub.asked)
     assert load_model(f"hf:{REPOSITORY}").merges == model.merges
     assert sum(asked.startswith("GET") for asked in hub.asked) == downloads
+
+
+def test_a_revision_is_fetched_by_its_name(hub: Hub, model: impls.Model) -> None:
+    tokenizer = bpebench.hf.Tokenizer.from_pretrained(REPOSITORY, revision=COMMIT, implementation="priority")
+    assert tokenizer.implementation.model.merges == model.merges
+    assert f"GET /OWNER/NAME/resolve/{COMMIT}/tokenizer.json" in hub.asked
+    with pytest.raises(DataError, match=r"no such model|none of tokenizer\.json"):
+        bpebench.hf.Tokenizer.from_pretrained(REPOSITORY, revision="other")
 
 
 def test_what_was_fetched_once_loads_when_the_hub_is_gone(hub: Hub, model: impls.Model) -> None:

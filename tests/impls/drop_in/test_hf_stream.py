@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
-import warnings
 from random import Random
 from typing import Any
 
 import pytest
-import tokenizers
-from hf_calls import BYTE_LEVEL, MARKS
+from hf_calls import BYTE_LEVEL, MARKS, both
 from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, chain, texts
 from tokenizers.decoders import DecodeStream as LibraryStream
 
@@ -33,13 +30,6 @@ DOCUMENTS: dict[str, Document] = {
 }
 
 
-def both(name: str) -> tuple[hf.Tokenizer, Any]:
-    content = json.dumps(DOCUMENTS[name])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return hf.Tokenizer.from_str(content, implementation="priority"), tokenizers.Tokenizer.from_str(content)
-
-
 def steps(stream: Any, tokenizer: Any, ids: list[int]) -> list[Any]:
     """What each step returns; an exception ends them."""
     found: list[Any] = []
@@ -57,7 +47,7 @@ def joined(parts: list[Any]) -> str:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_parts_of_a_text_are_those_of_the_library(name: str) -> None:
-    ours, theirs = both(name)
+    ours, theirs = both(DOCUMENTS[name])
     for text in texts():
         for skips in (False, True):
             ids = theirs.encode(text).ids
@@ -70,7 +60,7 @@ def test_the_parts_of_a_text_are_those_of_the_library(name: str) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_parts_of_any_ids_begin_their_text(name: str, fuzz: int) -> None:
     """A run of byte tokens without text is U+FFFD as a whole for the library; a stream cannot take back its start."""
-    ours, theirs = both(name)
+    ours, theirs = both(DOCUMENTS[name])
     rng = Random(name)
     size = ours.get_vocab_size()
     n_compared = n_late = 0
@@ -99,7 +89,7 @@ def ids_of(tokenizer: Any, *tokens: str) -> list[int]:
 
 def test_bytes_that_are_no_text_come_at_once() -> None:
     """The library returns nothing while its text ends in U+FFFD, though no later byte can change it."""
-    ours, theirs = both("bytes")
+    ours, theirs = both(DOCUMENTS["bytes"])
     ids = ids_of(theirs, "³", "a")
     assert steps(hf.DecodeStream(), ours, ids) == ["\ufffd", "a"]
     assert steps(LibraryStream(), theirs, ids) == [None, "\ufffda"]
@@ -107,7 +97,7 @@ def test_bytes_that_are_no_text_come_at_once() -> None:
 
 def test_the_text_of_a_prompt_does_not_come_again() -> None:
     """The library repeats a prompt that ends within a character."""
-    ours, theirs = both("bytes")
+    ours, theirs = both(DOCUMENTS["bytes"])
     prompt, ids = ids_of(theirs, "a", "Ã"), ids_of(theirs, "§", "b")
     assert steps(hf.DecodeStream(prompt), ours, ids) == ["ç", "b"]
     assert steps(LibraryStream(prompt), theirs, ids) == ["aç", "b"]
@@ -115,7 +105,7 @@ def test_the_text_of_a_prompt_does_not_come_again() -> None:
 
 def test_a_byte_that_is_no_text_does_not_end_the_stream() -> None:
     """The library turns the byte before it into U+FFFD as well, and then does not find what it returned."""
-    ours, theirs = both("marks")
+    ours, theirs = both(DOCUMENTS["marks"])
     ids = ids_of(theirs, "<0x50>", "<0x9F>", "a")
     assert steps(hf.DecodeStream(), ours, ids) == ["P", "\ufffd", "a"]
     *first, last = steps(LibraryStream(), theirs, ids)
@@ -124,8 +114,8 @@ def test_a_byte_that_is_no_text_does_not_end_the_stream() -> None:
 
 
 def test_several_ids_a_copy_and_another_tokenizer() -> None:
-    ours, theirs = both("bytes")
-    other, _ = both("bytes")
+    ours, theirs = both(DOCUMENTS["bytes"])
+    other, _ = both(DOCUMENTS["bytes"])
     ids = ids_of(theirs, "a", "Ã")
     stream, library = hf.DecodeStream(), LibraryStream()
     assert stream.step(ours, ids) == "a"
@@ -142,7 +132,7 @@ def test_several_ids_a_copy_and_another_tokenizer() -> None:
 
 @pytest.mark.parametrize("odd", [-1, "a", None, 1 << 32, 1.5, ["a"], [-1]])
 def test_wrong_ids_raise_what_the_library_raises(odd: Any) -> None:
-    ours, theirs = both("bytes")
+    ours, theirs = both(DOCUMENTS["bytes"])
     for stream, tokenizer in ((hf.DecodeStream(), ours), (LibraryStream(), theirs)):
         with pytest.raises(TypeError):
             stream.step(tokenizer, odd)
