@@ -158,6 +158,15 @@ def test_a_step_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPa
             assert (grown.text, grown.ids) == (PROSE[:100], wanted)
 
 
+def test_chunks_that_an_interrupted_step_left_do_not_count(tokenizer: Tokenizer) -> None:
+    grown = tokenizer.incremental(PROSE[:5_000])
+    grown._state[0].append(("left", [1, 2]))
+    for other in (grown.copy(), grown):
+        assert other.ids == tokenizer.encode(PROSE[:5_000])
+        other.append(PROSE[5_000:])
+        assert (other.text, other.ids) == (PROSE, tokenizer.encode(PROSE))
+
+
 @pytest.mark.parametrize("n_tokens", [0, 1, 2, 7, 11, 20])
 def test_truncating_keeps_the_longest_beginning_that_fits(
     tokenizer: Tokenizer, n_tokens: int, monkeypatch: pytest.MonkeyPatch
