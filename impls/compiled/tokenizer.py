@@ -163,6 +163,8 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         def encode_part(text: str) -> list[int]:
             try:
                 ids: list[int] | None = self._list_unless_special(text)
+                if ids is None and self._specials.absent(text):
+                    ids = self._list(text)
             except UnicodeEncodeError:
                 ids = None
             return encode(text) if ids is None else ids

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from impls.core.model.whole_tokens import is_word
@@ -69,6 +69,23 @@ class CertainPairs(dict[str, bool]):
             self.clear()
         found = self[pair] = self._is_certain(*pair)
         return found
+
+    @cached_property
+    def last_in_ascii(self) -> Callable[[str, int], re.Match[str] | None] | None:
+        """A search from an offset of an ASCII text, whose match ends at the last certain place beyond it.
+
+        None where the answers depend on more than the classes of a pattern.
+        """
+        if not self.possible or self._pattern is None or self._cuts is not None or self._borders.rewrites:
+            return None
+        members: dict[tuple[int, ...], str] = defaultdict(str)
+        for character in map(chr, range(128)):
+            members[tuple(stage.class_of(character) for stage in self._pattern.stages)] += character
+        befores: dict[str, str] = defaultdict(str)
+        for some in members.values():
+            befores["".join(others for others in members.values() if self[some[0] + others[0]])] += some
+        pairs = [f"[{re.escape(before)}](?=[{re.escape(after)}])" for after, before in befores.items() if after]
+        return re.compile(f"(?s:.*)(?:{'|'.join(pairs)})").match if pairs else None
 
     def continued(self, text: str) -> str:
         """Return a text as it is written after a certain cut, where it begins neither the whole nor a segment."""
@@ -119,6 +136,7 @@ class CertainCuts:
         """Take the special and added tokens that are searched, and whether in the normalised text."""
         self._pairs = pairs
         self._possible = pairs.possible and not (hidden and texts)
+        self._last_in_ascii = pairs.last_in_ascii
         self._tokens = _TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
         self.margin = max(1, *map(len, texts)) if texts else 1
         """On how many characters before a place, and after it, it depends that the place is certain."""
@@ -129,6 +147,9 @@ class CertainCuts:
             pairs, tokens = self._pairs, self._tokens
             if tokens is not None and not tokens.matter(text, after):
                 tokens = None
+            if tokens is None and self._last_in_ascii is not None and text.isascii():
+                found = self._last_in_ascii(text, after if after > 0 else 0)
+                return 0 if found is None else found.end()
             for place in range(len(text) - 1, max(after, 0), -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place
@@ -153,7 +174,10 @@ class _TokenBorders:
         for text in texts:
             self._by_first[text[0]].append(text)
         firsts = "".join(map(re.escape, self._by_first))
-        self._may_begin = re.compile(f"[{firsts}\ud800-\udfff]").search
+        # A token is searched in the repaired text, where surrogates are such characters.
+        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._by_first) else ""
+        self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
+        self._only_first = next(iter(self._by_first)) if len(self._by_first) == 1 and not surrogates else ""
         flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
         self._words = tuple(text for text, of in flags.items() if "single_word" in of)
         self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
@@ -164,7 +188,11 @@ class _TokenBorders:
 
     def matter(self, text: str, after: int) -> bool:
         """Return whether `allow` may say no for a place beyond `after`."""
-        return self._flagged or self._may_begin(text, max(0, after - self._longest)) is not None
+        if self._flagged:
+            return True
+        if self._only_first:
+            return self._only_first in text
+        return self._may_begin(text, max(0, after - self._longest)) is not None
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""

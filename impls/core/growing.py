@@ -26,6 +26,8 @@ class Growing(Truncation):
         """
         check_text(text)
         check_special_sets(allowed_special, disallowed_special)
+        # What is certain holds for these sets, so a caller's own must not change them.
+        allowed_special, disallowed_special = _frozen(allowed_special), _frozen(disallowed_special)
         texts = self._whole_tokens.searched(allowed_special, disallowed_special)
         cuts = self._cuts_by_texts.get(texts)
         if cuts is None:
@@ -62,3 +64,7 @@ class Growing(Truncation):
         for part, i, _ in self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize):
             ids += self._encode_text(part) if i is None else [i]
         return ids
+
+
+def _frozen(special: SpecialSet) -> SpecialSet:
+    return special if special == "all" else frozenset(special or ())

@@ -16,8 +16,9 @@ Knows the methods of a tokenizer, and no algorithm.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, chain, islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from impls.core.arguments import check_text, token_limit, whole_number
@@ -36,6 +37,10 @@ _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
 """Chunks, how many of them count, their ids in all; text and ids after them up to the tail; the tail and its ids.
 
 What an interrupted step appended to the chunks does not count: each step ends with the assignment of its state."""
+
+
+_TEXT: Callable[[Chunk], str] = itemgetter(0)
+_IDS: Callable[[Chunk], list[int]] = itemgetter(1)
 
 
 class Change(NamedTuple):
@@ -65,12 +70,12 @@ class Incremental:
     @property
     def text(self) -> str:
         """The text so far; a new string."""
-        return "".join(text for text, _ in self._blocks())
+        return "".join(map(_TEXT, self._blocks()))
 
     @property
     def ids(self) -> list[int]:
         """The ids of the text; a new list."""
-        return list(chain.from_iterable(ids for _, ids in self._blocks()))
+        return _ids_of(self._blocks())
 
     @property
     def n_ids(self) -> int:
@@ -82,14 +87,15 @@ class Incremental:
         """How many of the first ids no appended text whatever can change: those before the last certain place."""
         return self._state[2] + len(self._state[4])
 
-    def _blocks(self) -> Iterator[Chunk]:
-        """Yield parts of the text with their ids; the last one is the tail, each begins at a certain place."""
+    def _blocks(self) -> list[Chunk]:
+        """Return the parts of the text with their ids; the last one is the tail, each begins at a certain place."""
         chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._state
-        yield from islice(chunks, n_chunks)
+        blocks = chunks[:n_chunks]
         if settled:
-            yield settled, settled_ids
+            blocks.append((settled, settled_ids))
         if tail:
-            yield tail, tail_ids
+            blocks.append((tail, tail_ids))
+        return blocks
 
     def copy(self) -> Incremental:
         """Return an independent one with the same text; they share the memory of what both have."""
@@ -119,16 +125,16 @@ class Incremental:
         """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
         check_text(text)
         start, stop = whole_number("start", start), whole_number("stop", stop)
-        blocks = list(self._blocks())
-        begins = [0, *accumulate(len(part) for part, _ in blocks)]
+        blocks = self._blocks()
+        begins = [0, *accumulate(map(len, map(_TEXT, blocks)))]
         if not 0 <= start <= stop <= begins[-1]:
             raise ValueError(f"start and stop must satisfy 0 <= start <= stop <= {begins[-1]}, not {start} and {stop}")
         margin = self._cuts.margin
         first = max(0, bisect_right(begins, start - margin, 0, len(blocks)) - 1)
         last = bisect_left(begins, stop + margin, first + 1, len(blocks)) if blocks else 0
-        region = "".join(part for part, _ in blocks[first:last])
+        region = "".join(map(_TEXT, blocks[first:last]))
         region = region[: start - begins[first]] + text + region[stop - begins[first] :]
-        n_before = sum(len(ids) for _, ids in blocks[:first])
+        n_before = _n_ids(blocks[:first])
         try:
             state, new = self._with_region(blocks, first, last, n_before, region)
         except BPEError:
@@ -136,7 +142,7 @@ class Incremental:
             self._encode(whole[:start] + text + whole[stop:])
             raise
         self._state = state
-        return _change(n_before, list(chain.from_iterable(ids for _, ids in blocks[first:last])), new)
+        return _change(n_before, _ids_of(blocks[first:last]), new)
 
     def truncate(self, n_tokens: int) -> Change:
         """Shorten the text to the longest beginning that has at most `n_tokens` ids (in a piece of more than a thousand
@@ -165,9 +171,9 @@ class Incremental:
             if not place:
                 tail_ids = encode(new) if new else []
                 return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
-            ids, tail = encode(new[:place]), new[place:]
-            tail_ids = self._encode_continued(tail)
-            settled, settled_ids = settled + new[:place], settled_ids + ids
+            head, tail = new[:place], new[place:]
+            ids, tail_ids = encode(head), self._encode_continued(tail)
+            settled, settled_ids = settled + head, settled_ids + ids
             ids = ids + tail_ids
             if len(settled) < CHUNK:
                 return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
@@ -183,10 +189,10 @@ class Incremental:
             settled, tail = last[:place], last[place:]
             settled_ids = encode(settled) if settled else []
             tail_ids = (self._encode_continued if settled else encode)(tail)
-            ids = [*chain.from_iterable(ids for _, ids in more), *settled_ids, *tail_ids]
+            ids = [*_ids_of(more), *settled_ids, *tail_ids]
         del chunks[n_chunks:]
         chunks.extend(finished)
-        n_ids += sum(len(ids) for _, ids in finished)
+        n_ids += _n_ids(finished)
         return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
 
     def _with_region(
@@ -212,9 +218,7 @@ class Incremental:
         else:
             settled, settled_ids = "", []
         chunks = [*blocks[:first], *finished, *blocks[last:end]]
-        new = list(chain.from_iterable(ids for _, ids in finished))
-        n_ids = sum(len(ids) for _, ids in chunks)
-        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), new
+        return (chunks, len(chunks), _n_ids(chunks), settled, settled_ids, tail, tail_ids), _ids_of(finished)
 
     def _cut_up(self, text: str) -> Iterator[str]:
         """Yield the parts of `text`, of CHUNK characters and a little more where there are certain places."""
@@ -246,6 +250,14 @@ class Incremental:
         return begin + bisect_left(range(1, len(piece)), True, key=exceeds)
 
 
+def _ids_of(chunks: Iterable[Chunk]) -> list[int]:
+    return list(chain.from_iterable(map(_IDS, chunks)))
+
+
+def _n_ids(chunks: Iterable[Chunk]) -> int:
+    return sum(map(len, map(_IDS, chunks)))
+
+
 def _change(start: int, old: Sequence[int], new: list[int]) -> Change:
     """Return the change of `old` to `new` at `start`, without the ids that both begin and end with."""
     same, shorter = 0, min(len(old), len(new))
@@ -254,4 +266,5 @@ def _change(start: int, old: Sequence[int], new: list[int]) -> Change:
     ending = 0
     while ending < shorter - same and old[-1 - ending] == new[-1 - ending]:
         ending += 1
-    return Change(start + same, len(old) - same - ending, new[same : len(new) - ending])
+    # As `Change(…)`, in half the time.
+    return tuple.__new__(Change, (start + same, len(old) - same - ending, new[same : len(new) - ending]))

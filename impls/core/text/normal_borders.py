@@ -35,6 +35,8 @@ class NormalBorders:
         ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
         self.changes_beginning = len(local) < len(steps)
         """Whether a text gets something before it."""
+        self.rewrites = bool(local)
+        """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [normalizer(call(name, *texts)) for name, texts in local] if self.possible else []
 

@@ -116,6 +116,14 @@ def test_a_step_that_raises_changes_nothing_and_names_the_place_in_the_whole_tex
     assert tokenizer.incremental(text, allowed_special="all").append("d|>").ids == [MODEL.special_tokens["<|end|>"]]
 
 
+def test_the_sets_of_special_tokens_are_those_it_was_made_with(tokenizer: Tokenizer) -> None:
+    allowed: set[str] = set()
+    grown = tokenizer.incremental("the <|en", allowed_special=allowed, disallowed_special=())
+    allowed.add("<|end|>")
+    grown.append("d|> cat")
+    assert grown.ids == tokenizer.encode("the <|end|> cat", disallowed_special=())
+
+
 def test_an_unknown_symbol_is_named_where_it_is(hand_made: Callable[..., Any]) -> None:
     model = hand_made("a+b", "c", pattern=r"\s|\S+").with_(unknown=None)
     tokenizer = impls.load("priority", model)
@@ -148,6 +156,15 @@ def test_a_step_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPa
                 with pytest.raises(KeyboardInterrupt):
                     step()
             assert (grown.text, grown.ids) == (PROSE[:100], wanted)
+
+
+def test_chunks_that_an_interrupted_step_left_do_not_count(tokenizer: Tokenizer) -> None:
+    grown = tokenizer.incremental(PROSE[:5_000])
+    grown._state[0].append(("left", [1, 2]))
+    for other in (grown.copy(), grown):
+        assert other.ids == tokenizer.encode(PROSE[:5_000])
+        other.append(PROSE[5_000:])
+        assert (other.text, other.ids) == (PROSE, tokenizer.encode(PROSE))
 
 
 @pytest.mark.parametrize("n_tokens", [0, 1, 2, 7, 11, 20])
