@@ -23,7 +23,6 @@ def exported(store: Store, columns: list[Column], text: str) -> str:
     answers = {}
     for column, source in zip(columns, store.sources(columns), strict=True):
         tasks.prepare([source])
-        tasks.warm()
         answers[f"{column.implementation} {column.model}"] = msgspec.Raw(tasks.encode(text, True, False))
     choices = {
         "implementations": [{"name": name} for name in dict.fromkeys(column.implementation for column in columns)],

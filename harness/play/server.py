@@ -20,12 +20,15 @@ _MOST_FILES = 16_384
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1; a connection on which nothing comes is closed before its first request too."""
+    """HTTP/1.1; a connection whose first request has not begun in time is closed, which uvicorn leaves open."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        close = self.timeout_keep_alive_handler
-        self.timeout_keep_alive_task = asyncio.get_running_loop().call_later(IDLE_SECONDS, close)
+        asyncio.get_running_loop().call_later(IDLE_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
 
 
 def listen(port: int) -> socket.socket:

@@ -1,11 +1,12 @@
 """What a worker process does: it holds models and tokenizers, and answers in JSON.
 
-The functions are called in order: `prepare`, then those that use what was prepared. Models come by name, or as the
+`prepare` is called first, then those that use what was prepared. Models come by name, or as the
 content of a file, which was uploaded.
 """
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -46,22 +47,20 @@ _held = _Held()
 
 
 def prepare(columns: Sequence[tuple[str, Source]]) -> None:
-    """Load the models of (implementation, source)."""
+    """Load the models of (implementation, source); let the first encode, so that what it compiles is compiled."""
     models = {source: _model_of(source) for _, source in columns}
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()
-    _held.spelled = spelled_bytes(_held.columns[0][1])
+    if columns:
+        _held.spelled = spelled_bytes(_held.columns[0][1])
+        with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is said when it is asked
+            _tokenizer(0).encode("warm", disallowed_special=())
 
 
 def _tokenizer(index: int) -> impls.Tokenizer:
     if index not in _held.tokenizers:
         _held.tokenizers[index] = impls.load(*_held.columns[index])
     return _held.tokenizers[index]
-
-
-def warm() -> None:
-    """Load the first tokenizer and encode something, so that what it compiles is compiled."""
-    _tokenizer(0).encode("warm", disallowed_special=())
 
 
 def _model_of(source: Source) -> impls.Model:

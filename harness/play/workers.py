@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from harness.failures import describe
-from harness.play.tasks import Source, prepare, warm
+from harness.play.tasks import Source, prepare
 from harness.process.limits import Limits, Stopped, worker_limits
 from harness.process.worker import Worker
 
@@ -51,9 +51,7 @@ class _Slot:
         try:
             if self.worker is None:
                 self.worker = Worker(limits)
-                if self.columns:
-                    self.worker.call(prepare, self.columns, seconds=START_SECONDS)
-                    self.worker.call(warm, seconds=START_SECONDS)
+                self.worker.call(prepare, self.columns, seconds=START_SECONDS)
                 ready = True
             return self.worker.call(function, *arguments, seconds=seconds)
         except BaseException as error:

@@ -168,6 +168,18 @@ def test_an_uploaded_file_becomes_a_column(client: TestClient, model_file: Path)
     assert mine["ids"] == theirs["ids"]
 
 
+def test_a_model_of_few_letters_encodes_what_it_has_letters_for(client: TestClient, tmp_path: Path) -> None:
+    model = impls.Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars")
+    model.save(tmp_path / "few.json")
+    content = (tmp_path / "few.json").read_bytes()
+    held = client.post("/api/models", content=content, headers={"content-type": "application/octet-stream"}).json()
+    (fine,) = asked(client, "abba", ("priority", held["model"]))
+    (other,) = asked(client, "abc", ("priority", held["model"]))
+    assert (fine["ids"], fine["spans"]) == ([2, 1, 0], [[0, 2, 0, 2], [2, 3, 2, 3], [3, 4, 3, 4]])
+    assert other["verdict"] == "error"
+    assert "'c'" in other["error"]
+
+
 def test_choices_and_samples_are_listed(client: TestClient) -> None:
     found = client.get("/api/choices").json()
     assert {"name": MODEL, "label": MODEL} in found["models"]
