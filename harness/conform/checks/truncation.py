@@ -18,8 +18,8 @@ from harness.conform.wording import expression
 from harness.minimize.texts import Budget, smallest_text
 from impls.core.truncation import Side, Whole
 
-_N_TEXTS = 300
-_SHORT_IDS = 10
+_N_TEXTS = 200
+_SHORT_IDS = 8
 """A text of up to so many ids is cut at every limit in every way."""
 _RANDOM_LIMITS = 2
 _WAYS_OF_LONG = 2
