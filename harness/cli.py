@@ -76,7 +76,7 @@ _ENTRIES = {
         "priority compiled -m gpt2 --time 10",
     ),
     "conform": (
-        "Is your tokenizer, in any language, the tokenizer it claims to be? 27 checks.",
+        "Is your tokenizer, in any language, the tokenizer it claims to be? 28 checks.",
         "priority -m gpt2 --check ids --check round-trip",
     ),
     "run": (

@@ -24,7 +24,7 @@ def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
 
 
 class Conform(Verb):
-    """Judge TARGET: its ids, pieces, round trips, batches, threads, bad input, growth; 27 checks.
+    """Judge TARGET: its ids, pieces, round trips, batches, threads, bad input, growth; 28 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
