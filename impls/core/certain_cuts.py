@@ -119,14 +119,10 @@ def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
     """Return where a pattern certainly cuts; None where no automaton expresses it."""
     # The automaton is made of the pattern alone. Imported here, since the package around it needs Numba.
     from impls.compiled.pretokenize.pattern.pair_cuts import PairCuts
-    from impls.compiled.pretokenize.pattern.syntax import NotExpressible
-    from impls.compiled.pretokenize.pattern.tables import split_tables
-    from impls.core.text.patterns import drops_text
+    from impls.compiled.pretokenize.splitting import splitting_of
 
-    try:
-        return None if drops_text(stages) else PairCuts([split_tables(stage) for stage in stages])
-    except NotExpressible:
-        return None
+    splitting, _ = splitting_of(stages, with_windows=False)
+    return None if splitting is None else PairCuts(splitting.automata)
 
 
 class CertainCuts:
