@@ -96,7 +96,7 @@ async function load() {
     $("message").hidden = !found.note;
     derivations = found.derivations;
     last = Math.max(0, ...derivations.map((one) => one.steps.length));
-    fill($("steps-piece"), found.pieces.slice(0, 400).map((piece, k) => ({ name: String(k), label: `${k + 1}: ${JSON.stringify(piece)}` })), String(chosen.piece));
+    fill($("steps-piece"), found.pieces.slice(0, 400).map((piece, k) => ({ name: String(k), label: `${k + 1}: ${JSON.stringify(piece.slice(0, 60))}` })), String(chosen.piece));
     go(0);
   } catch (error) {
     if (number !== asked) return;
