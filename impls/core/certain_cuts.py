@@ -19,6 +19,7 @@ runs of characters, or an implementation that splits by rules of its own. Knows 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -166,14 +167,13 @@ class _TokenBorders:
 
     def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
         self._longest = max(map(len, texts))
-        self._by_first: dict[str, list[str]] = defaultdict(list)
-        for text in texts:
-            self._by_first[text[0]].append(text)
-        firsts = "".join(map(re.escape, self._by_first))
+        self._sorted = sorted(texts)
+        self._firsts = frozenset(text[0] for text in texts)
+        firsts = "".join(map(re.escape, self._firsts))
         # A token is searched in the repaired text, where surrogates are such characters.
-        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._by_first) else ""
+        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
         self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
-        self._only_first = next(iter(self._by_first)) if len(self._by_first) == 1 and not surrogates else ""
+        self._only_first = next(iter(self._firsts)) if len(self._firsts) == 1 and not surrogates else ""
         flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
         self._words = tuple(text for text, of in flags.items() if "single_word" in of)
         self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
@@ -202,8 +202,14 @@ class _TokenBorders:
         if _SURROGATE.search(text, start, place + self._longest):
             return True  # a token is searched in the repaired text
         for begin in range(start, place):
-            for token in self._by_first.get(text[begin], ()):
-                if len(token) > place - begin and token.startswith(text[begin : begin + len(token)]):
+            if text[begin] not in self._firsts:
+                continue
+            beyond = text[begin : place + 1]
+            for number in range(bisect_left(self._sorted, beyond), len(self._sorted)):
+                token = self._sorted[number]
+                if not token.startswith(beyond):
+                    break
+                if token.startswith(text[begin : begin + len(token)]):
                     return True
         return False
 

@@ -65,6 +65,14 @@ def test_random_texts_over_the_classes_of_a_named_pattern_may_be_cut(name: str, 
     assert sum(check(NAMED[name], "".join(rng.choices(some, k=rng.randrange(4, 12)))) for _ in range(400 * fuzz)) > 100
 
 
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "turkish", "deepseek"])
+def test_contractions_that_are_begun_and_not_completed_are_cut_right(name: str) -> None:
+    assert sum(check(NAMED[name], "".join(text)) for text in product("alr' ", repeat=6)) > 1_000
+    pairs = pair_cuts_of(NAMED[name])
+    assert pairs is not None
+    assert all(pairs.separates(letter, " ") for letter in "alrst")
+
+
 @pytest.mark.parametrize(("stages", "pass_cuts"), STAGED)
 def test_texts_may_be_cut_where_a_stage_separates_and_all_before_it_pass_the_cut(
     stages: tuple[str, ...], pass_cuts: bool

@@ -1,7 +1,7 @@
 """Between which two characters a text may be cut and its parts split alone, whatever surrounds these characters.
 
 A stage *separates* two characters where it cuts between them in every text that holds them side by side, and where its
-piece ends with the first of them in every text that ends there. It *passes* a cut between them where, after the second,
+pieces before are the same if the text ends there. It *passes* a cut between them where, after the second,
 it is in the state in which a text that begins with the second would be: the cut is then the only one that is new. Each
 stage cuts the pieces of the one before, so a text may be cut where some stage separates and all before it pass the cut.
 """
@@ -9,12 +9,11 @@ stage cuts the pieces of the one before, so a text may be cut where some stage s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.compiled.pretokenize.pattern.tables import SplitTables, certain_cuts, states_after
+from impls.compiled.pretokenize.pattern.tables import SplitTables, states_after
 
 
 class PairCuts:
@@ -39,11 +38,18 @@ class PairCuts:
 def _separated(stage: SplitTables) -> np.ndarray:
     """Return which pairs of classes the stage separates: bool of shape (n_classes, n_classes).
 
-    Where text between matches is a piece too, only after a class that begins a match: then it is in no gap.
+    In each state after the first character, an attempt to match ends there both before the second character and at the
+    end of the text, or fails before both and resumes at the same earlier match. So none goes on beyond the cut. Where
+    text between matches is a piece too, all must end there, and the first must begin a match: then it is in no gap.
     """
-    found = certain_cuts(replace(stage, has_gaps=False))
-    if stage.has_gaps:
-        found[stage.rows[0, : stage.end] & RESUME != 0] = False
+    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
+    for before in range(stage.end):
+        after = rows[sorted(states_after(rows, [before]))]
+        ends = after[:, stage.end] & CUT != 0
+        if stage.has_gaps and (not ends.all() or rows[0, before] & RESUME):
+            continue
+        outcomes = after[:, : stage.end] & (CUT | RESUME)
+        found[before] = ends.any() & (outcomes == np.where(ends, CUT, RESUME)[:, None]).all(axis=0)
     return found
 
 
