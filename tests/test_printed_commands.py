@@ -26,7 +26,8 @@ _FINDS = ("explain", "submission")
 def printed() -> list[str]:
     section = (_ROOT / "README.md").read_text(encoding="utf-8").partition("## What you can do")[2].partition("\n## ")[0]
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-    return [line for language, block in blocks if not language for line in block.splitlines()]
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    return [line for line in lines if shlex.split(line)[1] not in _LONG]
 
 
 def examples() -> list[str]:

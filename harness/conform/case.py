@@ -31,7 +31,7 @@ HISTORY_SECONDS = 20.0
 _MOST_EARLIER_PIECES = 300_000
 _MOST_EARLIER = 5
 _MOST_MET = 4
-_TIMED = 1_000
+_TIMED, _TIMES = 1_000, 5
 """Characters used to time a target whose speed is not known yet."""
 
 
@@ -67,8 +67,9 @@ class Case:
     def affordable(self, n_characters: int) -> bool:
         """Whether the target can encode so much within the current check; times it if its speed is unknown."""
         if not self.client.characters_per_second:
-            for _ in self.client.ids_of_all([prose(_TIMED, self.seed)]):
-                pass
+            for more in range(_TIMES):
+                for _ in self.client.ids_of_all([prose(_TIMED, self.seed + more)]):
+                    pass
         return self.client.seconds_for(n_characters) < self.deadline - time.monotonic()
 
     def can_ask(self, text: str) -> bool:

@@ -38,6 +38,7 @@ _SOURCES = (
             "patterns",
             "script_patterns",
             "sentencepiece_rules",
+            "tracing",
         )
     ),
     *(f"{name}.py" for name in ("files", "known", "own", "parse_cache", "tiktoken_ranks")),

@@ -17,7 +17,7 @@ from harness.records import Measurement, RecordError, of_kind, read_records
 from harness.submission import FILES, MANIFEST_FILE, content_faults, faults_of, pack
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-RUN = RESULTS / "2026-11-22-epyc-training"
+RUN = RESULTS / "2026-11-24-epyc-training"
 COMMITTED = [RESULTS / "2026-11-23-xeon-training", RESULTS / "2026-11-23-epyc-default"]
 """Runs with workloads of the same texts."""
 
