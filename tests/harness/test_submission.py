@@ -18,7 +18,7 @@ from harness.submission import FILES, MANIFEST_FILE, content_faults, faults_of, 
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 RUN = RESULTS / "2026-11-24-epyc-training"
-COMMITTED = [RESULTS / "2026-11-23-xeon-training", RESULTS / "2026-11-23-epyc-default"]
+COMMITTED = [RESULTS / "2026-11-23-epyc-tour", RESULTS / "2026-11-23-epyc-default"]
 """Runs with workloads of the same texts."""
 
 Lines = list[dict[str, Any]]
