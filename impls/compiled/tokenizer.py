@@ -19,7 +19,6 @@ from impls.compiled.decoding import KernelDecoder
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON
 from impls.compiled.merge.dropout_encoder import DropoutEncoder
-from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
@@ -35,6 +34,7 @@ from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 

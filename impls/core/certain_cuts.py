@@ -8,7 +8,7 @@ A place between two characters is certain where three things hold, each of them 
 
 - Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
 - The pattern cuts between the two characters as they are written then: its automaton is in no state after the first
-  that goes on with the second, and ends a piece with the first where the text ends (`pretokenize.pattern.pair_cuts`).
+  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.pair_cuts`).
   Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
@@ -27,12 +27,14 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from impls.core.model.whole_tokens import is_word
+from impls.core.pattern.pair_cuts import PairCuts
+from impls.core.pattern.syntax import NotExpressible
+from impls.core.pattern.tables import stage_tables
 from impls.core.text.normal_borders import NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, Cuts, write_text
 
 if TYPE_CHECKING:
-    from impls.compiled.pretokenize.pattern.pair_cuts import PairCuts
     from impls.core.model import Model
 
 _MOST_PAIRS = 1 << 16
@@ -118,12 +120,10 @@ class CertainPairs(dict[str, bool]):
 @lru_cache(maxsize=64)
 def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
     """Return where a pattern certainly cuts; None where no automaton expresses it."""
-    # The automaton is made of the pattern alone. Imported here, since the package around it needs Numba.
-    from impls.compiled.pretokenize.pattern.pair_cuts import PairCuts
-    from impls.compiled.pretokenize.splitting import splitting_of
-
-    splitting, _ = splitting_of(stages, with_windows=False)
-    return None if splitting is None else PairCuts(splitting.automata)
+    try:
+        return PairCuts([stage_tables(stage) for stage in stages])
+    except NotExpressible:
+        return None
 
 
 class CertainCuts:

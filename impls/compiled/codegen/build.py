@@ -53,8 +53,8 @@ _NO_KERNELS = (
     "compiled/typed_memory.py",
     "compiled/threads/layout.py",
     "compiled/training/layout.py",
-    "compiled/pretokenize/pattern/flags.py",
-    "compiled/pretokenize/pattern/steps.py",
+    "core/pattern/flags.py",
+    "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
 _REGIONS_SYMBOL = "bpebench_regions"

@@ -51,8 +51,8 @@ from impls.compiled.pretokenize.byte_masks import (
     high_masks,
     write_numbers,
 )
-from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 from impls.compiled.pretokenize.scan import code_point, width
+from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
 READABLE = 96
 """Bytes that must be readable from a window's start on: 64, and those read for a piece at its last byte."""
@@ -66,7 +66,7 @@ ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 @inlined
 def flags_at(context: ContextRecord, at: int, byte: int) -> int:
-    """Return the flags (`pretokenize/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
+    """Return the flags (`core/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
     code = code_point(at, byte)
     page = load_u16(context.flag_pages + 2 * (code >> 6))
     return load_u8(context.character_flags + (page << 6) + (code & 63))

@@ -19,8 +19,8 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
-from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.scan import class_at, width
+from impls.core.pattern.steps import CUT
 
 SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 """SentencePiece's mark for a space, and its UTF-8 as a number."""

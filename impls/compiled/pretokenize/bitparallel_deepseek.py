@@ -47,8 +47,8 @@ from impls.compiled.pretokenize.byte_masks import (
     deepseek_masks,
     high_masks,
 )
-from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
 from impls.compiled.pretokenize.scan import width
+from impls.core.pattern.flags import CUT, LETTER
 
 SINOGRAPHS = ANY_CASE
 """The ideographs of the second stage; the slot is free, as this pattern does not distinguish case."""

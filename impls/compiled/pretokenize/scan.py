@@ -19,7 +19,7 @@ from impls.compiled.layout import (
     ContextRecord,
     StageRecord,
 )
-from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
 
 @inlined

@@ -11,13 +11,13 @@ from impls.compiled import layout
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.pages import aligned_zeros
-from impls.compiled.pretokenize.pattern.tables import SplitTables
 from impls.compiled.slots import Slots
+from impls.core.pattern.tables import SplitTables
 
 
 @dataclass(frozen=True, slots=True)
 class FlagTables:
-    """The flags of `pretokenize/pattern/flags` as a two-level table."""
+    """The flags of `core/pattern/flags` as a two-level table."""
 
     pages: np.ndarray
     """uint16 of shape (0x4400,)."""

@@ -24,14 +24,14 @@ from impls.compiled.layout import (
     TEKKEN,
     WHOLE_TEXT,
 )
-from impls.compiled.pretokenize.pattern.borders import ascii_pairs
-from impls.compiled.pretokenize.pattern.classes import paged
-from impls.compiled.pretokenize.pattern.flags import Kind, character_flags
-from impls.compiled.pretokenize.pattern.syntax import NotExpressible
-from impls.compiled.pretokenize.pattern.tables import SplitTables, covers_all, cuts_outside, split_tables
 from impls.compiled.pretokenize.split_context import FlagTables, Splitting
 from impls.compiled.storage import cache_folder, read_checked, write_checked
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED
+from impls.core.pattern.borders import ascii_pairs
+from impls.core.pattern.classes import paged
+from impls.core.pattern.flags import Kind, character_flags
+from impls.core.pattern.syntax import NotExpressible
+from impls.core.pattern.tables import SplitTables, cuts_outside, split_tables, stage_tables
+from impls.core.text.patterns import NAMED
 
 _FORMAT = 2
 _WINDOWS = {
@@ -63,10 +63,7 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     tables: list[SplitTables] = []
     for number, stage in enumerate(stages, 1):
         try:
-            of_stage = _split_tables(stage.removeprefix(DROPS_REST)) if not stage.startswith(DROPS_MATCHES) else None
-            if of_stage is None or (stage.startswith(DROPS_REST) and not covers_all(of_stage)):
-                raise NotExpressible("text is dropped")
-            tables.append(of_stage)
+            tables.append(stage_tables(stage, _split_tables))
         except NotExpressible as error:
             return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
     if len(tables) > 1:

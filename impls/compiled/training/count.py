@@ -14,13 +14,13 @@ from threading import Event, Lock
 from typing import TypeVar
 
 from impls.compiled.files import last_safe_cut
-from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError
+from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.text.blocks import BLOCK_BYTES
 from impls.core.text.files import Part, TextFiles, check_unchanged
 

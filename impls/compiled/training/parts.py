@@ -10,7 +10,6 @@ import numpy as np
 
 from impls.compiled.codegen.native import address, native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
-from impls.compiled.pretokenize.pattern.tables import line_cuts
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.slots import Slots
@@ -19,6 +18,7 @@ from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
+from impls.core.pattern.tables import line_cuts
 from impls.core.text.files import Part, TextFile
 from impls.core.text.text import repair_surrogates
 

@@ -12,13 +12,13 @@ from child import run
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.layout import AUTOMATON, NEIGHBOURS
-from impls.compiled.pretokenize.pattern.borders import ascii_pairs, border_tables
-from impls.compiled.pretokenize.pattern.steps import CUT
-from impls.compiled.pretokenize.pattern.tables import SplitTables
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import splitting_of, with_borders
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model
+from impls.core.pattern.borders import ascii_pairs, border_tables
+from impls.core.pattern.steps import CUT
+from impls.core.pattern.tables import SplitTables
 
 LETTERS = "abcxyz01 .,\n\t▁éßğıæжшאبあ漢語가😀’…\u0301\u00a0\u2580\u2582\ufffd"
 

@@ -18,8 +18,8 @@ import impls
 from impls.compiled import Compiled
 from impls.compiled.cpython.builtins import shared_integers
 from impls.compiled.files import last_safe_cut
-from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks, split_tables
 from impls.core.model.model import Model
+from impls.core.pattern.tables import cuts_at_line_breaks, split_tables
 from impls.core.text.patterns import NAMED
 from impls.core.text.text import repair_surrogates
 from impls.priority import Priority

@@ -16,16 +16,16 @@ from random_patterns import ALPHABET, random_pattern, random_text
 import impls
 from impls.compiled import Compiled, context, layout
 from impls.compiled.cpython import boundary
-from impls.compiled.pretokenize.pattern.syntax import NotExpressible
-from impls.compiled.pretokenize.pattern.tables import (
+from impls.core.errors import SpecialToken
+from impls.core.model.model import Model
+from impls.core.pattern.syntax import NotExpressible
+from impls.core.pattern.tables import (
     SplitTables,
     certain_cuts,
     cuts_outside,
     line_cuts,
     split_tables,
 )
-from impls.core.errors import SpecialToken
-from impls.core.model.model import Model
 from impls.core.text.patterns import NAMED, Splitter
 
 ONE_STAGE = sorted(name for name, stages in NAMED.items() if len(stages) == 1)

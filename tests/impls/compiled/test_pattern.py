@@ -12,15 +12,15 @@ from random_patterns import ALPHABET, random_pattern, random_text
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.layout import AUTOMATON, STAGES_IN_TURN
-from impls.compiled.pretokenize.pattern.classes import members
-from impls.compiled.pretokenize.pattern.possessive import check
-from impls.compiled.pretokenize.pattern.syntax import NotExpressible, parse
-from impls.compiled.pretokenize.pattern.tables import covers_all, cuts_at_line_breaks, split_tables
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import ModelTables, build_tables
 from impls.core.errors import InvalidPattern
 from impls.core.model.model import Model
+from impls.core.pattern.classes import members
+from impls.core.pattern.possessive import check
+from impls.core.pattern.syntax import NotExpressible, parse
+from impls.core.pattern.tables import covers_all, cuts_at_line_breaks, split_tables
 from impls.core.text.patterns import NAMED, Splitter
 from impls.formats.tokenizer_json.split_stages import with_gaps
 

@@ -8,8 +8,8 @@ from itertools import pairwise, product
 import pytest
 from random_patterns import ALPHABET, random_pattern, random_text
 
-from impls.compiled.pretokenize.pattern.classes import N_CODE_POINTS
 from impls.core.certain_cuts import pair_cuts_of
+from impls.core.pattern.classes import N_CODE_POINTS
 from impls.core.text.patterns import NAMED, Splitter
 
 _MOST_TEXTS = 12_000

@@ -11,9 +11,9 @@ import regex
 
 import impls
 from impls import InvalidPattern, Model
-from impls.compiled.pretokenize.pattern.automaton import compile_pattern
-from impls.compiled.pretokenize.pattern.syntax import NotExpressible
 from impls.core.errors import LibraryFailed
+from impls.core.pattern.automaton import compile_pattern
+from impls.core.pattern.syntax import NotExpressible
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import MAX_EXPANDED, NAMED, check_size
 from impls.production.slow_patterns import is_too_slow
@@ -162,7 +162,7 @@ def test_an_automaton_that_would_take_long_is_not_begun(pattern: str, reason: st
 
 
 def test_an_automaton_that_takes_long_to_make_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("impls.compiled.pretokenize.pattern.automaton.MOST_VISITS", 1000)
+    monkeypatch.setattr("impls.core.pattern.automaton.MOST_VISITS", 1000)
     with pytest.raises(NotExpressible, match="takes long to make"):
         compile_pattern(NAMED["o200k"][0])
 

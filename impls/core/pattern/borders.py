@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from impls.compiled.pretokenize.pattern.classes import N_CODE_POINTS, paged
-from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.compiled.pretokenize.pattern.tables import SplitTables
+from impls.core.pattern.classes import N_CODE_POINTS, paged
+from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.core.pattern.tables import SplitTables
 
 _BLOCK_STARTS = (
     *range(0x80),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from impls.compiled.pretokenize.pattern.automaton import Automaton, compile_pattern
-from impls.compiled.pretokenize.pattern.classes import paged
-from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+from impls.core.pattern.automaton import Automaton, compile_pattern
+from impls.core.pattern.classes import paged
+from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.core.pattern.syntax import NotExpressible
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST
 
 _GAPS = r"|(?:(?!{0})[\s\S])+"
 
@@ -50,6 +51,16 @@ def split_tables(pattern: str) -> SplitTables:
     """Return the tables of one split stage; raise `NotExpressible`."""
     matched = _without_gaps(pattern)
     return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
+
+
+def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tables) -> SplitTables:
+    """Return the tables of a stage as a model has it; raise `NotExpressible`, also where it drops text."""
+    if stage.startswith(DROPS_MATCHES):
+        raise NotExpressible("text is dropped")
+    tables = tables_of(stage.removeprefix(DROPS_REST))
+    if stage.startswith(DROPS_REST) and not covers_all(tables):
+        raise NotExpressible("text is dropped")
+    return tables
 
 
 def _without_gaps(pattern: str) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from impls.compiled.pretokenize.pattern.classes import members
-from impls.compiled.pretokenize.pattern.syntax import (
+from impls.core.pattern.classes import members
+from impls.core.pattern.syntax import (
     Ahead,
     Alternatives,
     Class,

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from impls.compiled.pretokenize.pattern.classes import members
+from impls.core.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
 """A letter (or a mark, in patterns with case and deepseek's); cuts windows short; upper or title case only; matched by

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.compiled.pretokenize.pattern.tables import SplitTables, states_after
+from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.core.pattern.tables import SplitTables, states_after
 
 
 class PairCuts:

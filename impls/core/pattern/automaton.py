@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.pretokenize.pattern.classes import partition
-from impls.compiled.pretokenize.pattern.possessive import check
-from impls.compiled.pretokenize.pattern.syntax import (
+from impls.core.pattern.classes import partition
+from impls.core.pattern.possessive import check
+from impls.core.pattern.syntax import (
     Ahead,
     Alternatives,
     Class,
