@@ -11,7 +11,8 @@ from harness.commands.verb import Verb, argument, option
 class Site(Verb):
     """Write the site of all runs under `results`, and of each RUN (a folder of records): plain files for any host.
 
-    Its pages need no network, and no script to be read. A folder that holds a site already is replaced.
+    Where there are none, it is made of the runs under `results/local`. Its pages need no network, and no script to be
+    read. A folder that holds a site already is replaced.
     """
 
     runs: tuple[Path, ...] = argument(nargs=-1, metavar="[RUN]...", type=options.FOLDER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ from built_site import ROOT, document, view_data
 
 from harness.records import RecordError
 from harness.report.run import Run
-from harness.report.site.build import MOST_BYTES, write_site
+from harness.report.site.build import MOST_BYTES, gather, write_site
 from harness.report.site.pages import PAGES, Site
 
 
@@ -116,6 +117,13 @@ def test_the_command_writes_the_site_of_a_run_named(
     assert Path(found["first_page"]).is_file()
     assert found["n_files"] == sum(path.is_file() for path in (tmp_path / "site").rglob("*")) - 1
     assert (tmp_path / "site" / "runs" / "made-up.html").is_file()
+
+
+def test_runs_of_ones_own_are_taken_where_there_are_no_others(run_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_folder, tmp_path / "results" / "local" / "mine")
+    assert [run.label for run in gather(tmp_path).runs] == ["results/local/mine"]
+    shutil.copytree(run_folder, tmp_path / "results" / "kept")
+    assert [run.label for run in gather(tmp_path).runs] == ["results/kept"]
 
 
 def test_runs_that_timed_nothing_make_a_site_too(tmp_path: Path) -> None:

@@ -29,14 +29,17 @@ class Written(NamedTuple):
 
 
 def gather(root: Path, more: Sequence[Path] = ()) -> Site:
-    """Return the site of all runs under `root/results` but `local`, and of those in the folders `more`.
+    """Return the site of all runs under `root/results`, and of those in the folders `more`.
 
-    Raise `RecordError` where there is no run, and for a folder that holds none.
+    Runs under `results/local` are of one's own: taken where there are no others. Raise `RecordError` where there is no
+    run, and for a folder that holds none.
     """
     results = root / "results"
     folders = [path.parent for path in sorted(results.glob(f"*/{RECORDS_FILE}")) if path.parent.name != "local"]
+    if not folders and not more:
+        folders = [path.parent for path in sorted(results.glob(f"local/**/{RECORDS_FILE}"))]
     known = {folder.resolve() for folder in folders}
-    runs = [Run(f"results/{folder.name}", folder) for folder in folders]
+    runs = [Run(folder.relative_to(root).as_posix(), folder) for folder in folders]
     for folder in more:
         if folder.resolve() not in known:
             known.add(folder.resolve())

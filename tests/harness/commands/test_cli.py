@@ -196,8 +196,10 @@ def test_text_that_cannot_be_printed_is_escaped(model_file: Path) -> None:
     assert finished.stdout == b"\\u015f\n"
 
 
-def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path) -> None:
-    command = [sys.executable, "-m", "harness", "check", "-m", str(model_file), "-c", "samples", "-e", "naive|priority"]
+def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"  # many seconds of work, so that the interrupt never meets an interpreter at its end
+    long.write_text("evlerimizden gelen hello world\n" * 300_000, encoding="utf-8")
+    command = [sys.executable, "-m", "harness", "check", "-m", str(model_file), "-c", str(long), "-e", "naive|priority"]
     running = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
