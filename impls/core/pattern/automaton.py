@@ -51,9 +51,7 @@ def compile_pattern(pattern: str) -> Automaton:
     """Compile one split stage to an automaton; raise `NotExpressible`, also where that would take long."""
     try:
         tree = parse(pattern)
-        program = _Program()
-        program.add(tree)
-        program.emit(MATCH)
+        program = Program(tree)
         class_of, member = partition(program.sources)
         check(tree)
     except OverflowError as error:
@@ -63,35 +61,41 @@ def compile_pattern(pattern: str) -> Automaton:
     return Automaton(class_of, len(member), _Subsets(program.code, member).steps())
 
 
-class _Program:
-    """Instructions (operation, a, b) under construction, and the class sources they refer to."""
+class Program:
+    """The instructions of a parsed pattern, (operation, a, b) each, and the class sources they refer to.
 
-    def __init__(self) -> None:
+    Begins at instruction 0. Every match of the pattern runs through them; that a possessive repetition and the order of
+    alternatives forbid some of the ways is not in them. Raises `NotExpressible` where they are many, `RecursionError`.
+    """
+
+    def __init__(self, tree: Node) -> None:
         self.code: list[tuple[int, int, int]] = []
         self.sources: list[str] = []
+        self._add(tree)
+        self._emit(MATCH)
 
-    def emit(self, operation: int, a: int = 0, b: int = 0) -> int:
+    def _emit(self, operation: int, a: int = 0, b: int = 0) -> int:
         if len(self.code) >= MOST_INSTRUCTIONS:
             raise NotExpressible("a pattern this large")
         self.code.append((operation, a, b))
         return len(self.code) - 1
 
-    def source(self, node: Class) -> int:
+    def _source(self, node: Class) -> int:
         if node.source not in self.sources:
             self.sources.append(node.source)
         return self.sources.index(node.source)
 
-    def add(self, node: Node) -> None:
+    def _add(self, node: Node) -> None:
         match node:
             case Class():
-                self.emit(TAKE, self.source(node))
+                self._emit(TAKE, self._source(node))
             case Ahead(of, wanted):
-                self.emit(ASSERT, self.source(of), int(wanted))
+                self._emit(ASSERT, self._source(of), int(wanted))
             case End():
-                self.emit(ASSERT, -1)
+                self._emit(ASSERT, -1)
             case Sequence(items):
                 for item in items:
-                    self.add(item)
+                    self._add(item)
             case Alternatives(branches):
                 self._alternatives(branches)
             case Repeat():
@@ -100,23 +104,23 @@ class _Program:
     def _alternatives(self, branches: tuple[Node, ...]) -> None:
         exits = []
         for branch in branches[:-1]:
-            fork = self.emit(FORK)
-            self.add(branch)
-            exits.append(self.emit(JUMP))
+            fork = self._emit(FORK)
+            self._add(branch)
+            exits.append(self._emit(JUMP))
             self.code[fork] = (FORK, fork + 1, len(self.code))
-        self.add(branches[-1])
+        self._add(branches[-1])
         for jump in exits:
             self.code[jump] = (JUMP, len(self.code), 0)
 
     def _repeat(self, node: Repeat) -> None:
         for _ in range(node.least):
-            self.add(node.body)
+            self._add(node.body)
         forks = []
         for _ in range(1 if node.most is None else node.most - node.least):
-            forks.append(self.emit(FORK))
-            self.add(node.body)
+            forks.append(self._emit(FORK))
+            self._add(node.body)
         if node.most is None:
-            self.emit(JUMP, forks[0])
+            self._emit(JUMP, forks[0])
         for fork in forks:
             into, past = fork + 1, len(self.code)
             self.code[fork] = (FORK, past, into) if node.mode == "lazy" else (FORK, into, past)
