@@ -70,7 +70,7 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
 
 
 def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> None:
-    """Install one wheel, its digest one of `sha256s`, into `folder / "target"`, without its dependencies.
+    """Install one wheel into `folder / "target"`, without its dependencies; its digest is one of `sha256s` if given.
 
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
@@ -88,12 +88,13 @@ def _pip(
     environment: Mapping[str, str],
     look: Callable[[], None],
 ) -> None:
-    """Run a verb of pip on the pinned package alone, calling `look` meanwhile; raise `DataError` where it fails."""
+    """Run a verb of pip on the package alone, calling `look` meanwhile; raise `DataError` where it fails."""
     scratch, requirements = folder / "scratch", folder / "requirements.txt"
     scratch.mkdir(parents=True)
-    hashes = " ".join(f"--hash=sha256:{digest}" for digest in sha256s)
-    requirements.write_text(f"{package.name}=={package.version} {hashes}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--require-hashes", "--retries", "2", *options]
+    hashes = "".join(f" --hash=sha256:{digest}" for digest in sha256s)
+    requirements.write_text(f"{package.name}=={package.version}{hashes}\n", "utf-8")
+    options = [*(["--require-hashes"] if sha256s else []), *options]
+    arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--retries", "2", *options]
     arguments += ["--requirement", str(requirements)]
     status, output = run_pip(arguments, _environment(scratch) | dict(environment), look)
     if status:

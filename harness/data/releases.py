@@ -1,14 +1,18 @@
-"""Other releases of a package, installed into folders of the cache, pinned by version and digest.
+"""Other releases of a package, installed into folders of the cache, pinned by version and, where it is given, digest.
 
 Nothing of them is imported here; to run one, put its folder first on PYTHONPATH of a separate process.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import sysconfig
 import tempfile
 import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,7 +31,7 @@ class Release:
     package: str
     version: str
     sha256: tuple[str, ...]
-    """Digests its file may have: one per platform and Python."""
+    """Digests its file may have: one per platform and Python; none where pip's index is trusted."""
 
 
 @cache
@@ -53,10 +57,44 @@ def pinned_release(package: str, version: str) -> Release:
     return release
 
 
+def release_to_measure(name: str, packages: Collection[str]) -> Release:
+    """Return the release `NAME==VERSION` of one of `packages`, with the digests pinned for it, if any.
+
+    Raise `DataError` for another form or package.
+    """
+    package, equals, version = name.partition("==")
+    if not equals or not re.fullmatch(r"\d[\w.+!-]*", version):
+        raise DataError(f"{name!r} is no release; write NAME==VERSION, for example tiktoken==0.9.0")
+    if package not in packages:
+        raise DataError(
+            f"{package!r} is no package whose version a run records; those are: {', '.join(sorted(packages))}"
+        )
+    return _pinned().get((package, version)) or Release(package, version, ())
+
+
+@contextmanager
+def imported_first(releases: Sequence[Release]) -> Iterator[None]:
+    """Install releases where they are missing; within, they come before all else here and in processes started."""
+    folders = [str(installed(release)) for release in releases]
+    path, variable = sys.path[:], os.environ.get("PYTHONPATH")
+    try:
+        if folders:
+            sys.path[:0] = folders
+            os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *filter(None, [variable])])
+        yield
+    finally:
+        sys.path[:] = path
+        if variable is not None:
+            os.environ["PYTHONPATH"] = variable
+        else:
+            os.environ.pop("PYTHONPATH", None)
+
+
 def folder_of(release: Release) -> Path:
     """Return the folder of a release for this Python and platform."""
     platform = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
-    return cache_folder() / "aside" / f"{release.package}-{release.version}-{platform}"
+    trust = "" if release.sha256 else "-unpinned"
+    return cache_folder() / "aside" / f"{release.package}-{release.version}-{platform}{trust}"
 
 
 def installed(release: Release) -> Path:
