@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,6 +43,11 @@ _NO_BYTE_OF_UTF8 = b"\xff"
 _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 
 
+def _takes_schemes() -> bool:
+    """Return whether this release takes a rank file with a scheme; those before 0.10 read a tokenizer.json instead."""
+    return "pretokenizer" in signature(gigatoken.Tokenizer.from_tiktoken).parameters
+
+
 class Gigatoken(Peer):
     """`gigatoken.Tokenizer`'s backend over the model's ranks, or over its tokenizer.json."""
 
@@ -56,7 +62,13 @@ class Gigatoken(Peer):
         if not model.pattern:
             raise Unsupported(self.name, "it splits by patterns it knows, and this model does not split")
         scheme = _SCHEMES.get(plain_pattern(model))
-        if scheme is not None and has_ranks(model) and None not in model.tokens and not underived_reason(model):
+        if (
+            scheme is not None
+            and _takes_schemes()
+            and has_ranks(model)
+            and None not in model.tokens
+            and not underived_reason(model)
+        ):
             with file_of(rank_file(model), "model.tiktoken") as path:
                 return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
         return gigatoken.Tokenizer.from_json(tokenizer_json(self.name, model, every_way=True)).backend
