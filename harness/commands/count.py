@@ -16,7 +16,7 @@ from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import NAMED, name_of, resolve
 
 if TYPE_CHECKING:
-    from harness.counting import Reading
+    from harness.training.counting import Reading
 
 
 class Count(Verb):
@@ -43,8 +43,8 @@ class Count(Verb):
 
     def run(self) -> None:
         """Count, write and describe."""
-        from harness.cluster import executors_of
-        from harness.counting import Reading, counted
+        from harness.training.counting import Reading, counted
+        from harness.training.workers import executors_of
         from impls.formats.counts import load_counts, save_counts
 
         options.ensure(self.corpora or self.counts, "name a corpus (-c) or a file of counts (--counts)")
@@ -70,7 +70,7 @@ class Count(Verb):
 
     def _parts(self, out: Path, pattern: tuple[str, ...], how: Reading) -> Path:
         """Return the folder where counts are written as they come."""
-        from harness.counting import plan_of
+        from harness.training.counting import plan_of
 
         folder = out.with_name(f"{out.name}.parts")
         plan, place = plan_of(self.corpora, pattern, how), folder / "plan"

@@ -24,7 +24,7 @@ from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
 
 if TYPE_CHECKING:
-    from harness.training_text import TrainingText
+    from harness.training.text import TrainingText
 
 
 class Train(Verb):
@@ -100,9 +100,8 @@ class Train(Verb):
     def run(self) -> None:
         """Train, save and describe the model."""
         from harness.data import load_model
-        from harness.training_end import why_short
-        from harness.training_start import n_listed_merges
-        from harness.until import end_of_training, parse_until
+        from harness.training.end import end_of_training, parse_until, why_short
+        from harness.training.start import n_listed_merges
 
         languages = self._languages()
         if self.boundless is not None:
@@ -183,8 +182,8 @@ class Train(Verb):
     @property
     def _text(self) -> TrainingText:
         """What is trained on."""
-        from harness.counting import Reading
-        from harness.training_text import TrainingText
+        from harness.training.counting import Reading
+        from harness.training.text import TrainingText
 
         corpora = self.corpora or (() if self.counts else ("turkish",))
         weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
@@ -220,7 +219,7 @@ class Train(Verb):
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
         """Return the specification by the options; what they leave open is taken from the counts, or from the model to
         go on from."""
-        from harness.training_start import spec_like
+        from harness.training.start import spec_like
 
         counts = self._text.given_counts
         chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
@@ -260,7 +259,7 @@ class Train(Verb):
 
     def _learned(self, model: impls.Model, n_kept: int) -> dict[str, Any]:
         """Return the first tokens learned, and where the counts flatten."""
-        from harness.plateau import plateau
+        from harness.training.plateau import plateau
 
         counts = model.merge_counts
         first = [

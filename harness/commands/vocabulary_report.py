@@ -20,8 +20,8 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
     """Return the report of `model` over both texts; say on standard error what is wrong with them, or not possible."""
     from harness.measure.compression import counter
     from harness.measure.token_use import token_use
-    from harness.measure.vocabulary_curve import uncuttable, vocabulary_curve
     from harness.report.vocabulary import VocabularyReport, curve_sizes
+    from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
 
     _warn_of_training_text(name, model, held_out)
     tokenizer, curve = counter(model), None

@@ -1,7 +1,7 @@
 """What to train: bytes per token on held-out text by size, pattern, share of the text and mixture of languages.
 
 Each vocabulary is learned once, to the largest size, and cut: its first merges are what training to fewer gives
-(`harness.measure.vocabulary_curve`). Published vocabularies are counted on the same text, with the same intervals.
+(`harness.training.vocabulary_curve`). Published vocabularies are counted on the same text, with the same intervals.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.run import fastest
 from harness.evaluate.tally import GROUPS
 from harness.evaluate.texts import batches
-from harness.measure.vocabulary_curve import uncuttable, vocabulary_curve
-from harness.plateau import plateau
 from harness.progress import Bar
-from harness.training_end import why_short
+from harness.training.end import why_short
+from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
 from impls import Model, TrainingSpec
 from impls.core.errors import BPEError, InvalidSpec, Unsupported
 from impls.registry import learn

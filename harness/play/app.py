@@ -20,7 +20,6 @@ from starlette.types import ASGIApp
 import impls
 from harness.data import sample_parts
 from harness.failures import describe, message_of
-from harness.plateau import plateau
 from harness.play import tasks
 from harness.play.guard import Guard, body_of, problem
 from harness.play.messages import (
@@ -41,6 +40,7 @@ from harness.play.steps import SHOWN
 from harness.play.store import Beginning, Held, Store
 from harness.play.workers import Busy, Workers
 from harness.process.limits import Stopped
+from harness.training.plateau import plateau
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.text.patterns import resolve
 

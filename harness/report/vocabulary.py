@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.token_use import KINDS, TokenUse, all_of, ordinary_tokens, script_of
-from harness.measure.vocabulary_curve import Curve
-from harness.plateau import plateau
 from harness.report import wording
 from harness.report.charts.chart import Chart
 from harness.report.charts.growth import merge_chart, size_chart
 from harness.report.table import Row, Table, grouped, table_of
+from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import Curve
 from impls.core.model.model import Model
 
 _N_SIZES = 60

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.factories import needs_argument
 from harness.failures import describe
 from harness.targets.spec import NotLoadable, split_object
 from impls.core.errors import Unsupported
@@ -35,7 +34,7 @@ def load_named(name: str, model: Callable[[], Model] | None) -> object:
     if not callable(found):
         raise NotLoadable(f"{name}: {_lacking(found)}, and is not callable")
     try:
-        made: object = found(model()) if model is not None and needs_argument(found) else found()
+        made: object = found(model()) if model is not None and _needs_argument(found) else found()
     except (KeyboardInterrupt, Unsupported):
         raise
     except BaseException as error:
@@ -106,3 +105,13 @@ def _lacking(found: object) -> str:
     missing = next(method for method in ("encode", "decode") if not hasattr(found, method))
     needed = "encode(str) -> list[int] and decode(list[int]) -> str are needed"
     return f"{type(found).__name__} has no method {missing}; {needed}"
+
+
+def _needs_argument(factory: Any) -> bool:
+    """Whether a class or function cannot be called without an argument; it is then given the model."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(p.default is p.empty and p.kind in by_place for p in parameters)

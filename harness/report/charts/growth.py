@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.plateau import plateau
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import Chart, dot_chart
 from harness.report.table import Row, grouped
 from harness.report.tables import growth, speed
 from harness.report.tables.training import trained
+from harness.training.plateau import plateau
 
 
 def memory_charts(rows: Sequence[Row]) -> Iterator[Chart]:

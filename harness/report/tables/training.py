@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.plateau import plateau
 from harness.records import FirstDifference, MergeChoice, Text, Trained, TrainerAgreement, Verdict
 from harness.report import wording
 from harness.report.table import (
@@ -18,6 +17,7 @@ from harness.report.table import (
     triangle_columns,
 )
 from harness.report.tables.correctness import CLASS_MARK, training_verdicts
+from harness.training.plateau import plateau
 
 _TOKENS_SHOWN = 20
 

@@ -13,8 +13,8 @@ from typing import Any
 import dying_workers
 import pytest
 
-import harness.cluster
-import harness.counting
+import harness.training.counting
+import harness.training.workers
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts
 from impls.formats.counts import load_counts
@@ -93,7 +93,7 @@ def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypa
     monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
     corpus, out = tmp_path / "large.txt", tmp_path / "a.counts"
     corpus.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
-    monkeypatch.setattr(harness.counting, "_digest", interrupted)
+    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
     assert bpebench("count", "-c", str(corpus), "--out", str(out)).status == 130
     assert not out.exists()
     monkeypatch.undo()
@@ -212,7 +212,7 @@ def test_workers_that_always_die_are_one_clear_line(
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(
     bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness.cluster, "_SECONDS", 0.5)
+    monkeypatch.setattr(harness.training.workers, "_SECONDS", 0.5)
     ended = bpebench("count", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
     assert ended.status == 2
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err

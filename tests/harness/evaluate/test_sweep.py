@@ -84,7 +84,7 @@ def test_the_knee_is_furthest_above_the_chord(bpebench: Any, texts: dict[str, st
     assert (knee["smallest"], knee["largest"]) == (260, 380)
     measured = documents_of(texts["held"])
     model = impls.train("priority", documents_of(texts["train"]), TrainingSpec(vocab_size=380)).model
-    from harness.measure.vocabulary_curve import cut
+    from harness.training.vocabulary_curve import cut
 
     values = []
     for size in range(260, 381):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from harness.counting import Reading, counted
 from harness.data import DataError, load_corpus
 from harness.data.corpora import is_named
 from harness.data.documents import take_bytes
 from harness.data.overlap import training_documents
 from harness.data.user_files import matching_files
+from harness.training.counting import Reading, counted
 from impls.core.counts import PieceCounts, added
 from impls.core.text.files import TextFiles
 from impls.formats.counts import load_counts

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.measure.vocabulary_curve import cut, uncuttable, vocabulary_curve
+from harness.training.vocabulary_curve import cut, uncuttable, vocabulary_curve
 from impls import Model, TrainingSpec
 
 HandMade = Any
