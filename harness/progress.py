@@ -1,16 +1,26 @@
-"""Progress on standard error: a bar on a terminal, plain lines elsewhere, at most one every few seconds."""
+"""Progress on standard error, with rate and estimate: a bar on a terminal, plain lines elsewhere, JSON with --json."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any, Literal
 
-from harness.printable import printable
+import click
+
+from harness.printable import printable, printable_json
+
+Unit = Literal["", "bytes"]
+"""What the steps of a bar are, where their rate means something."""
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_JSON = 1.0
+_NOT_ESTIMATED_SECONDS = 2.0
+"""What is left is not estimated before this."""
 
 
 class Bar:
@@ -27,18 +37,20 @@ class Bar:
 
 
 class _Lines(Bar):
-    def __init__(self, title: str, total: float | None) -> None:
-        self._title, self._total, self._done = printable(title), total, 0.0
-        self._printed = time.monotonic()
-        print(f"{printable(title)} …", file=sys.stderr, flush=True)
+    """A line every few seconds: `counting 900.0 MB of x.txt 41 %, 212 MB/s, 2 s left`."""
+
+    def __init__(self, title: str, total: float | None, unit: Unit) -> None:
+        self._title, self._total, self._unit = title, total, unit
+        self._done = 0.0
+        self._start = self._printed = time.monotonic()
+        self._begin()
 
     def advance(self, steps: float = 1, what: str = "") -> None:
         self._done += steps
         now = time.monotonic()
-        if now - self._printed >= _SECONDS_BETWEEN_LINES:
+        if now - self._printed >= self._seconds_between:
             self._printed = now
-            share = "" if not self._total else f" {min(100, 100 * self._done / self._total):.0f} %"
-            print(f"{self._title}{share} {printable(what)}".rstrip(), file=sys.stderr, flush=True)
+            self._show(what, now - self._start)
 
     def total(self, steps: float) -> None:
         self._total = steps
@@ -46,22 +58,88 @@ class _Lines(Bar):
     def note(self, line: str) -> None:
         print(printable(line), file=sys.stderr, flush=True)
 
+    _seconds_between = _SECONDS_BETWEEN_LINES
+
+    def _begin(self) -> None:
+        self.note(f"{self._title} …")
+
+    def _show(self, what: str, seconds: float) -> None:
+        share = f" {min(100, 100 * self._done / self._total):.0f} %" if self._total else ""
+        rate = f"{self._done / seconds / 1e6:.3g} MB/s" if self._unit == "bytes" else ""
+        left = self._seconds_left(seconds)
+        parts = [f"{self._title}{share}", rate, "" if left is None else f"{left:.0f} s left", what]
+        self.note(", ".join(filter(None, parts)))
+
+    def _seconds_left(self, seconds: float) -> float | None:
+        """Return how long the rest takes at the rate so far; None where that is not known."""
+        if not self._total or not self._done or seconds < _NOT_ESTIMATED_SECONDS:
+            return None
+        return max(0.0, self._total - self._done) * seconds / self._done
+
+
+class _JsonLines(_Lines):
+    """A JSON object a line, about once a second and at the end; notes are objects with `note` alone."""
+
+    _seconds_between = _SECONDS_BETWEEN_JSON
+
+    def note(self, line: str) -> None:
+        self._print({"note": line})
+
+    def end(self) -> None:
+        """Show the last state."""
+        self._show("", time.monotonic() - self._start)
+
+    def _begin(self) -> None:
+        self._show("", 0.0)
+
+    def _show(self, what: str, seconds: float) -> None:
+        left = self._seconds_left(seconds)
+        self._print(
+            {
+                "progress": self._title, "done": self._done, "total": self._total, "unit": self._unit or "steps",
+                "seconds": round(seconds, 3), "seconds_left": None if left is None else round(left, 3), "what": what,
+            }
+        )  # fmt: skip
+
+    def _print(self, document: dict[str, Any]) -> None:
+        print(printable_json(json.dumps(document, ensure_ascii=False)), file=sys.stderr, flush=True)
+
 
 @contextmanager
-def progress(title: str, total: float | None = None) -> Iterator[Bar]:
-    """Show a bar titled `title` over `total` steps (None: not known yet) on standard error."""
-    if not sys.stderr.isatty() or find_spec("rich") is None:
-        yield _Lines(title, total)
+def progress(title: str, total: float | None = None, unit: Unit = "") -> Iterator[Bar]:
+    """Show a bar titled `title` over `total` steps (None: not known yet) on standard error.
+
+    Where a verb was called with --json and standard error is no terminal, each line of it is a JSON object with the
+    keys progress, done, total, unit, seconds, seconds_left (null while not known) and what.
+    """
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        with _rich_bar(title, total, unit) as bar:
+            yield bar
         return
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("as_json"):
+        yield _Lines(title, total, unit)
+        return
+    lines = _JsonLines(title, total, unit)
+    try:
+        yield lines
+    finally:
+        lines.end()
+
+
+@contextmanager
+def _rich_bar(title: str, total: float | None, unit: Unit) -> Iterator[Bar]:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import TransferSpeedColumn as Rate
 
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
+        *([Rate()] if unit == "bytes" else []),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("[dim]{task.fields[what]}"),

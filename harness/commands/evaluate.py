@@ -84,7 +84,7 @@ class Evaluate(Verb):
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
         plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
-        with progress("evaluating") as bar:
+        with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar)
         self._warn(rows, prices)
         document = output.document(rows, prices, self.baseline)

@@ -23,7 +23,7 @@ class Fetch(Verb):
         from harness.data import fetch, items_named
 
         items_named(self.names or None)
-        with progress("fetching") as bar:
+        with progress("fetching", unit="bytes") as bar:
             fetched = fetch(self.names or None, bar)
         if self.as_json:
             files = [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]

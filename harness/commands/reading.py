@@ -35,7 +35,7 @@ documents = option(
     type=click.Choice(["paragraphs", "lines"]),
     default="paragraphs",
 )
-field = option("Field of JSON lines, column of Parquet.", default="text", metavar="NAME")
+field = option("Field of JSON lines, column of Parquet.", "--field", "--column", default="text", metavar="NAME")
 decoding_errors = option(
     "Bytes that are not UTF-8: an error, or U+FFFD.",
     "--errors",

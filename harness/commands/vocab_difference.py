@@ -27,7 +27,7 @@ def compare(one: str, other: str, corpora: Sequence[Corpus], prices: Path | None
     for name in (one, other) if prices is not None else ():
         if known.of(name) is None:
             options.say(f"warning: {prices} has no price of {name}", err=True)
-    with progress(f"comparing {one} with {other}") as bar:
+    with progress(f"comparing {one} with {other}", unit="bytes") as bar:
         return difference((one, other), tokenizers, corpora, known, bar)
 
 

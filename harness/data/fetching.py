@@ -133,7 +133,7 @@ def ensure(items: Sequence[Item]) -> None:
     """Fetch the missing ones of `items`, with progress on standard error."""
     if missing := _missing(items):
         title = missing[0].name if len(missing) == 1 else missing[0].name.partition("/")[0]
-        with progress(f"fetching {title}") as bar:
+        with progress(f"fetching {title}", unit="bytes") as bar:
             _fetch_all(missing, bar)
 
 

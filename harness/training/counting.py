@@ -86,7 +86,7 @@ def _of_files(
     sizes = [0 if file.path is None else file.path.stat().st_size for file in files]
     runs = None if folder is None else Runs(folder, pattern)
     limit = memory_limit or half_of_free()
-    with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None) as bar:
+    with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None, "bytes") as bar:
         counts = count_files(
             TextFiles(files), pattern, progress=bar.advance, memory_limit=limit, runs=runs, executors=executors
         )
