@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 import numpy as np
 
 from harness.commands import options, reading
-from harness.commands.verb import Verb, flag, option
+from harness.commands.verb import Verb, option
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import NAMED, name_of, resolve
-
-if TYPE_CHECKING:
-    from harness.training.counting import Reading
 
 
 class Count(Verb):
@@ -36,14 +32,14 @@ class Count(Verb):
     field: str = reading.field
     errors: Literal["strict", "replace"] = reading.decoding_errors
     memory_limit: int | None = reading.memory_limit
-    workers: int | None = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
-    scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
-    resume: bool = flag("Go on with a count that was interrupted.")
+    workers: int | None = reading.workers
+    scheduler: str | None = reading.scheduler
+    resume: bool = reading.resume
     show: int = option("The N most frequent pieces.", type=click.IntRange(min=0), default=0, metavar="N")
 
     def run(self) -> None:
         """Count, write and describe."""
-        from harness.training.counting import Reading, counted
+        from harness.training.counting import Reading, counted, parts_folder
         from harness.training.workers import executors_of
         from impls.formats.counts import load_counts, save_counts
 
@@ -55,7 +51,9 @@ class Count(Verb):
         pattern = resolve(self.pattern or next((counts.pattern for counts in kept.values()), "gpt2"))
         weights = reading.weights(self.weight, [*self.corpora, *kept])
         how = Reading(self.documents, self.field, self.errors)
-        parts = None if self.out is None or not self.corpora else self._parts(self.out, pattern, how)
+        parts = None
+        if self.out is not None and self.corpora:
+            parts = parts_folder(self.out, self.corpora, pattern, how, resume=self.resume)
         executors = executors_of(self.workers, self.scheduler)
         limit = self.memory_limit
         kept |= counted(self.corpora, pattern, how, memory_limit=limit, parts=parts, executors=executors)
@@ -67,21 +65,6 @@ class Count(Verb):
         if parts is not None:
             shutil.rmtree(parts)
         self._print(total)
-
-    def _parts(self, out: Path, pattern: tuple[str, ...], how: Reading) -> Path:
-        """Return the folder where counts are written as they come."""
-        from harness.training.counting import plan_of
-
-        folder = out.with_name(f"{out.name}.parts")
-        plan, place = plan_of(self.corpora, pattern, how), folder / "plan"
-        if folder.exists():
-            options.ensure(self.resume, f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
-            same = place.exists() and json.loads(place.read_bytes()) == plan
-            options.ensure(same, f"{folder}: is of other files, options or contents; delete it to count anew")
-        for number in range(len(self.corpora)):
-            (folder / str(number)).mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(plan))
-        return folder
 
     def _print(self, total: PieceCounts) -> None:
         most = np.argsort(-total.counts, kind="stable")[: self.show]

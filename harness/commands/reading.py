@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from harness.commands import options
-from harness.commands.verb import option
+from harness.commands.verb import flag, option
 
 _UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
 _UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
@@ -45,6 +45,10 @@ decoding_errors = option(
 memory_limit = option(
     "Memory for counting; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
 )
+
+workers = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
+scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
+resume = flag("Go on with a count that was interrupted.")
 
 
 def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -69,6 +70,9 @@ class Train(Verb):
     field: str = reading.field
     errors: Literal["strict", "replace"] = reading.decoding_errors
     memory_limit: int | None = reading.memory_limit
+    workers: int | None = reading.workers
+    scheduler: str | None = reading.scheduler
+    resume: bool = reading.resume
     until: str | None = option("End where another 1,000 merges gain less: 'gain<0.1%'.", metavar="RULE")
     held_out: tuple[str, ...] = options.held_out
     extend: str | None = options.extend_option(
@@ -96,6 +100,7 @@ class Train(Verb):
     )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
+    _parts: Path | None = None
 
     def run(self) -> None:
         """Train, save and describe the model."""
@@ -120,12 +125,17 @@ class Train(Verb):
         dev = self._parallel()
         start = time.perf_counter()
         texts: list[str] | PieceCounts
+        is_split = parts is not None and not self.held_out
+        is_counted = not by_language and not is_split and (text.must_be_counted or self._is_counted(text))
+        for name in () if is_counted else ("workers", "scheduler", "resume"):
+            problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
+            options.ensure(not getattr(self, name), problem)
         if by_language:
             texts = list(chain.from_iterable(by_language.values()))
-        elif parts is not None and not self.held_out:
+        elif parts is not None and is_split:
             texts = list(all_documents(parts[0]))
-        elif text.must_be_counted or self._is_counted(text):
-            texts = text.counts(resolve(spec.pattern), self.memory_limit)
+        elif is_counted:
+            texts = self._counts(text, resolve(spec.pattern))
         else:
             texts = text.texts()
         if isinstance(texts, list):
@@ -152,6 +162,8 @@ class Train(Verb):
                 model, end = end_of_training(model, until, all_documents(parts[1]), name, n_kept)
         if self._target is not None:
             self._save(model, text.hashes(texts, "" if begun is None else begun.training_documents), self._target)
+        if self._parts is not None:
+            shutil.rmtree(self._parts)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
         short = end.why if end is not None and end.by_rule else why_short(model, last_spec, texts)
         document = {
@@ -189,6 +201,15 @@ class Train(Verb):
         weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
         how = Reading(self.documents, self.field, self.errors)
         return TrainingText(corpora, how, self.counts, weights, self.max_bytes)
+
+    def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
+        """Count the text on the workers asked for; what is counted is kept beside the file to write until that is."""
+        from harness.training.counting import parts_folder
+        from harness.training.workers import executors_of
+
+        if self._target is not None and text.corpora and not text.is_all_named:
+            self._parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
+        return text.counts(pattern, self.memory_limit, self._parts, executors_of(self.workers, self.scheduler))
 
     def _check(self, text: TrainingText) -> None:
         """Raise for options that do not go together."""

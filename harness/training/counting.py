@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -50,15 +52,20 @@ def counted(
     Counts of files are written to the folder `parts` as they come, and what was found there is not counted again.
     """
     found = {}
-    for number, name in enumerate(dict.fromkeys(corpora)):
-        folder = None if parts is None else parts / str(number)
-        if is_named(name):
-            count = _of_corpus(name, pattern)
-        else:
-            count = _of_files(name, pattern, reading, memory_limit, folder, executors)
-        if not len(count):
-            raise DataError(f"{name}: holds no text")
-        found[name] = count
+    try:
+        for number, name in enumerate(dict.fromkeys(corpora)):
+            folder = None if parts is None else parts / str(number)
+            if is_named(name):
+                count = _of_corpus(name, pattern)
+            else:
+                count = _of_files(name, pattern, reading, memory_limit, folder, executors)
+            if not len(count):
+                raise DataError(f"{name}: holds no text")
+            found[name] = count
+    except BaseException:
+        if parts is not None and not any(parts.glob("*/*.json")):  # there is nothing to go on with
+            shutil.rmtree(parts)
+        raise
     return found
 
 
@@ -94,8 +101,28 @@ def _of_files(
     return replace(counts, sources=tuple(sources))
 
 
-def plan_of(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:
-    """Return all that counting depends on, as JSON: counts of another plan cannot be gone on with."""
+def parts_folder(
+    out: Path, corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading, *, resume: bool
+) -> Path:
+    """Return the folder beside `out` where counts are written as they come, one folder in it for each corpus.
+
+    Raise `DataError` where an earlier count lies there and `resume` was not asked for, or it was of something else.
+    """
+    folder = out.with_name(f"{out.name}.parts")
+    plan, place = _plan(corpora, pattern, reading), folder / "plan"
+    if folder.exists():
+        if not resume:
+            raise DataError(f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
+        if not place.exists() or json.loads(place.read_bytes()) != plan:
+            raise DataError(f"{folder}: is of other files, options or contents; delete it to count anew")
+    for number in range(len(corpora)):
+        (folder / str(number)).mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(plan))
+    return folder
+
+
+def _plan(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:
+    """Return all that counting depends on, as JSON."""
     files = [file for name in dict.fromkeys(corpora) if not is_named(name) for file in reading.files(name)]
     about = [(file.path, file.path.stat()) for file in files if file.path is not None]
     return {

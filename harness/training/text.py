@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.data import DataError, load_corpus
 from harness.data.corpora import is_named
@@ -16,6 +17,9 @@ from harness.training.counting import Reading, counted
 from impls.core.counts import PieceCounts, added
 from impls.core.text.files import TextFiles
 from impls.formats.counts import load_counts
+
+if TYPE_CHECKING:
+    from impls.compiled.training.count import Executors
 
 MOST_HASHED = 100_000_000
 """Bytes of files whose documents are hashed: it takes about as long as training on them."""
@@ -48,13 +52,21 @@ class TrainingText:
         """Whether no file of the user's is read."""
         return "-" not in self.corpora and all(map(is_named, self.corpora))
 
-    def counts(self, pattern: tuple[str, ...], memory_limit: int | None) -> PieceCounts:
-        """Return the sum of the counts, each times its weight."""
-        found = counted(self.corpora, pattern, self.reading, memory_limit=memory_limit)
+    def counts(
+        self,
+        pattern: tuple[str, ...],
+        memory_limit: int | None,
+        parts: Path | None = None,
+        executors: Executors | None = None,
+    ) -> PieceCounts:
+        """Return the sum of the counts, each times its weight; `parts` and `executors` as `counted` takes them."""
+        found = counted(
+            self.corpora, pattern, self.reading, memory_limit=memory_limit, parts=parts, executors=executors
+        )
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
         weights = self.weights or {}
-        parts = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
-        return parts[0] if len(parts) == 1 else added(parts)
+        weighted = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
+        return weighted[0] if len(weighted) == 1 else added(weighted)
 
     def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
         """Return the documents of all corpora, or of these. Raises `DataError` for one that holds no text."""

@@ -15,6 +15,7 @@ import pytest
 
 import harness.training.counting
 import harness.training.workers
+import impls
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts
 from impls.formats.counts import load_counts
@@ -106,6 +107,40 @@ def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypa
     whole = tmp_path / "whole.counts"
     assert bpebench("count", "-c", str(corpus), "--out", str(whole)).status == 0
     assert list(load_counts(out).items()) == list(load_counts(whole).items())
+
+
+def test_an_interrupted_training_is_resumed(
+    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, whole = tmp_path / "a.json", tmp_path / "whole.json"
+    training = ("train", "-c", str(large), "--vocab-size", "300", "--out")
+    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
+    assert bpebench(*training, str(out)).status == 130
+    monkeypatch.undo()
+    assert "--resume goes on, or delete it" in bpebench(*training, str(out)).err
+    resumed = bpebench(*training, str(out), "--resume", "--workers", "2")
+    assert resumed.status == 0, resumed.err
+    assert not out.with_name("a.json.parts").exists()
+    assert bpebench(*training, str(whole)).status == 0
+    assert impls.Model.load(out).digest == impls.Model.load(whole).digest
+
+
+@pytest.mark.parametrize("verb", ["count", "train"])
+def test_where_nothing_was_counted_there_is_nothing_to_resume(bpebench: Any, tmp_path: Path, verb: str) -> None:
+    bad, out = tmp_path / "bad.txt", tmp_path / "out"
+    bad.write_bytes(b"bir \xff")
+    assert "not UTF-8 at byte 4" in bpebench(verb, "-c", str(bad), "--out", str(out)).err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+    bad.write_bytes(b"bir iki")
+    assert bpebench(verb, "-c", str(bad), "--out", str(out)).status == 0
+
+
+@pytest.mark.parametrize("option", [["--workers", "2"], ["--scheduler", "tcp://127.0.0.1:1"], ["--resume"]])
+def test_training_that_holds_its_text_refuses_workers(bpebench: Any, corpus: Path, option: list[str]) -> None:
+    ended = bpebench("train", "-c", str(corpus), "-e", "priority", *option)
+    assert ended.status == 2
+    assert f"{option[0]} is for files that are counted" in ended.err
 
 
 def interrupted(file: object) -> str:
