@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import options
+from harness.commands import options, reading
 from harness.commands.verb import Verb, flag, option
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class Evaluate(Verb):
     )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
+    workers: int | None = reading.workers
+    scheduler: str | None = reading.scheduler
     as_csv: bool = flag("One CSV table on standard output.", "--csv")
     as_latex: bool = flag("One LaTeX table on standard output.", "--latex")
     out: Path | None = option(
@@ -71,6 +73,7 @@ class Evaluate(Verb):
         from harness.evaluate.prices import Prices, read_prices
         from harness.evaluate.run import Plan, evaluate
         from harness.progress import progress
+        from harness.training.workers import executors_of
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         if self.morphology:
@@ -85,7 +88,7 @@ class Evaluate(Verb):
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
         plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
-            rows = evaluate(plan, bar)
+            rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
         self._warn(rows, prices)
         document = output.document(rows, prices, self.baseline)
         if self.out is not None:

@@ -46,7 +46,7 @@ memory_limit = option(
     "Memory for counting; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
 )
 
-workers = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
+workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N")
 scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
 resume = flag("Go on with a count that was interrupted.")
 

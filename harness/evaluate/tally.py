@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,9 @@ SLICES = 20
 class TextTally:
     """What a text is, whatever the model. Sums are int64 of shape (GROUPS,)."""
 
-    def __init__(self) -> None:
-        self.n_documents = 0
+    def __init__(self, n_documents: int = 0) -> None:
+        self.n_documents = n_documents
+        """Documents so far, those included that another process counts."""
         self.documents, self.bytes, self.characters, self.words = np.zeros((4, GROUPS), np.int64)
         self.n_word_characters = self.n_unspaced = 0
 
@@ -38,6 +40,16 @@ class TextTally:
         np.add.at(self.words, groups, batch.n_words)
         self.n_word_characters += batch.words.n_characters
         self.n_unspaced += batch.words.n_unspaced
+
+    def join(self, later: TextTally) -> None:
+        """Add the sums of later documents, which another process began to count where these end."""
+        self.n_documents = later.n_documents
+        self.documents += later.documents
+        self.bytes += later.bytes
+        self.characters += later.characters
+        self.words += later.words
+        self.n_word_characters += later.n_word_characters
+        self.n_unspaced += later.n_unspaced
 
 
 class TokenBytes:
@@ -63,17 +75,17 @@ class ModelTally:
     the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
     """
 
-    def __init__(self, tokenizer: Tokenizer, known: TokenBytes) -> None:
+    def __init__(self, tokenizer: Tokenizer, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
         self._tokenizer = tokenizer
         self._known = known
         self.has_borders = known.round_trip != "lossy"
-        self.n_documents = 0
+        self.n_documents = n_documents
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
         self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
         self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
         self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
         """How often each id occurs, by slice of the documents."""
-        self._slice = 0
+        self._slice = n_slices % SLICES
         self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
         """Tokens of a document -> the number of documents."""
@@ -94,10 +106,37 @@ class ModelTally:
         if self.has_borders:
             self._count_borders(ids, offsets, groups, batch)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the sums alone, without the ids that do not occur."""
+        sums = {name: value for name, value in vars(self).items() if name not in ("_tokenizer", "_known", "_segmenter")}
+        places = np.flatnonzero(self.times)
+        return sums | {"times": (self.times.shape, places, self.times.flat[places])}
+
+    def __setstate__(self, sums: dict[str, Any]) -> None:
+        shape, places, times = sums["times"]
+        vars(self).update(sums, times=np.zeros(shape, np.int64))
+        self.times.flat[places] = times
+
+    def join(self, later: ModelTally) -> None:
+        """Add the sums of later documents, which another process began to count where these end."""
+        self.n_documents = later.n_documents
+        self.tokens += later.tokens
+        self.unknown += later.unknown
+        self.byte_tokens += later.byte_tokens
+        self.times += later.times
+        self.lengths += later.lengths
+        self.has_borders = self.has_borders and later.has_borders
+        for sums, more in (
+            (self.words, later.words), (self.continued, later.continued), (self.single, later.single),
+            (self.characters, later.characters), (self.cut, later.cut),
+        ):  # fmt: skip
+            sums += more
+            sums *= self.has_borders
+
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""
         n_documents = len(offsets) - 1
-        n_slices = min(SLICES, n_documents)
+        n_slices = slices_of(n_documents)
         cuts = offsets[np.linspace(0, n_documents, n_slices + 1).astype(np.int64)]
         for start, end in pairwise(cuts):
             self.times[self._slice] += np.bincount(ids[start:end], minlength=self.times.shape[1])
@@ -126,6 +165,11 @@ class ModelTally:
     def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
         token_of, listed, places = self._known.by_id.__getitem__, ids.tolist(), offsets.tolist()
         return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
+
+
+def slices_of(n_documents: int) -> int:
+    """Return the number of slices that a batch of so many documents is shared among."""
+    return min(SLICES, n_documents)
 
 
 def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
