@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import impls
 from harness.check.classes import Relation, relation
@@ -18,8 +18,11 @@ from harness.check.tasks import (
     differing_text,
     encode_corpus,
 )
-from harness.process.pool import WorkerDied, run_tasks
+from harness.process.pool import WorkerDied, run_tasks, run_tasks_on
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
+
+if TYPE_CHECKING:
+    from impls.compiled.training.count import Executors
 
 SLOW = {"naive": 10, "sentencepiece": 2}
 """Implementation -> how many times less text it gets for being slow; the others get that slice as well as their own."""
@@ -100,14 +103,18 @@ class Checked(Generic[A]):
 CheckResult = Checked[Agreement]
 
 
-def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:
+def check(
+    plan: CheckPlan, progress: Callable[[str], None] = lambda what: None, executors: Executors | None = None
+) -> CheckResult:
     """Run the plan; `progress(what)` is called as each cell, then each differing pair, is done.
+
+    With `executors` the cells are encoded by their workers, which must see the same files.
 
     A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
     encoded, or two that both ran but could not be compared.
     """
     tasks = [(*cell, plan.split, plan.bytes_for(cell[0]), plan.slices) for cell in plan.cells]
-    outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress), strict=True))
+    outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, executors), strict=True))
     relations: dict[Cell, Relation] = {}
     compared = list(_compared(plan, outcomes, relations))
     agreements = [found for found in compared if isinstance(found, Agreement)]
@@ -122,9 +129,18 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, not_compared, faults)
 
 
-def encode_corpora(tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None]) -> list[CorpusOutcome]:
+def encode_corpora(
+    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None = None
+) -> list[CorpusOutcome]:
     """Return `encode_corpus(*task)` for each task, run by workers; where its worker dies the verdict is a crash."""
-    answers = run_tasks(encode_corpus, tasks, lambda index: progress(" · ".join(tasks[index][:3])))
+
+    def done(index: int) -> None:
+        progress(" · ".join(tasks[index][:3]))
+
+    if executors is None:
+        answers = run_tasks(encode_corpus, tasks, done)
+    else:
+        answers = run_tasks_on(executors, encode_corpus, tasks, done)
     return [
         CorpusOutcome(
             Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.status, reason=str(answer))

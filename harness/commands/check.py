@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,12 +60,17 @@ class Check(Verb):
     max_bytes: int | None = options.max_bytes
     out: Path | None = options.out
     resume: bool = options.resume
+    scheduler: str | None = option(
+        "Encode on the workers of a Dask cluster, which see the same files.", metavar="tcp://HOST:PORT"
+    )
     unicode: bool = flag("Compare the engines on every code point instead.")
 
     def run(self) -> bool:
         """Run the check that was asked for."""
         options.ensure(not (self.unicode and self.trainers), "--unicode and --trainers are two checks; choose one")
         options.ensure(self.trainers or self.vocab_size is None, "--vocab-size goes with --trainers")
+        on_corpora = not (self.unicode or self.trainers)
+        options.ensure(on_corpora or not self.scheduler, "--scheduler goes with neither --trainers nor --unicode")
         if self.unicode:
             return self._engines()
         return self._trainers() if self.trainers else self._implementations()
@@ -73,6 +79,7 @@ class Check(Verb):
         from harness.check.agreement import CheckPlan, check
         from harness.data import load_corpus, load_model
         from harness.report.tables import render_check
+        from harness.training.workers import executors_of
 
         plan = CheckPlan(
             implementations=options.choose_compared(self.implementation, self.exclude),
@@ -87,7 +94,8 @@ class Check(Verb):
         for corpus in plan.corpora:
             holds_text = any(load_corpus(corpus, split=plan.split).documents())
             options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
-        return self._compared("checking", plan, plan.implementations, check, render_check, plan.models)
+        on = partial(check, executors=executors_of(None, self.scheduler))
+        return self._compared("checking", plan, plan.implementations, on, render_check, plan.models)
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""

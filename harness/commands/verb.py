@@ -51,7 +51,7 @@ def argument(**settings: Any) -> Any:
     return Declared(lambda name: click.argument(name, **settings))
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output; progress as JSON lines.")
 
 
 def print_json(document: Any) -> None:

@@ -6,8 +6,9 @@ import os
 import select
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from typing import Any, TypeVar
+from concurrent.futures import Executor, as_completed
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Literal, TypeVar
 
 from harness.process.child import WATCH_SECONDS
 from harness.process.limits import Stopped, worker_limits
@@ -22,9 +23,12 @@ TASK_SECONDS = 3600.0
 class WorkerDied(Exception):
     """The worker of a task ended without an answer: it crashed inside a library, or used more than it may."""
 
-    def __init__(self, stopped: Stopped) -> None:
-        self.status = stopped.status
-        super().__init__(f"the worker process died without an answer: {stopped.reason}")
+    def __init__(self, status: Literal["timeout", "crash", "out-of-memory"], reason: str) -> None:
+        self.status = status
+        super().__init__(status, reason)
+
+    def __str__(self) -> str:
+        return f"the worker process died without an answer: {self.args[1]}"
 
 
 def run_tasks(
@@ -62,7 +66,7 @@ def run_tasks(
                     if worker.n_calls > 1 and stopped.verdict != "timeout":
                         waiting.append((index, True))
                         continue
-                    answers[index] = WorkerDied(stopped)
+                    answers[index] = WorkerDied(stopped.status, stopped.reason)
                 else:
                     if reply is None:
                         continue
@@ -73,3 +77,18 @@ def run_tasks(
             if running and (not waiting or len(running) == most):
                 select.select([worker.child for worker in running], [], [], WATCH_SECONDS)
     return [answers[index] for index in range(len(tasks))]
+
+
+def run_tasks_on(
+    executors: Callable[[], AbstractContextManager[Executor]],
+    function: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    done: Callable[[int], None] = lambda index: None,
+) -> list[T | WorkerDied]:
+    """Return what `run_tasks` does, each task in a process of its own on one of the workers of an executor."""
+    with executors() as executor:
+        futures = {executor.submit(run_tasks, function, [task]): index for index, task in enumerate(tasks)}
+        for future in as_completed(futures):
+            future.result()
+            done(futures[future])
+        return [future.result()[0] for future in futures]

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
@@ -13,7 +15,7 @@ import pytest
 
 from harness.process import pool
 from harness.process.limits import worker_limits
-from harness.process.pool import WorkerDied, run_tasks
+from harness.process.pool import WorkerDied, run_tasks, run_tasks_on
 
 _HERE = Path(__file__).resolve().parent
 
@@ -41,6 +43,20 @@ def test_only_the_task_that_ends_its_process_is_without_an_answer() -> None:
     assert isinstance(answers[2], WorkerDied)
     assert answers[2].status == "crash"
     assert "died without an answer: the process ended with exit status 7" in str(answers[2])
+
+
+def test_workers_of_an_executor_run_each_task_in_a_process_of_its_own() -> None:
+    import process_tasks
+
+    ended: list[int] = []
+    tasks = [(n,) for n in range(4)]
+    answers = run_tasks_on(
+        lambda: ProcessPoolExecutor(2, get_context("spawn")), process_tasks.die_of, tasks, ended.append
+    )
+    assert [answers[n] for n in (0, 1, 3)] == [0, 1, 3]
+    assert isinstance(answers[2], WorkerDied)
+    assert (answers[2].status, "ended with exit status 7" in str(answers[2])) == ("crash", True)
+    assert sorted(ended) == [0, 1, 2, 3]
 
 
 def test_a_task_that_dies_of_what_ran_before_it_runs_again_in_a_process_of_its_own() -> None:
