@@ -9,11 +9,9 @@ characters of it each of them has, and `alignment` says where these are in the o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
-from impls.core.errors import LibraryFailed, Unsupported
-from impls.core.text.patterns import Splitter
+from impls.core.errors import Unsupported
 from impls.drop_in.hf.added_tokens import AddedTokens
 from impls.drop_in.hf.alignment import Aligned, Rewriter
 from impls.drop_in.hf.encoding import Encoding, Span
@@ -33,10 +31,8 @@ class TextEncoder:
         if rules is not None and (rules.looks_up or rules.user_defined_ids):
             why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
             raise Unsupported(implementation.name, why)
-        self._byte_ids = frozenset(() if rules is None else rules.byte_ids)
         steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
         self._rewriter = Rewriter(self._model, any(step.get("type") == "Metaspace" for _, step in steps))
-        self._splitter = Splitter(self._model.pattern)
 
     def normal(self, text: str) -> str:
         """Return a text as normalized tokens are searched in it."""
@@ -80,51 +76,7 @@ class TextEncoder:
 
     def _ordinary(self, part: Aligned, ids: Sequence[int], n_words: int) -> Iterator[Row]:
         """Yield the rows of the ids of `part`, its first word being `n_words`."""
-        text = part.text
-        sizes = [1] * len(text) if text.isascii() else [len(character.encode()) for character in text]
-        byte_starts = [0, *accumulate(sizes)]
-        characters = [k for k, size in enumerate(sizes) for _ in range(size)]
         given = iter(ids)
-        for word, (first, last) in enumerate(self._splitter.spans(text), n_words):
-            at, end = byte_starts[first], byte_starts[last]
-            unknown = self._unknown_sizes(text[first:last])
-            while at < end:
-                if (i := next(given, None)) is None:
-                    raise LibraryFailed(self._implementation.name, f"its tokens end within {text[first:last]!a}")
-                size = self._size(i, end - at, at == byte_starts[first], unknown)
-                span = part.span(characters[at], characters[at + size - 1] + 1)
-                yield i, self._names[i], span, word
-                at += size
-
-    def _size(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
-        """Return how many bytes of its piece a token has, of which so many are left; `begins` says it is the first."""
-        model = self._model
-        if i in self._byte_ids:
-            return 1
-        if i == model.unknown_id and model.alphabet == "chars":
-            return next(unknown)
-        size = len(model.tokens[i] or b"")
-        if model.continuing_prefix is not None and not begins:
-            size -= len(model.continuing_prefix.encode())
-        if model.end_of_word is not None and size > n_left:
-            size -= len(model.end_of_word.encode())
-        return size
-
-    def _unknown_sizes(self, piece: str) -> Iterator[int]:
-        """Yield how many bytes each unknown token of a piece stands for: one character, or several where they fuse."""
-        model, rules = self._model, self._model.sentencepiece
-        fused = 0
-        for k, character in enumerate(piece):
-            symbol = character if k == 0 else (model.continuing_prefix or "") + character
-            symbol += (model.end_of_word or "") if k == len(piece) - 1 else ""
-            if symbol.encode() in model.id_by_token:
-                if fused:
-                    yield fused
-                fused = 0
-            elif rules is None or not rules.fuse_unknown:
-                if rules is None or not rules.spelled(character):
-                    yield len(character.encode())
-            elif not rules.spelled(character):
-                fused += len(character.encode())
-        if fused:
-            yield fused
+        for word, (first, last) in enumerate(self._implementation._splitter.spans(part.text), n_words):
+            for i, start, end in self._implementation._spans_in_piece(part.text[first:last], given):
+                yield i, self._names[i], part.span(first + start, first + end), word
