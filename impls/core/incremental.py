@@ -16,7 +16,7 @@ Knows the methods of a tokenizer, and no algorithm.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from operator import itemgetter
 from typing import NamedTuple
@@ -26,20 +26,18 @@ from impls.core.certain_cuts import CertainCuts
 from impls.core.errors import BPEError, UnknownSymbol
 
 CHUNK = 1024
-"""Characters of a chunk at least, where there is a certain place in the next as many; recent ones may have fewer."""
-_RECENT = 16
-"""How many chunks appends leave before they are joined."""
+"""Characters of a chunk at least, where there is a certain place in the next as many; at the end of a text fewer."""
 _SCANNED = 1_000
 """Characters up to which `truncate` tries every place."""
 
 Encode = Callable[[str], list[int]]
 Chunk = tuple[str, list[int]]
 """A part of the text, and its ids; neither is ever changed, so that copies share them."""
-_State = tuple[list[Chunk], int, int, int, str, list[int]]
-"""Chunks, how many of them count, how many of these are not recent, and the ids of those that count; the tail and its
-ids.
+_State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
+"""Chunks, how many of them count, their ids in all; text and ids after them up to the tail; the tail and its ids.
 
 What an interrupted step appended to the chunks does not count: each step ends with the assignment of its state."""
+
 
 _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
@@ -63,7 +61,7 @@ class Incremental:
     def __init__(self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, text: str = "") -> None:
         """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
         self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
-        self._state: _State = ([], 0, 0, 0, "", [])
+        self._state: _State = ([], 0, 0, "", [], "", [])
         if text:
             self.append(text)
 
@@ -82,17 +80,22 @@ class Incremental:
     @property
     def n_ids(self) -> int:
         """The number of ids."""
-        return self._state[3] + len(self._state[5])
+        return self.n_stable + len(self._state[6])
 
     @property
     def n_stable(self) -> int:
         """How many of the first ids no appended text whatever can change: those before the last certain place."""
-        return self._state[3]
+        return self._state[2] + len(self._state[4])
 
     def _blocks(self) -> list[Chunk]:
         """Return the parts of the text with their ids; the last one is the tail, each begins at a certain place."""
-        chunks, n_chunks, _, _, tail, tail_ids = self._state
-        return [*chunks[:n_chunks], (tail, tail_ids)] if tail else chunks[:n_chunks]
+        chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._state
+        blocks = chunks[:n_chunks]
+        if settled:
+            blocks.append((settled, settled_ids))
+        if tail:
+            blocks.append((tail, tail_ids))
+        return blocks
 
     def copy(self) -> Incremental:
         """Return an independent one with the same text; they share the memory of what both have."""
@@ -116,7 +119,7 @@ class Incremental:
         except BPEError:
             self._encode(self.text + text)  # raises for the whole text, with its offsets
             raise
-        return _change(state[3], state[5], new)
+        return _change(state[2] + len(state[4]), state[6], new)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
         """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
@@ -133,7 +136,7 @@ class Incremental:
         region = region[: start - begins[first]] + text + region[stop - begins[first] :]
         n_before = _n_ids(blocks[:first])
         try:
-            state, new = self._edited(blocks, first, last, n_before, region)
+            state, new = self._with_region(blocks, first, last, n_before, region)
         except BPEError:
             whole = self.text
             self._encode(whole[:start] + text + whole[stop:])
@@ -160,55 +163,62 @@ class Incremental:
 
     def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
         """Return the state after `text` is appended, and all ids after those that were stable before."""
-        chunks, n_chunks, n_whole, n_stable, tail, _ = state
-        encode = self._encode_continued if n_chunks else self._encode
-        new, after = tail + text, len(tail) - self._cuts.margin
-        ids: list[int] = []
-        if len(new) >= 2 * CHUNK:
-            *parts, new = self._cut_up(new)
-            more, after = self._encoded(parts, encode), 0
-            ids = _ids_of(more)
-            encode = self._encode_continued if more else encode
+        chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids = state
+        new = tail + text
+        encode = self._encode_continued if n_chunks or settled else self._encode
+        if len(new) < 2 * CHUNK:
+            place = self._cuts.last(new, len(tail) - self._cuts.margin)
+            if not place:
+                tail_ids = encode(new) if new else []
+                return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
+            head, tail = new[:place], new[place:]
+            ids, tail_ids = encode(head), self._encode_continued(tail)
+            settled, settled_ids = settled + head, settled_ids + ids
+            ids = ids + tail_ids
+            if len(settled) < CHUNK:
+                return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
+            finished, settled, settled_ids = [(settled, settled_ids)], "", []
         else:
-            more = []
-        if place := self._cuts.last(new, after):
-            head, new = new[:place], new[place:]
-            head_ids = encode(head)
-            more.append((head, head_ids))
-            ids += head_ids
-            encode = self._encode_continued
-        tail_ids = encode(new) if new else []
-        if not more:
-            return (chunks, n_chunks, n_whole, n_stable, new, tail_ids), tail_ids
-        n_stable += len(ids)
-        ids += tail_ids
-        if len(chunks) != n_chunks:
-            del chunks[n_chunks:]
-        chunks += more
-        if len(chunks) - n_whole > _RECENT:
-            chunks, n_whole = _packed(chunks, n_whole)
-        return (chunks, len(chunks), n_whole, n_stable, new, tail_ids), ids
+            parts = list(self._cut_up(new))
+            last, more = parts.pop(), []
+            for part in parts:
+                more.append((part, encode(part)))
+                encode = self._encode_continued
+            finished = [(settled, settled_ids), *more] if settled else more
+            place = self._cuts.last(last, 0)
+            settled, tail = last[:place], last[place:]
+            settled_ids = encode(settled) if settled else []
+            tail_ids = (self._encode_continued if settled else encode)(tail)
+            ids = [*_ids_of(more), *settled_ids, *tail_ids]
+        del chunks[n_chunks:]
+        chunks.extend(finished)
+        n_ids += _n_ids(finished)
+        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
 
-    def _edited(
-        self, blocks: list[Chunk], first: int, last: int, n_before: int, region: str
+    def _with_region(
+        self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
     ) -> tuple[_State, list[int]]:
         """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
-        _, n_chunks, n_whole, _, tail, tail_ids = self._state
+        _, _, _, settled, settled_ids, tail, tail_ids = self._state
         if last == len(blocks):
-            return self._grown((blocks[:first], first, min(first, n_whole), n_before, "", []), region)
-        finished = self._encoded(self._cut_up(region), self._encode_continued if first else self._encode)
-        chunks = [*blocks[:first], *finished, *blocks[last:n_chunks]]
-        n_whole = n_whole + len(finished) - (last - first) if last <= n_whole else min(first, n_whole)
-        chunks, n_whole = _packed(chunks, n_whole)
-        return (chunks, len(chunks), n_whole, _n_ids(chunks), tail, tail_ids), _ids_of(finished)
-
-    def _encoded(self, parts: Iterable[str], encode: Encode) -> list[Chunk]:
-        """Return the chunks of parts that follow each other, the first of which `encode` encodes."""
-        chunks: list[Chunk] = []
-        for part in parts:
-            chunks.append((part, encode(part)))
+            if settled and first == len(blocks) - 1:
+                return self._grown(
+                    (list(blocks[: first - 1]), first - 1, n_before - len(settled_ids), settled, settled_ids, "", []),
+                    region,
+                )
+            return self._grown((list(blocks[:first]), first, n_before, "", [], "", []), region)
+        encode = self._encode_continued if first else self._encode
+        finished: list[Chunk] = []
+        for part in self._cut_up(region):
+            finished.append((part, encode(part)))
             encode = self._encode_continued
-        return chunks
+        end = len(blocks) - 1
+        if settled and last < end:
+            end -= 1
+        else:
+            settled, settled_ids = "", []
+        chunks = [*blocks[:first], *finished, *blocks[last:end]]
+        return (chunks, len(chunks), _n_ids(chunks), settled, settled_ids, tail, tail_ids), _ids_of(finished)
 
     def _cut_up(self, text: str) -> Iterator[str]:
         """Yield the parts of `text`, of CHUNK characters and a little more where there are certain places."""
@@ -248,31 +258,13 @@ def _n_ids(chunks: Iterable[Chunk]) -> int:
     return sum(map(len, map(_IDS, chunks)))
 
 
-def _packed(chunks: list[Chunk], n_whole: int) -> tuple[list[Chunk], int]:
-    """Return the chunks with those after the first `n_whole` joined to some of CHUNK characters and a shorter one, and
-    how many come before that."""
-    packed, recent, n_characters = chunks[:n_whole], list[Chunk](), 0
-    for chunk in chunks[n_whole:]:
-        recent.append(chunk)
-        n_characters += len(chunk[0])
-        if n_characters >= CHUNK:
-            packed.append(("".join(map(_TEXT, recent)), _ids_of(recent)))
-            recent, n_characters = [], 0
-    n_whole = len(packed)
-    if recent:
-        packed.append(("".join(map(_TEXT, recent)), _ids_of(recent)))
-    return packed, n_whole
-
-
-def _change(start: int, old: list[int], new: list[int]) -> Change:
+def _change(start: int, old: Sequence[int], new: list[int]) -> Change:
     """Return the change of `old` to `new` at `start`, without the ids that both begin and end with."""
-    n_old = len(old)
-    if new[:n_old] == old:
-        return tuple.__new__(Change, (start + n_old, 0, new[n_old:]))  # as `Change(…)`, in half the time
-    same, shorter = 0, min(n_old, len(new))
+    same, shorter = 0, min(len(old), len(new))
     while same < shorter and old[same] == new[same]:
         same += 1
     ending = 0
     while ending < shorter - same and old[-1 - ending] == new[-1 - ending]:
         ending += 1
-    return tuple.__new__(Change, (start + same, n_old - same - ending, new[same : len(new) - ending]))
+    # As `Change(…)`, in half the time.
+    return tuple.__new__(Change, (start + same, len(old) - same - ending, new[same : len(new) - ending]))
