@@ -13,7 +13,7 @@ A place between two characters is certain where three things hold, each of them 
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
 A pattern that no automaton expresses, or that drops text, has no certain places here, nor have a charsmap, replaced
-runs of characters, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
+expressions, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
 """
 
 from __future__ import annotations

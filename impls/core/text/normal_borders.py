@@ -60,7 +60,7 @@ class NormalBorders:
                     return None
             elif name == "replace" and len(texts[0]) > 1:
                 before, after = before[-1], after[0]
-                if before + after in texts[0] or texts[0][-1] == before or texts[0][0] == after:
+                if touches(texts[0], before, after):
                     return None
             else:
                 before, after = step(before), step(after)
@@ -69,6 +69,11 @@ class NormalBorders:
             if self._composes and not (begins_afresh(before[0]) and begins_afresh(after[0]) and stays(after[0])):
                 return None
         return before[-1], after[0]
+
+
+def touches(replaced: str, before: str, after: str) -> bool:
+    """Return whether an occurrence of `replaced` may reach across a cut, or end with a character beside it."""
+    return before + after in replaced or replaced[-1] == before or replaced[0] == after
 
 
 def begins_afresh(character: str) -> bool:

@@ -78,6 +78,7 @@ MODELS: dict[str, Callable[[], Model]] = {
             'nfkd+replace("ll","▁x")',
             'replace("\\r\\n","\\n")+strip',
             'replace(" a","")',
+            'replace("a ","_")',
         )
     },
     "replaced": lambda: of_pattern("gpt2").with_(normalization='replace(" ","_")+nfc'),
