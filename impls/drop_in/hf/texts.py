@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from impls.core.errors import Unsupported
+from impls.core.text.tracing import Traced
 from impls.drop_in.hf.added_tokens import AddedTokens
-from impls.drop_in.hf.alignment import Aligned, Rewriter
+from impls.drop_in.hf.alignment import Rewriter
 from impls.drop_in.hf.encoding import Encoding, Span
 from impls.formats.tokenizer_json.space_steps import flat_steps
 from impls.interface import Tokenizer
@@ -36,7 +37,7 @@ class TextEncoder:
 
     def normal(self, text: str) -> str:
         """Return a text as normalized tokens are searched in it."""
-        return self._rewriter.normal(Aligned.original(text)).text
+        return self._rewriter.normal(Traced.of(text)).text
 
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
         """Return the tokens of a text; `as_text` leaves special tokens in it, `word`, if given, is that of all."""
@@ -47,16 +48,16 @@ class TextEncoder:
                 marked = self._rewriter.marked(part, first=part.starts[0] == 0)
                 rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
             else:
-                rows.append((i, part.text, part.span(0, len(part.text)), n_words))
+                rows.append((i, part.text, (part.starts[0], part.ends[-1]), n_words))
         encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
         encoding.offsets = [row[2] for row in rows]
         encoding.word_ids = [row[3] if word is None else word for row in rows]
         return encoding
 
-    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Aligned, int | None, str | None]]:
+    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
         """Yield the parts of a text in normal form, the added token each is, and, if it was not cut, its original."""
         for part, i, start in added.cut(text, normalized=False, as_text=as_text):
-            original = Aligned.original(part, start)
+            original = Traced.of(text).part(start, start + len(part))
             if i is not None:
                 yield original, i, part
                 continue
@@ -74,9 +75,9 @@ class TextEncoder:
             raise Unsupported(self._implementation.name, why)
         return self._implementation._encode_text(original)
 
-    def _ordinary(self, part: Aligned, ids: Sequence[int], n_words: int) -> Iterator[Row]:
+    def _ordinary(self, part: Traced, ids: Sequence[int], n_words: int) -> Iterator[Row]:
         """Yield the rows of the ids of `part`, its first word being `n_words`."""
         given = iter(ids)
         for word, (first, last) in enumerate(self._implementation._splitter.spans(part.text), n_words):
             for i, start, end in self._implementation._spans_in_piece(part.text[first:last], given):
-                yield i, self._names[i], part.span(first + start, first + end), word
+                yield i, self._names[i], (part.starts[first + start], part.ends[first + end - 1]), word
