@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from impls.core.arguments import (
@@ -25,7 +25,7 @@ from impls.core.arguments import (
     thread_count,
 )
 from impls.core.dropout import Dropout
-from impls.core.errors import BPEError, UnknownSymbol, Unsupported
+from impls.core.errors import BPEError, Unsupported
 from impls.core.growing import Growing
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.offsets import Offsets
@@ -58,8 +58,6 @@ class Tokenizer(Growing, Offsets, ABC):
     """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
     replays_events: ClassVar[bool] = False
     """Whether `encode_piece` replays the removals of tokens (`Model.events`)."""
-    normalizes: bool = False
-    """Whether the `_encode_text` hooks normalise texts themselves."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """What the `_encode_text` hooks raise for a text with a surrogate, if they reliably raise.
 
@@ -246,18 +244,7 @@ class Tokenizer(Growing, Offsets, ABC):
     def _encode_around_specials(
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
     ) -> list[int]:
-        encode = encode or self._encode_text
-
-        def normalize(segment: str, first: bool) -> str:
-            return segment if self.normalizes else self._model.normalize(segment, first=first)
-
-        ids: list[int] = []
-        for part, i, offset in self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize):
-            try:
-                ids += encode(part) if i is None else [i]
-            except UnknownSymbol as error:
-                raise UnknownSymbol(error.character, offset + error.offset) from None
-        return ids
+        return list(chain.from_iterable(self._ids_by_part(text, allowed_special, encode or self._encode_text)))
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
         """Return `encode(text)`, of the repaired and normalised text where that is needed."""
@@ -280,5 +267,4 @@ class Tokenizer(Growing, Offsets, ABC):
 
     def _repaired(self, text: str) -> str:
         check_text(text)
-        text = repair_surrogates(text)
-        return text if self.normalizes else self._model.normalize(text)
+        return self._normalized(repair_surrogates(text))

@@ -44,7 +44,7 @@ class KernelDecoder(Decoder):
             data = self._plain_decode(ids)
         rules = self._model.sentencepiece
         if data is not None and rules is not None:
-            data = without_hidden_space(data, ids, self._bytes_by_id, self._ids_with_mark, rules)
+            data = without_hidden_space(data, ids, self._bytes_by_id, self._stream_rules.ids_with_mark, rules)
         return super().decode_bytes(ids) if data is None else data
 
     def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:

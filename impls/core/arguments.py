@@ -123,6 +123,14 @@ def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number"
         raise wrong_type(name, wanted, given) from None
 
 
+def unsigned(name: str, given: Any, bits: int = 64) -> int:
+    """Return a whole number of so many bits; raise TypeError, or OverflowError for a number out of range."""
+    number = whole_number(name, given)
+    if not 0 <= number < 1 << bits:
+        raise OverflowError(f"{name} must be from 0 to {(1 << bits) - 1}, not {number}")
+    return number
+
+
 def check_number(name: str, given: object) -> None:
     """Raise TypeError unless `given` is a real number."""
     if not isinstance(given, Real):

@@ -13,7 +13,7 @@ A place between two characters is certain where three things hold, each of them 
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
 A pattern that no automaton expresses, or that drops text, has no certain places here, nor have a charsmap, replaced
-runs of characters, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
+expressions, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
 """
 
 from __future__ import annotations
@@ -141,12 +141,13 @@ class CertainCuts:
     def last(self, text: str, after: int) -> int:
         """Return the last certain place beyond `after` and before the end of `text`, or 0; `text` may go on anyhow."""
         if self._possible:
-            pairs, tokens = self._pairs, self._tokens
+            tokens, in_ascii = self._tokens, self._last_in_ascii
             if tokens is not None and not tokens.matter(text, after):
                 tokens = None
-            if tokens is None and self._last_in_ascii is not None and text.isascii():
-                found = self._last_in_ascii(text, after if after > 0 else 0)
+            if tokens is None and in_ascii is not None and text.isascii():
+                found = in_ascii(text, after if after > 0 else 0)
                 return 0 if found is None else found.end()
+            pairs = self._pairs
             for place in range(len(text) - 1, max(after, 0), -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place

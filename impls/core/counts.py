@@ -82,7 +82,7 @@ class PieceCounts:
 
     def sorted(self) -> PieceCounts:
         """Return the pieces in the order of their UTF-8."""
-        return self.chosen(_order(self.text, self.starts, self.lengths))
+        return self.chosen(_order(self.text, self.starts, self.lengths)[0])
 
     def at_least(self, least: int) -> PieceCounts:
         """Return the pieces that occur `least` times or more."""
@@ -112,29 +112,20 @@ def added(parts: Sequence[PieceCounts]) -> PieceCounts:
             raise BPEError("counts of different patterns cannot be added; count all text with one")
     if sum(float(part.counts.astype(np.float64) @ part.lengths) for part in parts) >= _MOST:
         raise BPEError("the counts add up to 2**63 bytes of text or more; give smaller weights")
+    everything = concatenated(parts)
+    order, group = _order(everything.text, everything.starts, everything.lengths)
+    if not len(order):
+        return everything
+    firsts = np.flatnonzero(np.diff(group, prepend=-1))
+    return replace(everything.chosen(order[firsts]), counts=np.add.reduceat(everything.counts[order], firsts))
+
+
+def concatenated(parts: Sequence[PieceCounts]) -> PieceCounts:
+    """Return the pieces of all parts, of one pattern, one part after the other."""
     shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
     ends = np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)])
     text, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("text", "counts"))
-    sources = tuple(source for part in parts for source in part.sources)
-    everything = PieceCounts(first.pattern, text, ends, counts, sources).sorted()
-    return _without_repeats(everything) if len(parts) > 1 else everything
-
-
-def _without_repeats(counts: PieceCounts) -> PieceCounts:
-    """Return sorted counts with those of equal pieces added up."""
-    if not len(counts):
-        return counts
-    is_first = np.ones(len(counts), np.bool_)
-    lengths, starts = counts.lengths, counts.starts
-    candidates = np.flatnonzero(lengths[1:] == lengths[:-1]) + 1
-    for begin in range(0, len(candidates), _STEP):
-        of = candidates[begin : begin + _STEP]
-        here, before = (gathered(counts.text, starts[at], lengths[at]) for at in (of, of - 1))
-        bounds = np.cumsum(lengths[of])
-        differ = np.add.reduceat(np.append(here != before, False).astype(np.int64), np.append(0, bounds)[:-1])
-        is_first[of] = np.where(lengths[of] > 0, differ > 0, False)
-    sums = np.add.reduceat(counts.counts, np.flatnonzero(is_first))
-    return replace(counts.chosen(np.flatnonzero(is_first)), counts=sums)
+    return PieceCounts(parts[0].pattern, text, ends, counts, tuple(source for part in parts for source in part.sources))
 
 
 def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -151,8 +142,9 @@ def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.nd
     return out
 
 
-def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the indices that sort the pieces: by 8 bytes, those that tie by 8 more, and at last by length."""
+def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices that sort the pieces: by 8 bytes, those that tie by 8 more, and at last by length; and, in
+    that order, a number for each, which equal pieces have in common."""
     order = np.argsort(_keys(text, starts, lengths, 0), kind="stable")
     group = _groups(_keys(text, starts[order], lengths[order], 0), np.zeros(len(order), np.int64))
     level = 1
@@ -163,28 +155,26 @@ def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndar
         keys = lengths[of] if ended else _keys(text, starts[of], lengths[of], level)
         by = np.lexsort((keys, group[tied]))
         order[tied] = of[by]
+        group[tied] = tied[_groups(keys[by], group[tied])]
         if ended:
             break
-        group[tied] = tied[0] + _groups(keys[by], group[tied])
         tied = tied[_tied(group[tied])]
         level += 1
-    return order
+    return order, group
 
 
 def _groups(keys: np.ndarray, within: np.ndarray) -> np.ndarray:
-    """Number the runs of equal (key, group before), both in order."""
-    if not len(keys):
-        return np.zeros(0, np.int64)
-    differs = (np.diff(keys) != 0) | (np.diff(within) != 0)
-    return np.append(0, np.cumsum(differs))
+    """Return for each (key, group before), both in order, the index of the first that is equal."""
+    indices = np.arange(len(keys))
+    repeats = (keys[1:] == keys[:-1]) & (within[1:] == within[:-1])
+    indices[1:][repeats] = 0
+    return np.maximum.accumulate(indices)
 
 
 def _tied(group: np.ndarray) -> np.ndarray:
     """Return the indices of members of groups of two or more."""
-    if len(group) < 2:
-        return np.zeros(0, np.int64)
-    same = np.diff(group) == 0
-    return np.flatnonzero(np.append(same, False) | np.append(False, same))
+    same = np.concatenate([[False], group[1:] == group[:-1], [False]])
+    return np.flatnonzero(same[1:] | same[:-1])
 
 
 def _keys(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray, level: int) -> np.ndarray:

@@ -6,6 +6,7 @@ A run is complete when its `.json` exists, which says what of the text it covers
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from impls.core.counts import PieceCounts, added
+from impls.core.counts import PieceCounts, added, concatenated
 from impls.core.errors import InvalidFile
 
 _ARRAYS = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
@@ -56,15 +57,7 @@ class Runs:
     def added(self) -> PieceCounts:
         """Return the sum of all runs, sorted; beside it, only a few pieces of each run are in memory."""
         parts = list(self.merged())
-        if not parts:
-            return PieceCounts.of(self._pattern, {})
-        shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
-        return PieceCounts(
-            self._pattern,
-            np.concatenate([part.text for part in parts]),
-            np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)]),
-            np.concatenate([part.counts for part in parts]),
-        )
+        return concatenated(parts) if parts else PieceCounts.of(self._pattern, {})
 
     def merged(self) -> Iterator[PieceCounts]:
         """Yield the sum of all runs in order, some pieces at a time, none of them twice."""
@@ -97,16 +90,9 @@ class _Reader:
 
     def up_to(self, bound: bytes) -> PieceCounts:
         """Return the next pieces up to `bound`, which must not be beyond the last in memory."""
-        low, high = 0, len(self._seen)
-        while low < high:
-            middle = (low + high) // 2
-            if self._piece(middle) <= bound:
-                low = middle + 1
-            else:
-                high = middle
         seen = self._seen
-        found = seen.chosen(np.arange(low))
-        self._seen = seen.chosen(np.arange(low, len(seen)))
+        n = bisect_right(range(len(seen)), bound, key=self._piece)
+        found, self._seen = seen.chosen(np.arange(n)), seen.chosen(np.arange(n, len(seen)))
         if not len(self._seen):
             self._read()
         return found

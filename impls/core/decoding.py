@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
-from impls.core.errors import UnknownId, Unsupported
+from impls.core.errors import Unsupported
 from impls.core.streaming import StreamDecoder, StreamRules
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import byte_starts_of_characters
@@ -31,27 +31,13 @@ class Decoder:
         return self._model.bytes_by_id()
 
     @cached_property
-    def _ids_with_mark(self) -> frozenset[int]:
-        """The tokens whose leading mark is removed where they begin a text; empty where it never is."""
-        if (rules := self._model.sentencepiece) is None or not rules.hides_prefix:
-            return frozenset()
-        return frozenset(i for token, i in self._model.id_by_token.items() if token.startswith(SPACE_MARK.encode()))
-
-    @cached_property
     def _byte_ids(self) -> frozenset[int]:
         rules = self._model.sentencepiece
         return frozenset() if rules is None else frozenset(rules.byte_ids) - {-1}
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
-        ids = checked_ids(ids)
-        if self._model.sentencepiece is not None:
-            return b"".join(self._token_bytes(ids))
-        by_id = self._bytes_by_id
-        try:
-            return b"".join([by_id[i] for i in ids])
-        except KeyError:
-            return b"".join(self._token_bytes(ids))
+        return b"".join(self._token_bytes(checked_ids(ids)))
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`.
@@ -96,38 +82,21 @@ class Decoder:
     @cached_property
     def _stream_rules(self) -> StreamRules:
         model, rules = self._model, self._model.sentencepiece
+        marked: Iterable[int] = ()
+        if rules is not None and rules.hides_prefix:
+            marked = (i for token, i in model.id_by_token.items() if token.startswith(SPACE_MARK.encode()))
         return StreamRules(
             bytes_by_id=self._bytes_by_id,
             special_ids=frozenset(model.special_tokens.values()),
             unknown_id=model.unknown_id,
-            ids_with_mark=self._ids_with_mark,
+            ids_with_mark=frozenset(marked),
             removes_all_marks=rules is not None and rules.remove_extra_spaces,
             byte_ids=None if rules is None else self._byte_ids,
             has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
         )
 
     def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
-        by_id = self._bytes_by_id
-        unknown = self._model.unknown_id
-        tokens: list[bytes] = []
-        for position, i in enumerate(ids):
-            token = by_id.get(i)
-            if token is None:
-                if unknown is None:
-                    raise UnknownId(i, position)
-                token = by_id[unknown]
-            tokens.append(token)
-        if (rules := self._model.sentencepiece) is None:
-            return tokens
-        # The space that begins the text is removed; with `remove_extra_spaces` those of all tokens that are then empty.
-        for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
-            if i in self._ids_with_mark:
-                tokens[position] = token = token[1:]
-                if not rules.remove_extra_spaces:
-                    break
-            if token:
-                break
-        return tokens
+        return self._stream_rules.token_bytes(ids, begins=bool(self._stream_rules.ids_with_mark))[0]
 
 
 def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:

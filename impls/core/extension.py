@@ -23,7 +23,7 @@ from impls.core.model import Model
 from impls.core.model.derivations import unreachable
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
-from impls.core.training import Pair, base_symbols, first_base_id, merges_of_count_0
+from impls.core.training import Pair, base_symbols, first_base_id, merges_of_count_0, reserved_tokens, with_merged
 
 
 def why_not_extensible(model: Model) -> str | None:
@@ -95,17 +95,8 @@ class Extension:
         """The maximal number of new merges."""
 
     def _specials(self, end: int) -> dict[str, Any]:
-        """Return the special and unknown tokens, as fields of a model, where they are not those of the given one; `end`
-        is the number of ids before them if they are last."""
-        spec = self._reserved
-        if spec is None:
-            return {}
-        start = 0 if spec.special_ids == "first" else end
-        return {
-            "special_tokens": {text: start + index for index, text in enumerate(spec.special_tokens)},
-            "unknown": spec.unknown,
-            "unknown_id": None if spec.unknown is None else start + len(spec.special_tokens),
-        }
+        """Return `reserved_tokens` where they are not those of the given model."""
+        return {} if self._reserved is None else reserved_tokens(self._reserved, end)
 
     def check(self, pieces: Iterable[str]) -> None:
         """Raise `InvalidSpec` where a piece contains the text of `end_of_word`, or a character that is not in the
@@ -129,9 +120,7 @@ class Extension:
         `pieces` are those of the corpus, for `min_count=0`.
         """
         begun = self.model
-        tokens = [*begun.tokens, *([None] * (self.first_new_id - len(begun.tokens)))]
-        for left, right in merges:
-            tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
+        tokens = with_merged([*begun.tokens, *([None] * (self.first_new_id - len(begun.tokens)))], merges)
         merges, counts = [*begun.merges, *merges], list(counts)
         if self.spec.min_count == 0:
             results = chain(begun.merge_results, range(self.first_new_id, len(tokens)))
@@ -139,8 +128,7 @@ class Extension:
             words = (run for piece in dict.fromkeys(pieces) for run in self.runs(begun.symbols(piece)))
             room = self.first_new_id + self.budget - len(tokens)
             gone = merges_of_count_0(words, tokens, made, room, self.spec)
-            tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
-            merges, counts = [*merges, *gone], [*counts, *([0] * len(gone))]
+            tokens, merges, counts = with_merged(tokens, gone), [*merges, *gone], [*counts, *([0] * len(gone))]
         known = begun.merge_counts
         return begun.with_(
             tokens=tokens if len(merges) > len(begun.merges) else begun.tokens,

@@ -6,11 +6,11 @@ Knows the hooks of a tokenizer, and no algorithm.
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import chain
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_text
 from impls.core.certain_cuts import CertainCuts, CertainPairs
 from impls.core.incremental import Encode, Incremental
-from impls.core.text.text import repair_surrogates
 from impls.core.truncation import Truncation
 
 
@@ -60,10 +60,7 @@ class Growing(Truncation):
             return self._certain_pairs.continued(segment) if begins else self._model.normalize(segment, first=False)
 
         self._whole_tokens.occur(text, allowed_special, disallowed_special)
-        ids: list[int] = []
-        for part, i, _ in self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize):
-            ids += self._encode_text(part) if i is None else [i]
-        return ids
+        return list(chain.from_iterable(self._ids_by_part(text, allowed_special, self._encode_text, normalize)))
 
 
 def _frozen(special: SpecialSet) -> SpecialSet:

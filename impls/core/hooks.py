@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
+from impls.core.text.text import repair_surrogates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +33,11 @@ class Hooks:
 
     name: ClassVar[str]
     """The name it is registered under."""
+    normalizes: bool = False
+    """Whether the `_encode_text` hooks normalise texts themselves."""
     _model: Model
     _cuts: Cuts | None
+    _whole_tokens: WholeTokens
 
     @cached_property
     def _splitter(self) -> Splitter:
@@ -50,6 +56,26 @@ class Hooks:
         if self._model.joined_pieces is not None:
             return self._encode_joining(self._cut_pieces(text))
         return self._join_pieces(text, self.encode_piece)
+
+    def _ids_by_part(
+        self,
+        text: str,
+        allowed_special: SpecialSet,
+        encode: Callable[[str], list[int]],
+        normalize: Callable[[str, bool], str] | None = None,
+    ) -> Iterator[list[int]]:
+        """Yield the ids of the parts of `text`: special tokens that are allowed, added ones, and what is between, which
+        `encode` is called with, normalised."""
+        parts = self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize or self._normalized)
+        for part, i, offset in parts:
+            try:
+                yield encode(part) if i is None else [i]
+            except UnknownSymbol as error:
+                raise UnknownSymbol(error.character, offset + error.offset) from None
+
+    def _normalized(self, text: str, first: bool = True) -> str:
+        """Return a text without surrogates as the hooks take it; `first` says whether it begins the whole text."""
+        return text if self.normalizes else self._model.normalize(text, first=first)
 
     def _encode_joining(self, pieces: list[str]) -> list[int]:
         """Return the ids of the pieces of a text by a model whose merges also join pieces (`impls.boundless`).

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 from impls.core.arguments import SpecialSet, check_text, check_texts, text_sequence, thread_count
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.hooks import Hooks
-from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import map_on_threads
 from impls.core.text.tracing import Traced, surrogates_repaired
 
@@ -29,10 +28,9 @@ Unit = Literal["codepoint", "byte", "utf16"]
 class Offsets(Hooks):
     """The half of a `Tokenizer` that says where tokens are in a text."""
 
-    normalizes: bool
     encode: Callable[..., list[int]]
     _is_ordinary: Callable[[str, SpecialSet, SpecialSet], bool]
-    _whole_tokens: WholeTokens
+    _byte_ids: frozenset[int]
 
     def encode_with_offsets(
         self,
@@ -150,64 +148,70 @@ class Offsets(Hooks):
 
     def _spans_in_part(self, ids: list[int], part: Traced) -> list[tuple[int, int]]:
         """Return the span of each token of a rewritten text in the original one."""
-        kept = part
-        if self._splitter.drops:
-            places = [k for start, end in self._splitter.spans(part.text) for k in range(start, end)]
-            starts, ends = [part.starts[k] for k in places], [part.ends[k] for k in places]
-            kept = Traced("".join(part.text[k] for k in places), starts, ends, part.origin)
-        if self._model.alphabet == "bytes":
-            data = kept.text.encode()
+        model, rules = self._model, self._model.sentencepiece
+        if model.alphabet == "bytes" and not self._splitter.drops:
+            data = part.text.encode()
             spans = in_unit(data, *self._byte_spans(ids, len(data)), "codepoint").tolist()
         else:
-            spans = list(self._character_spans(ids, part.text))
-        return [(kept.starts[start], kept.ends[end - 1]) for start, end in spans]
+            if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
+                raise Unsupported(
+                    self.name, "where bytes are missing, unknown tokens come after the bytes that follow them"
+                )
+            remaining = iter(ids)
+            spans = []
+            for start, end in self._splitter.spans(part.text):
+                piece = part.text[start:end]
+                for cut in [piece] if self._cuts is None else self._cuts.cut(piece):
+                    spans += [(start + first, start + last) for _, first, last in self._spans_in_piece(cut, remaining)]
+                    start += len(cut)
+            if next(remaining, None) is not None:
+                raise self._not_spelled()
+        return [(part.starts[start], part.ends[end - 1]) for start, end in spans]
 
-    def _character_spans(self, ids: Sequence[int], text: str) -> Iterator[tuple[int, int]]:
-        """Yield the span of each token over characters, in the joined pieces of a text in normal form."""
+    def _spans_in_piece(self, piece: str, ids: Iterator[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield the next of `ids` that spell a piece, with the start and the end of each in its characters."""
+        places = [k for k, character in enumerate(piece) for _ in character.encode()]
+        unknown = self._unknown_sizes(piece)
+        at = 0
+        while at < len(places):
+            if (i := next(ids, None)) is None:
+                raise self._not_spelled()
+            size = self._n_bytes_in_piece(i, len(places) - at, at == 0, unknown)
+            yield i, places[at], places[min(at + max(size, 1), len(places)) - 1] + 1
+            at += size
+
+    def _n_bytes_in_piece(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
+        """Return how many bytes of its piece a token has, of which so many are left; `begins` says it is the first."""
+        model = self._model
+        if i in self._byte_ids:
+            return 1
+        if i == model.unknown_id and model.alphabet == "chars":
+            return next(unknown)
+        size = len((model.tokens[i] if i < len(model.tokens) else None) or b"")
+        if model.continuing_prefix is not None and not begins:
+            size -= len(model.continuing_prefix.encode())
+        if model.end_of_word is not None and size > n_left:
+            size -= len(model.end_of_word.encode())
+        return size
+
+    def _unknown_sizes(self, piece: str) -> Iterator[int]:
+        """Yield how many bytes each unknown token of a piece stands for: one character, or several where they fuse."""
         model, rules = self._model, self._model.sentencepiece
-        if rules is not None and rules.byte_ids and not rules.spells_all and model.unknown_id is not None:
-            raise Unsupported(
-                self.name, "where bytes are missing, unknown tokens come after the bytes that follow them"
-            )
-        byte_ids = frozenset(rules.byte_ids if rules else ())
-        remaining = iter(ids)
-        offset = 0
-        for piece in self._cut_pieces(text):
-            at = n_spelled = 0
-            while at < len(piece):
-                i = next(remaining, None)
-                start = at
-                if i is None:
-                    raise self._not_spelled()
-                if i == model.unknown_id:
-                    at = self._unknown_end(piece, at)
-                elif i in byte_ids:
-                    n_spelled = (n_spelled + 1) % len(piece[at].encode())
-                    at += n_spelled == 0
-                else:
-                    at += self._n_characters(i, is_first=at == 0)
-                yield offset + start, offset + max(at, start + 1)
-            offset += len(piece)
-        if next(remaining, None) is not None:
-            raise self._not_spelled()
-
-    def _n_characters(self, i: int, *, is_first: bool) -> int:
-        """Return how many characters of a piece a token stands for."""
-        tokens = self._model.tokens
-        token = ((tokens[i] if i < len(tokens) else None) or b"").decode()
-        if not is_first and self._model.continuing_prefix is not None:
-            token = token.removeprefix(self._model.continuing_prefix)
-        if (end := self._model.end_of_word) is not None and token.endswith(end):
-            token = token.removesuffix(end)
-        return max(1, len(token))
-
-    def _unknown_end(self, piece: str, at: int) -> int:
-        """Return the end of the characters at `at` that became one unknown token."""
-        model, rules = self._model, self._model.sentencepiece
-        if rules is None or not rules.fuse_unknown:
-            return at + 1
-        known = model.id_by_token
-        return next((k for k in range(at + 1, len(piece)) if piece[k].encode() in known), len(piece))
+        fused = 0
+        for k, character in enumerate(piece):
+            symbol = character if k == 0 else (model.continuing_prefix or "") + character
+            symbol += (model.end_of_word or "") if k == len(piece) - 1 else ""
+            is_known = symbol.encode() in model.id_by_token
+            if is_known and fused:
+                yield fused
+                fused = 0
+            if not (is_known or (rules is not None and rules.spelled(character))):
+                fused += len(character.encode())
+            if fused and not (rules is not None and rules.fuse_unknown):
+                yield fused
+                fused = 0
+        if fused:
+            yield fused
 
 
 def in_unit(data: bytes, starts: np.ndarray, ends: np.ndarray, unit: Unit) -> np.ndarray:

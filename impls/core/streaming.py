@@ -49,6 +49,35 @@ class StreamRules:
     has_all_bytes: bool
     """Whether each byte is a token, so that any character can be completed."""
 
+    def token_bytes(
+        self, ids: Sequence[int], *, begins: bool, skipped: Collection[int] = (), n_before: int = 0
+    ) -> tuple[list[bytes], bool]:
+        """Return the bytes of each id, b"" for a skipped one, and whether the text still begins after them.
+
+        `begins` says whether it begins with them. Raise `UnknownId` with its position, counted from `n_before`.
+        """
+        try:
+            tokens = [self.bytes_by_id[i] for i in ids]
+        except KeyError:
+            tokens = [self._known_or_unknown(i, position) for position, i in enumerate(ids, n_before)]
+        if skipped:
+            tokens = [b"" if i in skipped else token for i, token in zip(ids, tokens, strict=True)]
+        for position, i in enumerate(ids if begins else ()):
+            if tokens[position] and i in self.ids_with_mark:
+                tokens[position] = tokens[position][1:]
+                begins = self.removes_all_marks
+            if not (begins := begins and not tokens[position]):
+                break
+        return tokens, begins
+
+    def _known_or_unknown(self, i: int, position: int) -> bytes:
+        token = self.bytes_by_id.get(i)
+        if token is None:
+            if self.unknown_id is None:
+                raise UnknownId(i, position)
+            token = self.bytes_by_id[self.unknown_id]
+        return token
+
     @cached_property
     def byte_continuations(self) -> frozenset[bytes]:
         """The byte tokens that may continue a character."""
@@ -85,7 +114,9 @@ class StreamDecoder:
         self._skipped = frozenset(rules.special_ids) if skip_special else frozenset()
         self._stops = _Stops(stop)
         self._by_runs = rules.byte_ids is not None and errors == "replace"
-        self._continuations = None if rules.has_all_bytes else self._continuing()
+        self._continuations: Collection[bytes] | None = None
+        if not rules.has_all_bytes:
+            self._continuations = rules.byte_continuations if self._by_runs else rules.continuations
         self._n_ids = self._n_characters = 0
         self._begins = bool(rules.ids_with_mark)
         self._pending = b""
@@ -103,7 +134,7 @@ class StreamDecoder:
         if self.stopped:
             return ""
         ids = checked_ids(ids)
-        tokens, begins = self._token_bytes(ids)
+        tokens, begins = self._rules.token_bytes(ids, begins=self._begins, skipped=self._skipped, n_before=self._n_ids)
         text, pending = self._decoded_runs(ids, tokens) if self._by_runs else self._decoded(b"".join(tokens))
         if pending and self._continuations is not None and not _may_become(pending, self._continuations):
             text, pending = text + self._replaced(pending), b""
@@ -122,29 +153,6 @@ class StreamDecoder:
         text = self._replaced(self._pending) if self._pending else ""
         self._pending, self._finished = b"", True
         return self._certain(text)
-
-    # --- ids to bytes ----------------------------------------------------------------------------------------
-
-    def _token_bytes(self, ids: Sequence[int]) -> tuple[list[bytes], bool]:
-        """Return the bytes of each id, b"" for a skipped one, and whether the text still begins after them."""
-        rules = self._rules
-        tokens: list[bytes] = []
-        begins = self._begins
-        for position, i in enumerate(ids, self._n_ids):
-            token = rules.bytes_by_id.get(i)
-            if token is None:
-                if rules.unknown_id is None:
-                    raise UnknownId(i, position)
-                token = rules.bytes_by_id[rules.unknown_id]
-            if i in self._skipped:
-                token = b""
-            elif begins:
-                if i in rules.ids_with_mark:
-                    token = token[1:]
-                    begins = rules.removes_all_marks
-                begins = begins and not token
-            tokens.append(token)
-        return tokens, begins
 
     # --- bytes to text ---------------------------------------------------------------------------------------
 
@@ -175,9 +183,6 @@ class StreamDecoder:
     def _replaced(self, pending: bytes) -> str:
         """Return the text of bytes that remain incomplete."""
         return "\ufffd" * len(pending) if self._by_runs else pending.decode("utf-8", self._errors)
-
-    def _continuing(self) -> frozenset[bytes]:
-        return self._rules.byte_continuations if self._by_runs else self._rules.continuations
 
     # --- stop strings ----------------------------------------------------------------------------------------
 

@@ -125,30 +125,41 @@ def trained_model(
     not report them. `pieces` are those of the corpus, for `min_count=0`.
     """
     first = first_base_id(spec)
-    tokens: list[bytes | None] = [None] * first + list(base)
-    for left, right in merges:
-        tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
+    tokens = with_merged([None] * first + list(base), merges)
     if spec.min_count == 0:
         id_of = {symbol: first + index for index, symbol in enumerate(base)}
         words = ([id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in dict.fromkeys(pieces))
         made = {pair: (rank, first + len(base) + rank) for rank, pair in enumerate(merges)}
         gone = merges_of_count_0(words, tokens, made, merge_budget(base, spec) - len(merges), spec)
-        tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
-        merges = [*merges, *gone]
+        tokens, merges = with_merged(tokens, gone), [*merges, *gone]
         counts = None if counts is None else [*counts, *([0] * len(gone))]
-    start = 0 if spec.special_ids == "first" else len(tokens)
-    specials = {text: start + index for index, text in enumerate(spec.special_tokens)}
     return Model(
         tokens=tuple(tokens),
         merges=tuple(merges),
         merge_counts=None if counts is None else tuple(counts),
         pattern=resolve(spec.pattern),
-        special_tokens=specials,
         alphabet=spec.alphabet,
         end_of_word=spec.end_of_word,
-        unknown=spec.unknown,
-        unknown_id=None if spec.unknown is None else start + len(specials),
+        **reserved_tokens(spec, len(tokens)),
     )
+
+
+def with_merged(tokens: Sequence[bytes | None], merges: Iterable[Pair]) -> list[bytes | None]:
+    """Return `tokens`, by id, and after them those that the merges make."""
+    tokens = list(tokens)
+    for left, right in merges:
+        tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
+    return tokens
+
+
+def reserved_tokens(spec: TrainingSpec, n_ids: int) -> dict[str, Any]:
+    """Return the special and unknown tokens as fields of a model; if they are last, `n_ids` come before them."""
+    start = 0 if spec.special_ids == "first" else n_ids
+    return {
+        "special_tokens": {text: start + index for index, text in enumerate(spec.special_tokens)},
+        "unknown": spec.unknown,
+        "unknown_id": None if spec.unknown is None else start + len(spec.special_tokens),
+    }
 
 
 def merges_of_count_0(

@@ -21,9 +21,7 @@ import regex
 
 from impls.core.arguments import check_text, text_sequence, thread_count, token_limit
 from impls.core.decoding import Decoder
-from impls.core.errors import UnknownSymbol
 from impls.core.hooks import Hooks
-from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import map_on_threads
 from impls.core.text.text import repair_surrogates
 
@@ -40,10 +38,8 @@ class Truncation(Hooks, Decoder):
     """The half of a `Tokenizer` that counts and cuts. Special text is ordinary text in all of it."""
 
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]]
-    normalizes: bool
     encode: Callable[..., list[int]]
     encode_array_batch: Callable[..., Sequence[Sized]]
-    _whole_tokens: WholeTokens
 
     def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, with special text as ordinary text.
@@ -106,16 +102,13 @@ class Truncation(Hooks, Decoder):
     def _first_ids(self, text: str, n_tokens: int) -> list[int]:
         """Return the ids of `text`; of more than `n_tokens` some first ones, more than `n_tokens`."""
         check_text(text)
-
-        def normalize(segment: str, first: bool) -> str:
-            return segment if self.normalizes else self._model.normalize(segment, first=first)
-
         ids: list[int] = []
-        for part, i, offset in self._whole_tokens.parts(repair_surrogates(text), (), normalize):
-            try:
-                ids += self._first_ids_of_segment(part, n_tokens - len(ids)) if i is None else [i]
-            except UnknownSymbol as error:
-                raise UnknownSymbol(error.character, offset + error.offset) from None
+
+        def encode(segment: str) -> list[int]:
+            return self._first_ids_of_segment(segment, n_tokens - len(ids))
+
+        for part in self._ids_by_part(text, (), encode):
+            ids.extend(part)
             if len(ids) > n_tokens:
                 break
         return ids

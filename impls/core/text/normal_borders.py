@@ -6,7 +6,9 @@
 
 Steps that rewrite each character alone do not look across a cut. A normal form does, unless the characters on both
 sides begin afresh (they are no marks and no parts of a syllable), and nothing can follow that the second composes with.
-Steps that put something before a text (`prefix-space`, `prepend`) count for its beginning only.
+A text that is replaced is not across a cut between two characters that it does not hold side by side; they stay if it
+does not end with the first nor begin with the second. White space stripped from the ends is not beside a cut between
+two other characters. Steps that put something before a text (`prefix-space`, `prepend`) count for its beginning only.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
-from impls.core.text.normalization import PREFIX_SPACE, Step, call, normalizer, steps_of
+from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
+_STRIPS = {"strip": (True, True), "strip-left": (False, True), "strip-right": (True, False)}
+"""Whether the character before a cut, and the one after it, must be no white space."""
 _BEFORE_A_TEXT = frozenset({PREFIX_SPACE, "prepend"})
 _JAMO = ((0x1100, 0x1200), (0xA960, 0xA980), (0xD7B0, 0xD800))
 _SYLLABLES = (0xAC00, 0xD7A4)
@@ -31,31 +35,45 @@ class NormalBorders:
         steps = steps_of(normalization or "")
         local = [(name, texts) for name, texts in steps if name not in _BEFORE_A_TEXT]
         self.possible = all(
-            name in _FORMS | _ONE_BY_ONE or (name == "replace" and len(texts[0]) == 1) for name, texts in local
+            name in _FORMS | _ONE_BY_ONE | _STRIPS.keys() or (name == "replace" and texts[0]) for name, texts in local
         ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
         self.changes_beginning = len(local) < len(steps)
         """Whether a text gets something before it."""
         self.rewrites = bool(local)
         """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
-        self._steps = [normalizer(call(name, *texts)) for name, texts in local] if self.possible else []
+        self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
 
     def continued(self, text: str) -> str:
         """Return the normal form of a text that continues another, after a cut."""
-        for step in self._steps:
+        for _, _, step in self._steps:
             text = step(text)
         return text
 
     def beside(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the normalised text; None where it may not be cut there."""
-        steps: list[Step] = [str, *self._steps]
-        for step in steps:
-            before, after = step(before), step(after)
+        steps: list[tuple[str, list[str], Step]] = [("", [], str), *self._steps]
+        for name, texts, step in steps:
+            if name in _STRIPS:
+                ends = before[-1] in WHITE_SPACE, after[0] in WHITE_SPACE
+                if any(is_white and matters for is_white, matters in zip(ends, _STRIPS[name], strict=True)):
+                    return None
+            elif name == "replace" and len(texts[0]) > 1:
+                before, after = before[-1], after[0]
+                if touches(texts[0], before, after):
+                    return None
+            else:
+                before, after = step(before), step(after)
             if not before or not after:
                 return None
             if self._composes and not (begins_afresh(before[0]) and begins_afresh(after[0]) and stays(after[0])):
                 return None
         return before[-1], after[0]
+
+
+def touches(replaced: str, before: str, after: str) -> bool:
+    """Return whether an occurrence of `replaced` may reach across a cut, or end with a character beside it."""
+    return before + after in replaced or replaced[-1] == before or replaced[0] == after
 
 
 def begins_afresh(character: str) -> bool:

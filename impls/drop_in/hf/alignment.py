@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import regex
 
@@ -32,32 +32,7 @@ from impls.core.text.normalization import (
     without_prefix_space,
 )
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
-
-
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """A text, and where in the original each of its characters begins and ends."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    @staticmethod
-    def original(text: str, offset: int = 0) -> Aligned:
-        """Return a part of the original text itself."""
-        return Aligned(text, range(offset, offset + len(text)), range(offset + 1, offset + 1 + len(text)))
-
-    def part(self, start: int, stop: int) -> Aligned:
-        """Return a part of the text."""
-        return Aligned(self.text[start:stop], self.starts[start:stop], self.ends[start:stop])
-
-    def span(self, start: int, stop: int) -> tuple[int, int]:
-        """Return where the characters from `start` to `stop`, at least one, lie in the original."""
-        return self.starts[start], self.ends[stop - 1]
-
-    def become(self, text: str, places: Sequence[int]) -> Aligned:
-        """Return `text`, of which each character comes from that at a place of this text."""
-        return Aligned(text, [self.starts[k] for k in places], [self.ends[k] for k in places])
+from impls.core.text.tracing import Traced
 
 
 class Rewriter:
@@ -80,7 +55,7 @@ class Rewriter:
             self._normal = lambda text, first: write_text(model.normalizer(text), plain, (), first=first)
             self._marked = lambda text, first: text.replace(" ", SPACE_MARK)
 
-    def normal(self, part: Aligned, first: bool = True) -> Aligned:
+    def normal(self, part: Traced, first: bool = True) -> Traced:
         """Return a part of a text in normal form; `first` says whether it begins the text."""
         if not self.rewrites:
             return part
@@ -88,24 +63,29 @@ class Rewriter:
         for name, texts, step in self._steps:
             after = step(part.text)
             if after != part.text or name.startswith("replace"):
-                part = part.become(after, _places(name, texts, part.text, after, self._charsmap))
+                part = _moved(part, after, _places(name, texts, part.text, after, self._charsmap))
         if self._rules is not None and self._rules.remove_extra_spaces:
             for expression in (r"\A +", r"[ ▁]+\Z", r" +(?= )"):
                 places = _edited(len(part.text), ((*found.span(), 0) for found in re.finditer(expression, part.text)))
-                part = part.become(re.sub(expression, "", part.text), places)
+                part = _moved(part, re.sub(expression, "", part.text), places)
         return _with_prefix(part, written)
 
-    def marked(self, part: Aligned, first: bool) -> Aligned:
+    def marked(self, part: Traced, first: bool) -> Traced:
         """Return a part in normal form as it is split and encoded."""
         return _with_prefix(part, self._marked(part.text, first)) if self.rewrites else part
 
 
-def _with_prefix(part: Aligned, written: str) -> Aligned:
+def _moved(part: Traced, text: str, places: Sequence[int]) -> Traced:
+    """Return `text`, of which each character comes from that at a place of `part`."""
+    return Traced(text, [part.starts[k] for k in places], [part.ends[k] for k in places], part.origin)
+
+
+def _with_prefix(part: Traced, written: str) -> Traced:
     """Return `written`, which is `part` with characters before it, others for some of its own, or nothing."""
     if written == part.text:
         return part
     n = len(part.text)
-    return part.become(written, [*[0] * (len(written) - n), *range(n)] if written else ())
+    return _moved(part, written, [*[0] * (len(written) - n), *range(n)] if written else ())
 
 
 def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:

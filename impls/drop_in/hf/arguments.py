@@ -6,17 +6,9 @@ import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from impls.core.arguments import whole_number, wrong_type
+from impls.core.arguments import unsigned, wrong_type
 
 Texts = str | Sequence[str]
-
-
-def unsigned(name: str, given: Any, bits: int = 64) -> int:
-    """Return a whole number of so many bits; raise TypeError, or OverflowError for a number out of range."""
-    number = whole_number(name, given)
-    if not 0 <= number < 1 << bits:
-        raise OverflowError(f"{name} must be from 0 to {(1 << bits) - 1}, not {number}")
-    return number
 
 
 def flag(name: str, given: object) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Literal
 
-from impls.core.arguments import wrong_type
-from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text, unsigned
+from impls.core.arguments import unsigned, wrong_type
+from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text
 
 Span = tuple[int, int]
 Direction = Literal["right", "left"]

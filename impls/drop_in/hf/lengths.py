@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from impls.core.arguments import unsigned
 from impls.core.errors import BPEError, InvalidModel
-from impls.drop_in.hf.arguments import ignore, one_of, text, unsigned
+from impls.drop_in.hf.arguments import ignore, one_of, text
 from impls.drop_in.hf.encoding import DIRECTIONS, Encoding
 
 STRATEGIES = ("longest_first", "only_first", "only_second")

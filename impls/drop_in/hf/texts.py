@@ -9,13 +9,12 @@ characters of it each of them has, and `alignment` says where these are in the o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
-from impls.core.errors import LibraryFailed, Unsupported
-from impls.core.text.patterns import Splitter
+from impls.core.errors import Unsupported
+from impls.core.text.tracing import Traced
 from impls.drop_in.hf.added_tokens import AddedTokens
-from impls.drop_in.hf.alignment import Aligned, Rewriter
+from impls.drop_in.hf.alignment import Rewriter
 from impls.drop_in.hf.encoding import Encoding, Span
 from impls.formats.tokenizer_json.space_steps import flat_steps
 from impls.interface import Tokenizer
@@ -33,14 +32,12 @@ class TextEncoder:
         if rules is not None and (rules.looks_up or rules.user_defined_ids):
             why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
             raise Unsupported(implementation.name, why)
-        self._byte_ids = frozenset(() if rules is None else rules.byte_ids)
         steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
         self._rewriter = Rewriter(self._model, any(step.get("type") == "Metaspace" for _, step in steps))
-        self._splitter = Splitter(self._model.pattern)
 
     def normal(self, text: str) -> str:
         """Return a text as normalized tokens are searched in it."""
-        return self._rewriter.normal(Aligned.original(text)).text
+        return self._rewriter.normal(Traced.of(text)).text
 
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
         """Return the tokens of a text; `as_text` leaves special tokens in it, `word`, if given, is that of all."""
@@ -51,16 +48,16 @@ class TextEncoder:
                 marked = self._rewriter.marked(part, first=part.starts[0] == 0)
                 rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
             else:
-                rows.append((i, part.text, part.span(0, len(part.text)), n_words))
+                rows.append((i, part.text, (part.starts[0], part.ends[-1]), n_words))
         encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
         encoding.offsets = [row[2] for row in rows]
         encoding.word_ids = [row[3] if word is None else word for row in rows]
         return encoding
 
-    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Aligned, int | None, str | None]]:
+    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
         """Yield the parts of a text in normal form, the added token each is, and, if it was not cut, its original."""
         for part, i, start in added.cut(text, normalized=False, as_text=as_text):
-            original = Aligned.original(part, start)
+            original = Traced.of(text).part(start, start + len(part))
             if i is not None:
                 yield original, i, part
                 continue
@@ -78,53 +75,9 @@ class TextEncoder:
             raise Unsupported(self._implementation.name, why)
         return self._implementation._encode_text(original)
 
-    def _ordinary(self, part: Aligned, ids: Sequence[int], n_words: int) -> Iterator[Row]:
+    def _ordinary(self, part: Traced, ids: Sequence[int], n_words: int) -> Iterator[Row]:
         """Yield the rows of the ids of `part`, its first word being `n_words`."""
-        text = part.text
-        sizes = [1] * len(text) if text.isascii() else [len(character.encode()) for character in text]
-        byte_starts = [0, *accumulate(sizes)]
-        characters = [k for k, size in enumerate(sizes) for _ in range(size)]
         given = iter(ids)
-        for word, (first, last) in enumerate(self._splitter.spans(text), n_words):
-            at, end = byte_starts[first], byte_starts[last]
-            unknown = self._unknown_sizes(text[first:last])
-            while at < end:
-                if (i := next(given, None)) is None:
-                    raise LibraryFailed(self._implementation.name, f"its tokens end within {text[first:last]!a}")
-                size = self._size(i, end - at, at == byte_starts[first], unknown)
-                span = part.span(characters[at], characters[at + size - 1] + 1)
-                yield i, self._names[i], span, word
-                at += size
-
-    def _size(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
-        """Return how many bytes of its piece a token has, of which so many are left; `begins` says it is the first."""
-        model = self._model
-        if i in self._byte_ids:
-            return 1
-        if i == model.unknown_id and model.alphabet == "chars":
-            return next(unknown)
-        size = len(model.tokens[i] or b"")
-        if model.continuing_prefix is not None and not begins:
-            size -= len(model.continuing_prefix.encode())
-        if model.end_of_word is not None and size > n_left:
-            size -= len(model.end_of_word.encode())
-        return size
-
-    def _unknown_sizes(self, piece: str) -> Iterator[int]:
-        """Yield how many bytes each unknown token of a piece stands for: one character, or several where they fuse."""
-        model, rules = self._model, self._model.sentencepiece
-        fused = 0
-        for k, character in enumerate(piece):
-            symbol = character if k == 0 else (model.continuing_prefix or "") + character
-            symbol += (model.end_of_word or "") if k == len(piece) - 1 else ""
-            if symbol.encode() in model.id_by_token:
-                if fused:
-                    yield fused
-                fused = 0
-            elif rules is None or not rules.fuse_unknown:
-                if rules is None or not rules.spelled(character):
-                    yield len(character.encode())
-            elif not rules.spelled(character):
-                fused += len(character.encode())
-        if fused:
-            yield fused
+        for word, (first, last) in enumerate(self._implementation._splitter.spans(part.text), n_words):
+            for i, start, end in self._implementation._spans_in_piece(part.text[first:last], given):
+                yield i, self._names[i], (part.starts[first + start], part.ends[first + end - 1]), word

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from impls import registry
-from impls.core.arguments import wrong_type
+from impls.core.arguments import unsigned, wrong_type
 from impls.core.errors import InvalidFile, InvalidModel, Missing
 from impls.core.streaming import StreamRules
 from impls.drop_in.hf.added_tokens import AddedToken, AddedTokens, read_entries
-from impls.drop_in.hf.arguments import Texts, batch_input, flag, id_list, items, sequence_input, text, unsigned
+from impls.drop_in.hf.arguments import Texts, batch_input, flag, id_list, items, sequence_input, text
 from impls.drop_in.hf.decoders import Decoder, read_decoder
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.settings import Settings

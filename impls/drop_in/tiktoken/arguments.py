@@ -10,29 +10,19 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
-from impls.core.arguments import check_text, whole_number, wrong_type
+from impls.core.arguments import check_text, unsigned, wrong_type
 from impls.core.errors import SpecialToken
 from impls.core.text.text import special_matcher
 
 T = TypeVar("T")
 
-_MOST = 1 << 32
-
-
-def token_id(token: Any, name: str = "token") -> int:
-    """Return `token` as an int; raise TypeError unless it is a whole number, OverflowError unless a uint32 holds it."""
-    i = whole_number(name, token)
-    if not 0 <= i < _MOST:
-        raise OverflowError(f"{name} must be from 0 to {_MOST - 1}, not {i}")
-    return i
-
 
 def token_ids(tokens: Any) -> list[int]:
-    """Return `tokens` as a list; raise TypeError unless they are a sequence, and `token_id`'s error for the first that
-    is no id."""
+    """Return `tokens` as a list; raise TypeError unless they are a sequence, OverflowError for one that no uint32
+    holds."""
     if isinstance(tokens, str | Mapping) or not hasattr(type(tokens), "__getitem__"):
         raise wrong_type("tokens", "a sequence of whole numbers", tokens)
-    return [token_id(token, f"tokens[{position}]") for position, token in enumerate(tokens)]
+    return [unsigned(f"tokens[{position}]", token, 32) for position, token in enumerate(tokens)]
 
 
 def as_bytes(text_or_bytes: Any) -> bytes:
@@ -92,7 +82,7 @@ def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any
         if not isinstance(given, dict):
             raise wrong_type(name, "a dict", given)
         for key, rank in given.items():
-            token_id(rank, f"{name}[{key!r}]")
+            unsigned(f"{name}[{key!r}]", rank, 32)
     for token in ranks:
         if not isinstance(token, bytes):
             raise wrong_type("a key of mergeable_ranks", "bytes", token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 
+from impls.core.arguments import unsigned
 from impls.core.errors import UnknownId
 from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.tiktoken import arguments
@@ -45,7 +46,7 @@ class DecodingEncoding:
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of a token or special token; raise `UnknownId`, a KeyError."""
-        i = arguments.token_id(token)
+        i = unsigned("token", token, 32)
         try:
             return self._bytes_by_id[i]
         except KeyError:

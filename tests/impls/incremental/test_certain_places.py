@@ -17,8 +17,10 @@ from growing_texts import fresh
 import impls
 from impls import Model, TrainingSpec
 from impls.core.incremental import Incremental
-from impls.core.text.normal_borders import begins_afresh, stays
+from impls.core.text import normal_borders
+from impls.core.text.normal_borders import NormalBorders, begins_afresh, stays
 from impls.core.text.normal_forms import normal_form
+from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import NAMED
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
@@ -162,3 +164,51 @@ def test_characters_that_begin_afresh_or_stay_are_left_alone_by_every_normal_for
         assert not (vowel and begins_afresh(vowel))
         assert not begins_afresh(final)
         assert not (stays(syllable) and begins_afresh(syllable))
+
+
+ENDS_AND_REPLACED = [
+    "strip", "strip-left", "strip-right", "nfkd+strip", "strip+nfc", "lowercase+strip-left+nfd", "strip+prepend(\"_\")",
+    'replace("a1","c")', 'replace("a ","")', 'replace("  "," ")+nfc', 'replace("a1a"," b")+strip',
+    'nfkd+replace(" \u0308","a")',
+]  # fmt: skip
+
+
+def cut_wrongly(normalization: str) -> tuple[int, str | None]:
+    """Return in how many texts a place is called certain, and one that is written otherwise in two parts."""
+    borders, whole, n_found = NormalBorders(normalization), normalizer(normalization), 0
+    for text in map("".join, product("a1 \u0308\u00a8\n", repeat=6)):
+        for place in range(1, len(text)):
+            beside = borders.beside(text[place - 1], text[place])
+            if beside is None:
+                continue
+            n_found += 1
+            first, second = whole(text[:place]), borders.continued(text[place:])
+            if first + second != whole(text) or (first and second and (first[-1], second[0]) != beside):
+                return n_found, text
+    return n_found, None
+
+
+@pytest.mark.parametrize("normalization", ENDS_AND_REPLACED)
+def test_all_short_texts_are_stripped_and_replaced_in_two_parts_as_in_one(normalization: str) -> None:
+    n_found, wrong = cut_wrongly(normalization)
+    assert wrong is None
+    assert n_found > 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong_rule", "normalization"),
+    [
+        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (True, False)), "strip-left"),
+        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (False, True)), "strip-right"),
+        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (False, True)), "strip"),
+        ("touches", lambda old, before, after: before + after in old, 'replace("a1","c")'),
+        ("touches", lambda old, before, after: old[-1] == before or old[0] == after, 'replace("a1","c")'),
+        ("touches", lambda old, before, after: before + after in old or old[0] == after, 'replace("a1","c")'),
+        ("touches", lambda old, before, after: before + after in old or old[-1] == before, 'replace("a1","c")'),
+    ],
+)
+def test_a_wrong_rule_for_ends_or_replaced_texts_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str, wrong_rule: object, normalization: str
+) -> None:
+    monkeypatch.setattr(normal_borders, name, wrong_rule)
+    assert cut_wrongly(normalization)[1] is not None
