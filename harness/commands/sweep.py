@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ from impls.core.text.patterns import NAMED, resolve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.evaluate.sweep import Found, Held, Plan
+    from harness.evaluate.mixtures import Part
+    from harness.evaluate.sweep import Found, Plan
+    from harness.evaluate.texts import Documents, Text
     from harness.report.charts.chart import Chart
 
 
@@ -86,25 +89,21 @@ class Sweep(Verb):
     def _plan(self) -> Plan:
         from harness.evaluate.mixtures import mixed, read_mixtures
         from harness.evaluate.sizes import parse_shares, parse_sizes
-        from harness.evaluate.sweep import N_BASE, Held, Plan
+        from harness.evaluate.sweep import N_BASE, Plan
 
         sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
         patterns = self._patterns()
-        trained: list[str] = []
-        held_out = mixtures = None
-        languages: list[Held] = []
-        of_mixtures: dict[str, dict[str, list[str]]] = {}
-        if self.languages is not None:
-            mixtures = read_mixtures(self.languages)
+        trained = held_out = None
+        languages: list[Text] = []
+        of_mixtures: dict[str, dict[str, Part]] = {}
+        mixtures = None if self.languages is None else read_mixtures(self.languages)
         if self.corpora:
-            learned, measured = corpus_parts(self.corpora, self.held_out, self.max_bytes)
-            trained, held_out = list(all_documents(learned)), Held(label(measured), None, list(all_documents(measured)))
-            _warn_of_overlap(trained, held_out)
+            trained, held_out = _parts(self.corpora, self.held_out, None, self.max_bytes)
         if mixtures is not None:
-            texts: dict[str, list[str]] = {}
+            texts: dict[str, Documents] = {}
             for language in sorted(mixtures.corpora, key=lambda one: one != mixtures.pivot):
-                texts[language], held = _parts(mixtures.corpora[language], mixtures.held_out.get(language), language)
-                _warn_of_overlap(texts[language], held)
+                others = [mixtures.held_out[language]] if language in mixtures.held_out else []
+                texts[language], held = _parts([mixtures.corpora[language]], others, language, None)
                 languages.append(held)
             of_mixtures = mixed(texts, mixtures.shares)
         return Plan(
@@ -139,28 +138,33 @@ class Sweep(Verb):
         return list(dict.fromkeys(found))
 
 
-def _warn_of_overlap(trained: Sequence[str], held: Held) -> None:
-    """Say how many documents of a text to measure on are learned from too."""
-    known = {text.strip() for text in trained}
-    if n := sum(text.strip() in known for text in held.documents):
+def _parts(
+    corpora: Sequence[str], held_out: Sequence[str], language: str | None, max_bytes: int | None
+) -> tuple[Documents, Text]:
+    """Return the documents to learn from, and the text to measure on: of a language's own file its lines.
+
+    Warn where some of these are learned from too.
+    """
+    from harness.data.corpora import is_named
+    from harness.data.overlap import shared_documents
+    from harness.evaluate.parallel_files import lines
+    from harness.evaluate.texts import Text
+
+    is_file = language is not None and len(held_out) == 1 and not is_named(held_out[0])
+    learned, measured = corpus_parts(corpora, corpora if is_file else held_out, max_bytes)
+    trained = partial(all_documents, learned)
+    if is_file:
+        text = Text(held_out[0], language, partial(lines, Path(held_out[0])))
+    else:
+        text = Text(label(measured), language, partial(all_documents, measured))
+    shared = shared_documents(text.documents(), trained())
+    if shared.n_trained_on:
         options.say(
-            f"warning: {n} of the {len(held.documents)} documents of {held.name} are also learned from, so its "
-            "figures are too good; name another text to measure on",
+            f"warning: {shared.n_trained_on} of the {shared.n_documents} documents of {text.name} are also learned "
+            "from, so its figures are too good; name another text to measure on",
             err=True,
         )
-
-
-def _parts(corpus: str, held_out: str | None, language: str) -> tuple[list[str], Held]:
-    """Return the documents of a language to learn from, and to measure on: of a file its lines."""
-    from harness.data.corpora import is_named
-    from harness.evaluate.parallel_files import lines
-    from harness.evaluate.sweep import Held
-
-    if held_out is not None and not is_named(held_out):
-        trained = corpus_parts([corpus], [corpus], None)[0]
-        return list(all_documents(trained)), Held(held_out, language, list(lines(Path(held_out))))
-    trained, measured = corpus_parts([corpus], [] if held_out is None else [held_out], None)
-    return list(all_documents(trained)), Held(label(measured), language, list(all_documents(measured)))
+    return trained, text
 
 
 def _shown(plan: Plan, found: Found) -> str:

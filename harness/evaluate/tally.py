@@ -30,7 +30,7 @@ class TextTally:
 
     def add(self, batch: Batch) -> None:
         """Add a batch."""
-        groups = _groups(self.n_documents, batch)
+        groups = groups_of(self.n_documents, len(batch.documents))
         self.n_documents += len(batch.documents)
         np.add.at(self.documents, groups, 1)
         np.add.at(self.bytes, groups, batch.n_bytes)
@@ -81,7 +81,7 @@ class ModelTally:
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special text is ordinary text."""
         ids, offsets = self._tokenizer.encode_ragged(batch.documents, disallowed_special=())
-        groups, n_tokens = _groups(self.n_documents, batch), np.diff(offsets)
+        groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
         self.n_documents += len(groups)
         np.add.at(self.tokens, groups, n_tokens)
         self.lengths.update(
@@ -151,5 +151,6 @@ def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     return np.unique(cut), continued, ~continued & alone & (begins[ends] == 1)
 
 
-def _groups(first: int, batch: Batch) -> np.ndarray:
-    return (first + np.arange(len(batch.documents))) % GROUPS
+def groups_of(first: int, n_documents: int) -> np.ndarray:
+    """Return the group of each of so many documents, of which one is the document `first` of its text."""
+    return (first + np.arange(n_documents)) % GROUPS
