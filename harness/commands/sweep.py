@@ -7,11 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from harness.commands import options
 from harness.commands.corpus_parts import all_documents, corpus_parts, label
-from harness.commands.verb import Verb, flag, option
+from harness.commands.verb import Verb, option
+from harness.commands.written import write
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Sweep(Verb):
     price: float | None = options.price_option(None)
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     max_bytes: int | None = options.max_bytes
-    as_csv: bool = flag("One CSV table on standard output.", "--csv")
+    as_csv: bool = options.as_csv
     out: Path | None = option(
         "Also write sweep.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
         type=options.FOLDER,
@@ -63,7 +62,6 @@ class Sweep(Verb):
         from harness.progress import progress
 
         options.ensure(self.corpora or self.languages, "name a text with -c, or mixtures with --languages")
-        options.ensure(not (self.as_json and self.as_csv), "choose one of --json and --csv")
         options.ensure(self.corpora or not (self.held_out or self.max_bytes), "--held-out and --max-bytes go with -c")
         plan = self._plan()
         if self.out is not None:
@@ -78,13 +76,12 @@ class Sweep(Verb):
                 "there are too good",
                 err=True,
             )
-        document = sweep_output.document(plan, found)
+        document, csv = sweep_output.document(plan, found), sweep_output.csv_text(found)
         if self.out is not None:
-            _write(self.out, plan, found)
-        if self.as_csv:
-            click.echo(sweep_output.csv_text(found), nl=False)
-        else:
-            self.output(document, lambda: _shown(plan, found))
+            charts = _charts(plan, found)
+            page = sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts])
+            write(self.out, "sweep", document, csv, sweep_output.latex(plan, found), page, charts)
+        self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
     def _plan(self) -> Plan:
         from harness.evaluate.mixtures import mixed, read_mixtures
@@ -179,11 +176,8 @@ def _shown(plan: Plan, found: Found) -> str:
     return "\n".join([*parts, " ".join(said)])
 
 
-def _write(folder: Path, plan: Plan, found: Found) -> None:
-    """Write the files of --out."""
-    from harness.commands.written import json_text, write
-    from harness.evaluate import sweep_output
-    from harness.evaluate.sweep import Found
+def _charts(plan: Plan, found: Found) -> list[Chart]:
+    from harness.evaluate.output import plain_cells
     from harness.evaluate.sweep_output import largest_of_all
     from harness.report.charts.sweeps import mixture_chart, size_charts
 
@@ -193,15 +187,9 @@ def _write(folder: Path, plan: Plan, found: Found) -> None:
         charts += size_charts(points, knees, plan.held_out.name)
     if plan.languages:
         mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
-        first = [row for row in sweep_output.plain(Found(mixed)) if row["pattern"] == plan.patterns[0]]
+        first = [plain_cells(row.cells()) for row in mixed if row.pattern == plan.patterns[0]]
         charts += mixture_chart(first, str(plan.languages[0].language))
-    texts = {
-        "sweep.json": json_text(sweep_output.document(plan, found)),
-        "sweep.csv": sweep_output.csv_text(found),
-        "sweep.tex": sweep_output.latex(plan, found),
-        "decision.md": sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts]),
-    }
-    write(folder, texts, charts)
+    return charts
 
 
 command = Sweep.command()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.commands import options
@@ -35,20 +34,6 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
         else:
             curve = vocabulary_curve(model, all_documents(held_out), curve_sizes(len(model.merges)))
     return VocabularyReport(name, model, used, used_held_out, curve)
-
-
-def write_charts(report: VocabularyReport, folder: Path) -> Iterator[Path]:
-    """Write the charts for a light and a dark page, and yield their paths."""
-    from harness.records import write_atomically
-    from harness.report.charts.chart import svg
-    from harness.report.page.templates import slug
-    from harness.report.palette import SCHEMES
-
-    for chart in report.charts():
-        for scheme in SCHEMES:
-            path = folder / f"{slug(chart.name)}-{scheme}.svg"
-            write_atomically(path, svg(chart, scheme).encode())
-            yield path
 
 
 def _warn_of_training_text(name: str, model: Model, held_out: Sequence[Corpus]) -> None:

@@ -9,7 +9,7 @@ Each vocabulary is learned once, to the largest size, and cut: its first merges 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -96,6 +96,10 @@ class Row:
     """Tokens over those of the pivot, on parallel text."""
     cost_per_megabyte: float | None = None
     """Of a million bytes of such text, at the price per million tokens."""
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(slots=True)
