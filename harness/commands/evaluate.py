@@ -160,14 +160,8 @@ class Evaluate(Verb):
     def _warn(self, rows: list[Row], prices: Prices) -> None:
         """Say on standard error what makes figures too good, uncertain or incomplete."""
         for row in rows:
-            overlap = row.training_overlap
-            if overlap is not None and overlap["n_trained_on"]:
-                options.say(
-                    f"warning: {row.model} was trained on {overlap['share']:.1%} of {row.corpus} "
-                    f"({overlap['n_trained_on']} of the {overlap['n_documents']} documents looked up), so its figures "
-                    "there are too good; use --split held-out, or another text",
-                    err=True,
-                )
+            remedy = "use --split held-out, or another text"
+            options.warn_of_training_text(row.model, row.corpus, row.training_overlap, remedy)
         single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
         if len(single) > 2:
             single = [f"each of {len(single)} texts"]

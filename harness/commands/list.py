@@ -12,6 +12,7 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument
+from harness.printable import printable
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
 
@@ -97,14 +98,8 @@ class List(Verb):
         is_plain = self.implementation is None and self.exclude is None and not self.models
         options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
         found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
-        if self.as_json:
-            options.print_json(found)
-            return False
-        for name, rows in found.items():
-            click.echo(f"{name}\n")
-            for line in _lines(rows):
-                options.say(line)
-            click.echo()
+        parts = ["\n".join([name, "", *map(printable, _lines(rows)), ""]) for name, rows in found.items()]
+        self.output(found, "\n".join(parts))
         return False
 
     def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import click
-
 from harness.commands import options
-from harness.commands.records import DEFAULT_OUT, print_records
+from harness.commands.records import DEFAULT_OUT
 from harness.commands.run import carry_out
 from harness.commands.verb import Verb, option
 from harness.progress import progress
@@ -44,10 +42,7 @@ class Tour(Verb):
         measuring = Plan(profile=PROFILES["quick"], implementations=plan.implementations, workloads=tuple(workloads))
         faults = carry_out(measuring, folder, resume=True)
         records = read_records(folder)
-        if self.as_json:
-            print_records(records)
-        else:
-            click.echo(render_summary(records))
+        self.output({"records": records}, lambda: render_summary(records))
         for fault in result.faults:
             options.say(f"fault: {fault}")
         minutes, seconds = divmod(round(time.monotonic() - start), 60)

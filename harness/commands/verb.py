@@ -76,7 +76,7 @@ class Verb(ABC):
     def run(self) -> bool | None:
         """Do the work and print the result; return True where a check failed."""
 
-    def output(self, document: Any, text: Callable[[], str], **other: Callable[[], str]) -> None:
+    def output(self, document: Any, text: str | Callable[[], str], **other: Callable[[], str]) -> None:
         """Print the document as JSON, what is asked for of `other` (csv, latex), or else the text."""
         asked_for = [make for name, make in other.items() if getattr(self, f"as_{name}")]
         if self.as_json:
@@ -84,7 +84,7 @@ class Verb(ABC):
         elif asked_for:
             click.echo(asked_for[0](), nl=False)
         else:
-            click.echo(text())
+            click.echo(text if isinstance(text, str) else text())
 
     @classmethod
     def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:

@@ -41,10 +41,4 @@ def _warn_of_training_text(name: str, model: Model, held_out: Sequence[Corpus]) 
 
     for corpus in held_out:
         overlap = training_overlap(model, corpus.documents())
-        if overlap is not None and overlap.n_trained_on:
-            options.say(
-                f"warning: {name} was trained on {overlap.share:.1%} of {label([corpus])} ({overlap.n_trained_on} of "
-                f"the {overlap.n_documents} documents looked up), so its figures there are too good; name another "
-                "text with --held-out",
-                err=True,
-            )
+        options.warn_of_training_text(name, label([corpus]), overlap, "name another text with --held-out")

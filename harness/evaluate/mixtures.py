@@ -18,7 +18,6 @@ tr = 1
 from __future__ import annotations
 
 import math
-import tomllib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ import numpy as np
 from harness.data import DataError
 from harness.data.catalogue import real_corpora
 from harness.data.documents import encoded, place_of
+from harness.data.user_files import read_toml
 from harness.evaluate.texts import Documents
 
 _KEYS = {"pivot", "parallel", "corpora", "held_out", "mixtures"}
@@ -50,12 +50,7 @@ class Mixtures:
 
 def read_mixtures(file: Path) -> Mixtures:
     """Return the mixtures of a file; raise `DataError` naming the entry that is wrong."""
-    try:
-        document = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: not TOML: {error}") from None
-    if unknown := sorted(set(document) - _KEYS):
-        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+    document = read_toml(file, _KEYS)
     corpora = _names(file, document, "corpora")
     if len(corpora) < 2:
         raise DataError(f'{file}: needs a table [corpora] of two languages or more, as in tr = "parallel/tr"')

@@ -48,7 +48,9 @@ def _cells(row: Row) -> dict[str, Any]:
 
 def _json_row(row: Row) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, cell in json_cells(_cells(row) | {"training_overlap": row.training_overlap}).items():
+    overlap = row.training_overlap
+    looked_up = None if overlap is None else overlap._asdict() | {"share": overlap.share}
+    for name, cell in json_cells(_cells(row) | {"training_overlap": looked_up}).items():
         if name.startswith(_PER_DOCUMENT):
             found.setdefault("tokens_per_document", {})[name.removeprefix(_PER_DOCUMENT)] = cell
         else:
@@ -76,7 +78,7 @@ def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the rows as in CSV; what is not known is None."""
-    shares = [None if row.training_overlap is None else row.training_overlap["share"] for row in rows]
+    shares = [None if row.training_overlap is None else row.training_overlap.share for row in rows]
     return [plain_cells(_cells(row) | {"trained_on_share": share}) for row, share in zip(rows, shares, strict=True)]
 
 
@@ -165,7 +167,7 @@ def _fairness_title(row: Row) -> str:
 def label(row: Row) -> str:
     """Return the name of a model with its round trip, and what it was trained on."""
     overlap = row.training_overlap
-    trained = f" (trained on {overlap['share']:.0%} of it)" if overlap is not None and overlap["n_trained_on"] else ""
+    trained = f" (trained on {overlap.share:.0%} of it)" if overlap is not None and overlap.n_trained_on else ""
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})") + trained
 
 

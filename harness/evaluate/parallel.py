@@ -18,7 +18,7 @@ from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
 from harness.evaluate.intervals import Figure, ratio, statistic
-from harness.evaluate.parallel_files import check_chosen, is_chosen, of_files, of_tsv
+from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
 from harness.evaluate.texts import Text
 from harness.evaluate.tmx import tmx_texts
 
@@ -94,10 +94,10 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
     if family is None or len(family.parts) < 2:
         raise DataError(f"{', '.join(names)}: not parallel text; `parallel` is, and files of equal line count are")
-    check_chosen((part.partition("/")[2] for part in parts), chosen)
-    parts = [part for part in parts if is_chosen(part.partition("/")[2], chosen)]
-    corpora = [load_corpus(part, split=split) for part in parts]
-    return [Text(corpus.name, corpus.name.partition("/")[2], corpus.documents) for corpus in corpora]
+    languages = [part.partition("/")[2] for part in parts]
+    kept = chosen_of(languages, chosen)
+    named = zip(parts, languages, strict=True)
+    return [Text(part, one, load_corpus(part, split=split).documents) for part, one in named if one in kept]
 
 
 def fairness(lengths: dict[str, Lengths], pivot: str) -> Fairness:

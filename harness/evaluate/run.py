@@ -104,7 +104,7 @@ def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: P
     row = Row(name, text.name, text.language, tokenizer.name, model.n_tokens, model.round_trip, counts, figures)
     row.price_per_million_tokens = price
     row.cost = None if price is None else int(made.tokens.sum()) * price / 1e6
-    row.training_overlap = None if overlap is None else {**overlap._asdict(), "share": overlap.share}
+    row.training_overlap = overlap
     return row
 
 
