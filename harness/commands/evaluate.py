@@ -30,7 +30,9 @@ class Evaluate(Verb):
     """
 
     models: tuple[str, ...] = options.models
-    corpora: tuple[str, ...] = options.corpora
+    corpora: tuple[str, ...] = options.corpus_option(
+        "Corpus, file or glob; repeatable.  [default: samples; parallel text: parallel]", multiple=True
+    )
     parallel: bool = flag(
         "The corpora say the same in several languages: `parallel`, files of equal line count, a TSV or a TMX file."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,18 +35,6 @@ def _implementations() -> list[dict[str, Any]]:
     return [asdict(availability(name)) for name in impls.names()]
 
 
-def _models() -> list[dict[str, Any]]:
-    from harness.data import describe_models
-
-    return describe_models()
-
-
-def _corpora() -> list[dict[str, Any]]:
-    from harness.data import describe_corpora
-
-    return describe_corpora()
-
-
 def _patterns() -> list[dict[str, Any]]:
     return [{"name": name, "expression": " then ".join(stages) or "(no cut)"} for name, stages in NAMED.items()]
 
@@ -67,8 +56,8 @@ def _workloads() -> list[dict[str, Any]]:
 
 _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "implementations": _implementations,
-    "models": _models,
-    "corpora": _corpora,
+    "models": lambda: resolve_name("harness.data:describe_models")(),
+    "corpora": lambda: resolve_name("harness.data:describe_corpora")(),
     "patterns": _patterns,
     "formats": _formats,
     "workloads": _workloads,

@@ -31,15 +31,15 @@ class Tour(Verb):
 
         start = time.monotonic()
         folder = self.out or tour.new_folder(DEFAULT_OUT)
-        plan = tour.TourPlan()
         with RecordWriter(folder) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
-            with progress("checking every pair", tour.n_steps(plan)) as bar:
-                tour.weigh(plan, writer)
-                result = tour.check_all(plan, writer, lambda what: bar.advance(1, what))
+            with progress("checking every pair", len(tour.CHECKED.cells)) as bar:
+                tour.weigh(writer)
+                result = tour.check_all(writer, lambda what: bar.advance(1, what))
         workloads = select(expand(load_templates()), profile="quick")
-        measuring = Plan(profile=PROFILES["quick"], implementations=plan.implementations, workloads=tuple(workloads))
+        chosen = tuple(tour.CHECKED.implementations)
+        measuring = Plan(profile=PROFILES["quick"], implementations=chosen, workloads=tuple(workloads))
         faults = carry_out(measuring, folder, resume=True)
         records = read_records(folder)
         self.output({"records": records}, lambda: render_summary(records))

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import impls
 from harness.data import DataError, load_model
-from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.metrics import Row, counts_of, figures_of, rank
-from harness.evaluate.parallel import Lengths, fairness
+from harness.evaluate.parallel import fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import Batch, Text, batch_of, batches
@@ -30,17 +29,6 @@ class Plan(NamedTuple):
     pivot: str | None = None
 
 
-class _Counter(NamedTuple):
-    tokenizer: Tokenizer
-    known: TokenBytes
-
-
-class _Tallied(NamedTuple):
-    text: TextTally
-    made: dict[str, ModelTally]
-    overlaps: dict[str, Overlap]
-
-
 def fastest(model: impls.Model) -> Tokenizer:
     """Return the fastest implementation whose ids are exact: `compiled`, else what `counter` chooses."""
     try:
@@ -51,66 +39,67 @@ def fastest(model: impls.Model) -> Tokenizer:
 
 def evaluate(plan: Plan, bar: Bar) -> list[Row]:
     """Return a row for each model and text; raise `DataError` for a text that is empty."""
-    tokenizers = {name: fastest(load_model(name)) for name in plan.models}
-    counters = {name: _Counter(tokenizer, TokenBytes(tokenizer)) for name, tokenizer in tokenizers.items()}
+    known = {name: TokenBytes(fastest(load_model(name))) for name in plan.models}
     segmenter = Segmenter()
-    rows = []
-    lengths: dict[str, dict[str, Lengths]] = {name: {} for name in plan.models}
+    rows: list[Row] = []
+    by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
     for text in plan.texts:
-        tallied = _tally(text, counters, segmenter, bar)
-        for name, made in tallied.made.items():
-            rows.append(_row(name, text, tallied, tokenizers[name], plan))
-            lengths[name][text.language or text.name] = Lengths(made.n_documents, made.tokens)
+        of_text, of_models = TextTally(), {name: ModelTally(one) for name, one in known.items()}
+        _tally(text, of_text, of_models, segmenter, bar)
+        for name, made in of_models.items():
+            baseline = None if plan.baseline is None else of_models[plan.baseline]
+            rows.append(_row(name, text, of_text, made, baseline, plan.prices.of(name)))
+            by_language[name][text.language or text.name] = made
     rank(rows)
     if plan.pivot is not None:
-        _compare_languages(rows, lengths, plan.pivot)
+        _compare_languages(rows, by_language, plan.pivot)
     rows.sort(key=lambda row: plan.models.index(row.model))
     return rows
 
 
-def _tally(text: Text, counters: dict[str, _Counter], segmenter: Segmenter, bar: Bar) -> _Tallied:
+def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], segmenter: Segmenter, bar: Bar) -> None:
     """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
-    found = _Tallied(TextTally(), {name: ModelTally(*counter) for name, counter in counters.items()}, {})
+
+    def count(batch: Batch) -> None:
+        for made in of_models.values():
+            made.add(batch)
+
     with ThreadPoolExecutor(1) as counting:
         counted: Future[None] | None = None
         for documents in batches(text.documents()):
             batch = batch_of(documents, segmenter)
-            found.text.add(batch)
+            of_text.add(batch)
             if counted is not None:
                 counted.result()
-            counted = counting.submit(_count, batch, found, counters)
+            counted = counting.submit(count, batch)
             bar.advance(float(batch.n_bytes.sum()), text.name)
         if counted is None:
             raise DataError(f"{text.name}: holds no text")
         counted.result()
-    return found
 
 
-def _count(batch: Batch, found: _Tallied, counters: dict[str, _Counter]) -> None:
-    for name, made in found.made.items():
-        made.add(batch)
-        overlap = training_overlap(counters[name].tokenizer.model, batch.documents)
-        if overlap is not None:
-            before = found.overlaps.get(name, Overlap(0, 0))
-            found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
+def _row(
+    name: str, text: Text, of_text: TextTally, made: ModelTally, baseline: ModelTally | None, price: float | None
+) -> Row:
+    model = made.known.tokenizer.model
+    return Row(
+        name,
+        text.name,
+        text.language,
+        made.known.tokenizer.name,
+        model.n_tokens,
+        model.round_trip,
+        counts_of(of_text, made),
+        figures_of(of_text, made, model.n_tokens, baseline),
+        cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
+        price_per_million_tokens=price,
+        training_overlap=made.training_overlap,
+    )
 
 
-def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: Plan) -> Row:
-    model, made = tokenizer.model, tallied.made[name]
-    baseline = None if plan.baseline is None else tallied.made[plan.baseline]
-    counts = counts_of(tallied.text, made)
-    price, overlap = plan.prices.of(name), tallied.overlaps.get(name)
-    figures = figures_of(tallied.text, made, model.n_tokens, baseline)
-    row = Row(name, text.name, text.language, tokenizer.name, model.n_tokens, model.round_trip, counts, figures)
-    row.price_per_million_tokens = price
-    row.cost = None if price is None else int(made.tokens.sum()) * price / 1e6
-    row.training_overlap = overlap
-    return row
-
-
-def _compare_languages(rows: list[Row], lengths: dict[str, dict[str, Lengths]], pivot: str) -> None:
-    """Add premiums, Gini coefficient, worst and best language, from lengths by model and language."""
-    for name, by_language in lengths.items():
+def _compare_languages(rows: list[Row], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
+    """Add premiums, Gini coefficient, worst and best language, from tallies by model and language."""
+    for name, by_language in tallies.items():
         found = fairness(by_language, pivot)
         for row in rows:
             if row.model == name:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.texts import Batch, batch_of
 from harness.evaluate.words import Segmenter
 from impls import Tokenizer
@@ -44,7 +45,7 @@ class TokenBytes:
     """What the ids of a tokenizer decode to, prepared once for all texts."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        model = tokenizer.model
+        self.tokenizer, model = tokenizer, tokenizer.model
         self.by_id = model.bytes_by_id()
         self.lengths = np.zeros(model.vocab_size, np.int64)
         self.is_byte = np.zeros(model.vocab_size, bool)
@@ -63,9 +64,9 @@ class ModelTally:
     the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
     """
 
-    def __init__(self, tokenizer: Tokenizer, known: TokenBytes) -> None:
-        self._tokenizer = tokenizer
-        self._known = known
+    def __init__(self, known: TokenBytes) -> None:
+        self.known = known
+        self.training_overlap: Overlap | None = None
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = 0
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
@@ -80,14 +81,17 @@ class ModelTally:
 
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special text is ordinary text."""
-        ids, offsets = self._tokenizer.encode_ragged(batch.documents, disallowed_special=())
+        overlap, before = training_overlap(self.known.tokenizer.model, batch.documents), self.training_overlap
+        if overlap is not None:
+            self.training_overlap = overlap if before is None else overlap.plus(before)
+        ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
         groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
         self.n_documents += len(groups)
         np.add.at(self.tokens, groups, n_tokens)
         self.lengths.update(
             dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
         )
-        for sums, chosen in ((self.unknown, ids == self._known.unknown), (self.byte_tokens, self._known.is_byte[ids])):
+        for sums, chosen in ((self.unknown, ids == self.known.unknown), (self.byte_tokens, self.known.is_byte[ids])):
             places = np.flatnonzero(chosen)
             np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
         self._count_ids(ids, offsets)
@@ -104,10 +108,10 @@ class ModelTally:
             self._slice = (self._slice + 1) % SLICES
 
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
-        lengths = self._known.lengths[ids]
+        lengths = self.known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         view = batch
-        if self._known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
+        if self.known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
             try:
                 view = batch_of(self._decoded(ids, offsets), self._segmenter)
             except UnicodeDecodeError:
@@ -124,7 +128,7 @@ class ModelTally:
         np.add.at(self.single, groups[view.word_document[single]], 1)
 
     def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
-        token_of, listed, places = self._known.by_id.__getitem__, ids.tolist(), offsets.tolist()
+        token_of, listed, places = self.known.by_id.__getitem__, ids.tolist(), offsets.tolist()
         return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
 
 
