@@ -12,7 +12,7 @@ from harness.commands.verb import Verb, argument, flag, option
 from harness.commands.vocab_lint import lint, shown
 from harness.commands.vocabulary_report import report_on
 from harness.commands.written import write_charts
-from harness.lint.findings import FINDINGS
+from harness.lint import FINDINGS
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.lint.findings import FINDINGS
+from harness.lint import FINDINGS
 from harness.lint.proofs import text_of
 from harness.lint.reach import Reach
 from impls.core.model.model import Model
