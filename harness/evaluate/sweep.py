@@ -131,7 +131,7 @@ class _Source(NamedTuple):
         return f"{self.about['pattern']}, {mixture or format(100 * share, '.3g') + ' % of the text'}"
 
 
-class _Numbered:
+class _Reading:
     """Documents, counted as they are read."""
 
     n_documents = n_bytes = 0
@@ -225,7 +225,7 @@ def sample(documents: Documents, share: float) -> Documents:
 
 
 def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.ndarray], found: Found) -> None:
-    documents = _Numbered(source.documents)
+    documents = _Reading(source.documents)
     model, spec = _learned(plan, source.about["pattern"], documents)
     if why_not := uncuttable(model):
         raise DataError(
