@@ -38,75 +38,66 @@ class HelpEntry(NamedTuple):
     example: str
 
 
-_ENTRIES = {
-    "list": ("What there is: implementations, models, corpora, patterns, formats, workloads.", "models"),
-    "fetch": ("Download and verify corpora and vocabularies; afterwards everything works offline.", "turkish"),
-    "train": (
-        "Learn a vocabulary from a corpus.",
-        "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
-    ),
-    "count": (
-        "Count the pieces of a corpus of any size once, to train on often.",
-        "-c samples --pattern turkish --out samples.counts --show 5",
-    ),
-    "vocab": ("Look into a vocabulary: its size, rules, tokens and health.", "gpt2 --find ing"),
-    "encode": ("Text to token ids.", "-m o200k_base --pieces 'evlerimizden'"),
-    "decode": ("Token ids to text.", "-m gpt2 31373 995"),
-    "convert": (
-        "Write a vocabulary in another format, saying what would be lost.",
-        "cl100k_base out.json --to tokenizer.json",
-    ),
-    "inspect": ("What a vocabulary file really is: format, whose vocabulary, rules, oddities.", "out.json"),
-    "evaluate": (
-        "What a text costs under several vocabularies, in every language, with intervals.",
-        "-m o200k_base -m gpt2 -c turkish --price 2.5",
-    ),
-    "sweep": (
-        "What to train: bytes per token by size, pattern, amount of text and mixture of languages.",
-        "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
-    ),
-    "explain": (
-        "Why two tokenizers differ: the first stage that does, both derivations side by side.",
-        "greedy priority ' unhappiness'",
-    ),
-    "trace": ("Every merge step of one implementation on a text.", "naive 'evlerimizden' -m gpt2"),
-    "check": ("Round trip and agreement of every pair of implementations.", "-m o200k_base -c samples"),
-    "fuzz": (
-        "Texts and models made up until two implementations differ, shrunk and explained by class.",
-        "priority compiled -m gpt2 --time 10",
-    ),
-    "conform": (
-        "Is your tokenizer, in any language, the tokenizer it claims to be? 28 checks.",
-        "priority -m gpt2 --check ids --check round-trip",
-    ),
-    "run": (
-        "Verify, then time implementations on workloads.",
-        "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
-    ),
-    "report": (
-        "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
-        "results/local/mine --table ranking",
-    ),
-    "site": ("A static site of all recorded runs.", "results/local/mine --out results/local/site"),
-    "submission": (
-        "A run as a folder to send as a pull request, and what must hold of it.",
-        "make results/local/mine --out results/local/sent",
-    ),
-    "compare": ("One run against an earlier one: what got slower?", "results/local/mine results/local/mine"),
-    "scale": (
-        "How time grows with the length of the input: exponents.",
-        "-e '^(priority|tiktoken)$' --family digits --doublings 6",
-    ),
-    "play": (
-        "A page on this machine that shows tokenizers side by side: tokens, merges, training.",
-        "-m o200k_base --open",
-    ),
-    "stages": ("Where an implementation's time goes: split, merge, output.", "-e compiled -m o200k_base -c turkish"),
-    "doctor": ("Can this machine be measured on?", ""),
-    "tour": ("The whole suite once, end to end: what `make run` runs.", ""),
+_HELP = """
+list: What there is: implementations, models, corpora, patterns, formats, workloads.
+    bpebench list models
+fetch: Download and verify corpora and vocabularies; afterwards everything works offline.
+    bpebench fetch turkish
+train: Learn a vocabulary from a corpus.
+    bpebench train -c turkish --vocab-size 8000 --pattern turkish --name mine --show 20
+count: Count the pieces of a corpus of any size once, to train on often.
+    bpebench count -c samples --pattern turkish --out samples.counts --show 5
+vocab: Look into a vocabulary: its size, rules, tokens and health.
+    bpebench vocab gpt2 --find ing
+encode: Text to token ids.
+    bpebench encode -m o200k_base --pieces 'evlerimizden'
+decode: Token ids to text.
+    bpebench decode -m gpt2 31373 995
+convert: Write a vocabulary in another format, saying what would be lost.
+    bpebench convert cl100k_base out.json --to tokenizer.json
+inspect: What a vocabulary file really is: format, whose vocabulary, rules, oddities.
+    bpebench inspect out.json
+evaluate: What a text costs under several vocabularies, in every language, with intervals.
+    bpebench evaluate -m o200k_base -m gpt2 -c turkish --price 2.5
+sweep: What to train: bytes per token by size, pattern, amount of text and mixture of languages.
+    bpebench sweep -c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base
+explain: Why two tokenizers differ: the first stage that does, both derivations side by side.
+    bpebench explain greedy priority ' unhappiness'
+trace: Every merge step of one implementation on a text.
+    bpebench trace naive 'evlerimizden' -m gpt2
+check: Round trip and agreement of every pair of implementations.
+    bpebench check -m o200k_base -c samples
+fuzz: Texts and models made up until two implementations differ, shrunk and explained by class.
+    bpebench fuzz priority compiled -m gpt2 --time 10
+conform: Is your tokenizer, in any language, the tokenizer it claims to be? 28 checks.
+    bpebench conform priority -m gpt2 --check ids --check round-trip
+run: Verify, then time implementations on workloads.
+    bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine
+report: Tables, ranking, charts and a page from the records of a run, or the records themselves.
+    bpebench report results/local/mine --table ranking
+site: A static site of all recorded runs.
+    bpebench site results/local/mine --out results/local/site
+submission: A run as a folder to send as a pull request, and what must hold of it.
+    bpebench submission make results/local/mine --out results/local/sent
+compare: One run against an earlier one: what got slower?
+    bpebench compare results/local/mine results/local/mine
+scale: How time grows with the length of the input: exponents.
+    bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6
+play: A page on this machine that shows tokenizers side by side: tokens, merges, training.
+    bpebench play -m o200k_base --open
+stages: Where an implementation's time goes: split, merge, output.
+    bpebench stages -e compiled -m o200k_base -c turkish
+doctor: Can this machine be measured on?
+    bpebench doctor
+tour: The whole suite once, end to end: what `make run` runs.
+    bpebench tour
+"""
+"""Each verb with its summary, and below it its example."""
+_LINES = [line.strip() for line in _HELP.strip().splitlines()]
+VERBS = {
+    name: HelpEntry(summary, example)
+    for (name, _, summary), example in zip((line.partition(": ") for line in _LINES[::2]), _LINES[1::2], strict=True)
 }
-"""Verb -> its summary, and the arguments of its example."""
-VERBS = {name: HelpEntry(summary, f"bpebench {name} {given}".rstrip()) for name, (summary, given) in _ENTRIES.items()}
 
 
 class _LazyGroup(click.Group):

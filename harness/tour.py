@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 
@@ -26,15 +25,14 @@ COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-ba
 RECIPES = (TURKISH, ENGLISH_CODE)
 
 
-@dataclass(frozen=True, slots=True)
-class TourPlan:
-    """The implementations, models and corpora of the tour."""
-
-    implementations: tuple[str, ...] = field(default_factory=lambda: tuple(impls.default_names()))
-    models: tuple[str, ...] = ("turkish-10k", "english-code-10k", "cl100k_base")
-    corpora: tuple[str, ...] = ("samples", "turkish", "english", "code")
-    check_bytes: int = 200_000
-    weigh_bytes: int = 500_000
+CHECKED = CheckPlan(
+    implementations=impls.default_names(),
+    models=(*(recipe.name for recipe in RECIPES), "cl100k_base"),
+    corpora=("samples", "turkish", "english", "code"),
+    max_bytes=200_000,
+)
+"""Every pair of own and production implementations, on these models and corpora."""
+_WEIGHED_BYTES = 500_000
 
 
 def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
@@ -46,12 +44,12 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
         writer.write(answer)
 
 
-def weigh(plan: TourPlan, writer: RecordWriter) -> None:
+def weigh(writer: RecordWriter) -> None:
     """Record how many tokens each text takes under each vocabulary, counted by tiktoken."""
     own = [recipe.name for recipe in RECIPES]
     texts: dict[str, Sequence[str]] = {"turkish-paragraph": [turkish_paragraph()]}
     for name in ("turkish", "english", "code"):
-        texts[f"{name}/held-out"] = list(load_corpus(name, split="held-out", max_bytes=plan.weigh_bytes).documents())
+        texts[f"{name}/held-out"] = list(load_corpus(name, split="held-out", max_bytes=_WEIGHED_BYTES).documents())
     for model in (*own, *COMPARED):
         if model.startswith(PREFIX) and not is_cached(model):
             continue
@@ -65,16 +63,11 @@ def weigh(plan: TourPlan, writer: RecordWriter) -> None:
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
 
 
-def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
-    """Check every pair of implementations on every model and corpus."""
-    result = check(CheckPlan(plan.implementations, plan.models, plan.corpora, max_bytes=plan.check_bytes), done)
+def check_all(writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
+    """Check what `CHECKED` says."""
+    result = check(CHECKED, done)
     writer.write(*result.verdicts, *result.agreements, *result.not_compared)
     return result
-
-
-def n_steps(plan: TourPlan) -> int:
-    """Return the number of steps of training and checking, for a progress bar."""
-    return len(RECIPES) + len(plan.implementations) * len(plan.models) * len(plan.corpora)
 
 
 def new_folder(parent: Path) -> Path:

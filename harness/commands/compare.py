@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument, option
+from harness.printable import printable
 
 if TYPE_CHECKING:
     from harness.measure.analysis.comparison import Condition, TimeDifference
@@ -47,7 +46,7 @@ class Compare(Verb):
             condition is None,
             f"--fail-if cannot be judged: {self.old} and {self.new} are {said}; compare runs of one machine",
         )
-        _show_side_by_side(runs, f"The runs are {said}.", self.as_json)
+        self._show_side_by_side(runs, f"The runs are {said}.")
         return False
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:
@@ -62,22 +61,16 @@ class Compare(Verb):
         untimed = untimed_in_new(*runs)
         floors = [measured_floor(records) for records in runs]
         failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
-        if self.as_json:
-            options.print_json(
-                {
-                    "one_machine": True,
-                    "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
-                    "differences": list(map(_named, differences)),
-                    "failing": list(map(_named, failing)),
-                    "untimed_in_new": [one._asdict() for one in untimed],
-                }
-            )
-        else:
-            _show_differences(runs, differences, floors)
-            for d in failing:
-                options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
-            for one in untimed:
-                options.say(f"timed in the old run only: {one.implementation} on {one.workload} ({one.reason})")
+        document = {
+            "one_machine": True,
+            "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
+            "differences": list(map(_named, differences)),
+            "failing": list(map(_named, failing)),
+            "untimed_in_new": [one._asdict() for one in untimed],
+        }
+        lines = [f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×" for d in failing]
+        lines += [f"timed in the old run only: {u.implementation} on {u.workload} ({u.reason})" for u in untimed]
+        self.output(document, lambda: "\n".join([_differences(runs, differences, floors), *map(printable, lines)]))
         if condition is None:
             return False
         options.ensure(
@@ -87,10 +80,34 @@ class Compare(Verb):
         )
         return bool(failing or untimed)
 
+    def _show_side_by_side(self, runs: Sequence[Sequence[Measurement]], said: str) -> None:
+        """Show the figures of two runs made on different machines."""
+        from harness.records import RecordError
+        from harness.report import wording
+        from harness.report.tables.timings import timings
 
-def _show_differences(
+        old, new = (
+            {(t.record.workload, t.record.implementation): t for t in timings(records) if t.rounds} for records in runs
+        )
+        keys = ("workload", "implementation", "unit", "old", "new")
+        figures: list[dict[str, Any]] = [
+            dict(zip(keys, (*key, before.unit, before.figure.value, new[key].figure.value), strict=True))
+            for key, before in old.items()
+            if key in new
+        ]
+        if not figures:
+            raise RecordError(_SHARE_NOTHING)
+        rows = [
+            [one["workload"], one["implementation"], *map(wording.figure, (one["old"], one["new"])), one["unit"]]
+            for one in figures
+        ]
+        document = {"one_machine": False, "note": said, "figures": figures}
+        self.output(document, lambda: _table(runs, rows, ["implementation", "old", "new", "unit"], said))
+
+
+def _differences(
     runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference], floors: Sequence[float | None]
-) -> None:
+) -> str:
     from harness.report.tables.speed import claimed_where
 
     known = [floor for floor in floors if floor is not None]
@@ -100,40 +117,13 @@ def _show_differences(
         for d in differences
     ]
     said = claimed_where(floor, max(difference.ratio.rounds for difference in differences))
-    _show(runs, rows, ["implementation", "time new/old", "95 % interval", "claim"], said)
+    return _table(runs, rows, ["implementation", "time new/old", "95 % interval", "claim"], said)
 
 
-def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json: bool) -> None:
-    """Show the figures of two runs made on different machines."""
-    from harness.records import RecordError
-    from harness.report import wording
-    from harness.report.tables.timings import timings
-
-    old, new = (
-        {(t.record.workload, t.record.implementation): t for t in timings(records) if t.rounds} for records in runs
-    )
-    keys = ("workload", "implementation", "unit", "old", "new")
-    figures: list[dict[str, Any]] = [
-        dict(zip(keys, (*key, before.unit, before.figure.value, new[key].figure.value), strict=True))
-        for key, before in old.items()
-        if key in new
-    ]
-    if not figures:
-        raise RecordError(_SHARE_NOTHING)
-    if as_json:
-        options.print_json({"one_machine": False, "note": said, "figures": figures})
-        return
-    rows = [
-        [row["workload"], row["implementation"], wording.figure(row["old"]), wording.figure(row["new"]), row["unit"]]
-        for row in figures
-    ]
-    _show(runs, rows, ["implementation", "old", "new", "unit"], said)
-
-
-def _show(
+def _table(
     runs: Sequence[Sequence[Measurement]], rows: Sequence[Sequence[str]], headings: Sequence[str], said: str
-) -> None:
-    """Print a table of `rows`, which begin with a workload, and what is to be said of it.
+) -> str:
+    """Return a table of `rows`, which begin with a workload, and what is to be said of it.
 
     Each workload is labelled with its model's round trip, which a note explains.
     """
@@ -144,9 +134,8 @@ def _show(
     used = sorted({models[workload] for workload, *_ in rows} - {""})
     explained = note({model: round_trip(model, known) for model in used})
     shown = [[named(row[0], round_trip(models[row[0]], known)), *row[1:]] for row in rows]
-    click.echo(options.table(shown, ["workload", *headings]))
-    click.echo()
-    options.say(f"{explained} {said}" if explained else said)
+    below = f"{explained} {said}" if explained else said
+    return f"{options.table(shown, ['workload', *headings])}\n\n{printable(below)}"
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:

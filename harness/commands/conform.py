@@ -48,6 +48,8 @@ class Conform(Verb):
 
     def run(self) -> bool:
         """Judge the target and print the report; return whether it does not conform."""
+        import msgspec
+
         from harness.conform.report import conclusion, render
         from harness.conform.run import LIMITS, choose, run
 
@@ -63,13 +65,9 @@ class Conform(Verb):
             from harness.records import write_atomically
 
             write_atomically(self.junit, junit(report))
+        self.output({"conforms": report.conforms, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:
-            import msgspec
-
-            options.print_json({"conforms": report.conforms, **msgspec.to_builtins(report)})
             click.echo(conclusion(report), err=True)
-        else:
-            click.echo(render(report))
         return not report.conforms
 
 

@@ -69,17 +69,17 @@ class Convert(Verb):
         for file in files.values():
             options.check_target(file, [self.source])
         rows = [self._converted(model, name, file) for name, file in files.items()]
-        if self.as_json:
-            options.print_json({"source": self.source, "target": str(self.target), "formats": rows})
-        else:
-            for row in rows:
-                for line in row["lost"]:
-                    options.say(f"lost in {row['format']}: {line}", err=True)
-            for row in rows:
-                if row["file"] is None:
-                    options.say(f"{row['format']}: not written: {row['refused'] or 'something would be lost'}")
-                else:
-                    options.say(f"{row['file']}: {row['format']}{_n_losses(row['lost'])}")
+        for row in [] if self.as_json else rows:
+            for line in row["lost"]:
+                options.say(f"lost in {row['format']}: {line}", err=True)
+        lines = [
+            f"{row['format']}: not written: {row['refused'] or 'something would be lost'}"
+            if row["file"] is None
+            else f"{row['file']}: {row['format']}{_n_losses(row['lost'])}"
+            for row in rows
+        ]
+        document = {"source": self.source, "target": str(self.target), "formats": rows}
+        self.output(document, lambda: "\n".join(map(printable, lines)))
         return self.strict and any(row["lost"] or row["refused"] for row in rows)
 
     def _converted(self, model: Model, format: str, file: Path) -> dict[str, Any]:

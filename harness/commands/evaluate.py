@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options, reading
 from harness.commands.verb import Verb, flag, option
+from harness.commands.written import write
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import Row
@@ -29,7 +30,9 @@ class Evaluate(Verb):
     """
 
     models: tuple[str, ...] = options.models
-    corpora: tuple[str, ...] = options.corpora
+    corpora: tuple[str, ...] = options.corpus_option(
+        "Corpus, file or glob; repeatable.  [default: samples; parallel text: parallel]", multiple=True
+    )
     parallel: bool = flag(
         "The corpora say the same in several languages: `parallel`, files of equal line count, a TSV or a TMX file."
     )
@@ -60,8 +63,8 @@ class Evaluate(Verb):
     max_bytes: int | None = options.max_bytes
     workers: int | None = reading.workers
     scheduler: str | None = reading.scheduler
-    as_csv: bool = flag("One CSV table on standard output.", "--csv")
-    as_latex: bool = flag("One LaTeX table on standard output.", "--latex")
+    as_csv: bool = options.as_csv
+    as_latex: bool = options.as_latex
     out: Path | None = option(
         "Also write evaluation.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
         type=options.FOLDER,
@@ -70,16 +73,17 @@ class Evaluate(Verb):
     def run(self) -> None:
         """Count, print and write."""
         from harness.evaluate import output
+        from harness.evaluate.decision import decision
         from harness.evaluate.prices import Prices, read_prices
         from harness.evaluate.run import Plan, evaluate
         from harness.progress import progress
+        from harness.report.charts.costs import cost_chart, premium_chart
         from harness.training.workers import executors_of
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         if self.morphology:
             self._compare_with_morphs()
             return
-        options.ensure(self.as_json + self.as_csv + self.as_latex < 2, "choose one of --json, --csv and --latex")
         self._check_parallel()
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
@@ -90,23 +94,26 @@ class Evaluate(Verb):
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
         self._warn(rows, prices)
-        document = output.document(rows, prices, self.baseline)
+        document, plain, latex = output.document(rows, prices, self.baseline), output.plain(rows), output.latex(rows)
+        csv = output.csv_of(plain)
         if self.out is not None:
-            _write(self.out, rows, prices, document)
-        if self.as_csv:
-            click.echo(output.csv_text(rows), nl=False)
-        elif self.as_latex:
-            click.echo(output.latex(rows), nl=False)
-        else:
-            self.output(document, lambda: _shown(rows, prices))
+            charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
+            page = decision(rows, prices, options.command_line(), [chart.name for chart in charts])
+            write(self.out, "evaluation", document, csv, latex, page, charts)
+        self.output(document, lambda: _shown(rows, prices), csv=lambda: csv, latex=lambda: latex)
 
     def _compare_with_morphs(self) -> None:
         from harness.commands import morphology_report
 
-        others = options.given(self) - {"models", "morphology", "as_json"}
-        options.ensure(not others, "--morphology goes with -m and --json only")
+        others = options.given(self) - {"models", "morphology", "as_json", "as_csv", "as_latex"}
+        options.ensure(not others, "--morphology goes with -m, --json, --csv and --latex only")
         rows = morphology_report.compare_with_morphs(self.models, self.morphology)
-        self.output(morphology_report.document(rows), lambda: morphology_report.shown(rows))
+        self.output(
+            morphology_report.document(rows),
+            lambda: morphology_report.shown(rows),
+            csv=lambda: morphology_report.csv_text(rows),
+            latex=lambda: morphology_report.latex(rows),
+        )
 
     @property
     def _is_parallel(self) -> bool:
@@ -158,14 +165,8 @@ class Evaluate(Verb):
     def _warn(self, rows: list[Row], prices: Prices) -> None:
         """Say on standard error what makes figures too good, uncertain or incomplete."""
         for row in rows:
-            overlap = row.training_overlap
-            if overlap is not None and overlap["n_trained_on"]:
-                options.say(
-                    f"warning: {row.model} was trained on {overlap['share']:.1%} of {row.corpus} "
-                    f"({overlap['n_trained_on']} of the {overlap['n_documents']} documents looked up), so its figures "
-                    "there are too good; use --split held-out, or another text",
-                    err=True,
-                )
+            remedy = "use --split held-out, or another text"
+            options.warn_of_training_text(row.model, row.corpus, row.training_overlap, remedy)
         single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
         if len(single) > 2:
             single = [f"each of {len(single)} texts"]
@@ -189,24 +190,6 @@ def _shown(rows: list[Row], prices: Prices) -> str:
         said.append(f"Cost of all of it, in {printable(currency)}{'' if date is None else f' (prices of {date})'}.")
     said.append("±: half the width of the 95 % interval over documents; --json and --csv give its ends.")
     return "\n".join([*parts, " ".join(said)])
-
-
-def _write(folder: Path, rows: list[Row], prices: Prices, document: dict[str, Any]) -> None:
-    """Write the files of --out."""
-    from harness.commands.written import json_text, write
-    from harness.evaluate import output
-    from harness.evaluate.decision import decision
-    from harness.report.charts.costs import cost_chart, premium_chart
-
-    plain = output.plain(rows)
-    charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
-    texts = {
-        "evaluation.json": json_text(document),
-        "evaluation.csv": output.csv_text(rows),
-        "evaluation.tex": output.latex(rows),
-        "decision.md": decision(rows, prices, options.command_line(), [chart.name for chart in charts]),
-    }
-    write(folder, texts, charts)
 
 
 command = Evaluate.command()

@@ -25,14 +25,12 @@ class Fetch(Verb):
         items_named(self.names or None)
         with progress("fetching", unit="bytes") as bar:
             fetched = fetch(self.names or None, bar)
-        if self.as_json:
-            files = [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]
-            options.print_json({"files": files})
-            return
-        fresh = [[f.name, f"{f.n_bytes:,}"] for f in fetched if f.fresh]
-        if fresh:
-            click.echo(options.table(fresh, ["fetched", "bytes"]))
-        click.echo(f"{len(fetched)} file(s) in the cache, {len(fresh)} of them fetched now", err=True)
+        fresh = [[one.name, f"{one.n_bytes:,}"] for one in fetched if one.fresh]
+        files = [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]
+        if fresh or self.as_json:
+            self.output({"files": files}, lambda: options.table(fresh, ["fetched", "bytes"]))
+        if not self.as_json:
+            click.echo(f"{len(fetched)} file(s) in the cache, {len(fresh)} of them fetched now", err=True)
 
 
 command = Fetch.command()

@@ -61,13 +61,10 @@ class Fuzz(Verb):
         kept = None if self.no_save else CounterexampleFile(self.file)
         unsaved: list[OSError] = []
         result = _search(plan, kept, unsaved)
-        if self.as_json:
-            saved = None if kept is None else {"file": str(self.file), "new": kept.n_new, "known": kept.n_known}
-            options.print_json(_document(plan, result) | {"saved": saved})
-        else:
-            click.echo("\n".join(_summary(plan, result)))
-            if kept is not None and result.findings and not unsaved:
-                click.echo(f"kept in {self.file}: {kept.n_new} new, {kept.n_known} known before", err=True)
+        saved = None if kept is None else {"file": str(self.file), "new": kept.n_new, "known": kept.n_known}
+        self.output(_document(plan, result) | {"saved": saved}, lambda: "\n".join(_summary(plan, result)))
+        if kept is not None and result.findings and not unsaved and not self.as_json:
+            click.echo(f"kept in {self.file}: {kept.n_new} new, {kept.n_known} known before", err=True)
         if unsaved:
             raise unsaved[0]
         if result.interrupted:
@@ -107,18 +104,16 @@ class Fuzz(Verb):
         with progress("replaying", len(records)) as bar:
             replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
         outcomes = [one.outcome for one in replayed]
-        if self.as_json:
-            rows = [{"outcome": one.outcome, "reason": one.reason, "record": one.record} for one in replayed]
-            options.print_json({"n_replayed": len(outcomes) - outcomes.count("not replayed"), "replayed": rows})
-        else:
-            shown = []
-            for one in replayed:
-                model, text = one.record.model or "own", describe_input(one.record)
-                shown.append([f"{one.record.a}, {one.record.b}", model, text, one.outcome, one.reason])
-            click.echo(options.table(shown, ["sides", "model", "text", "outcome", "reason"]))
-            counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
-            nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
-            click.echo(", ".join(counts) + nothing)
+        rows = [{"outcome": one.outcome, "reason": one.reason, "record": one.record} for one in replayed]
+        shown = []
+        for one in replayed:
+            model, text = one.record.model or "own", describe_input(one.record)
+            shown.append([f"{one.record.a}, {one.record.b}", model, text, one.outcome, one.reason])
+        table = options.table(shown, ["sides", "model", "text", "outcome", "reason"])
+        counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
+        nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
+        document = {"n_replayed": len(outcomes) - outcomes.count("not replayed"), "replayed": rows}
+        self.output(document, f"{table}\n{', '.join(counts)}{nothing}")
         return "does not hold" in outcomes or "holds" not in outcomes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument
+from harness.printable import printable
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
 
@@ -31,18 +33,6 @@ def _implementations() -> list[dict[str, Any]]:
     from impls.registry import availability
 
     return [asdict(availability(name)) for name in impls.names()]
-
-
-def _models() -> list[dict[str, Any]]:
-    from harness.data import describe_models
-
-    return describe_models()
-
-
-def _corpora() -> list[dict[str, Any]]:
-    from harness.data import describe_corpora
-
-    return describe_corpora()
 
 
 def _patterns() -> list[dict[str, Any]]:
@@ -66,8 +56,8 @@ def _workloads() -> list[dict[str, Any]]:
 
 _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "implementations": _implementations,
-    "models": _models,
-    "corpora": _corpora,
+    "models": lambda: resolve_name("harness.data:describe_models")(),
+    "corpora": lambda: resolve_name("harness.data:describe_corpora")(),
     "patterns": _patterns,
     "formats": _formats,
     "workloads": _workloads,
@@ -97,14 +87,8 @@ class List(Verb):
         is_plain = self.implementation is None and self.exclude is None and not self.models
         options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
         found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
-        if self.as_json:
-            options.print_json(found)
-            return False
-        for name, rows in found.items():
-            click.echo(f"{name}\n")
-            for line in _lines(rows):
-                options.say(line)
-            click.echo()
+        parts = ["\n".join([name, "", *map(printable, _lines(rows)), ""]) for name, rows in found.items()]
+        self.output(found, "\n".join(parts))
         return False
 
     def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.commands import options
+from harness.evaluate.output import booktabs, csv_of, json_cells, plain_cells
 from harness.printable import printable
 from harness.progress import progress
 
@@ -24,6 +25,7 @@ _SHOWN = {
     "affix_consistency": "affixes alike",
 }
 """Figures of the table -> their headings."""
+_HEADERS = ["model", "words", *_SHOWN.values()]
 _N_AFFIXES = 5
 
 
@@ -59,8 +61,20 @@ def document(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _json_row(row: Row) -> dict[str, Any]:
-    found, by_id = row.found, row.tokenizer.model.bytes_by_id()
-    figures = found.figures
+    by_id = row.tokenizer.model.bytes_by_id()
+    affixes = [
+        {
+            **affix._asdict(),
+            "tokens": list(affix.tokens),
+            "token_texts": [by_id[i].decode("utf-8", "backslashreplace") for i in affix.tokens],
+        }
+        for affix in row.found.affixes
+    ]
+    return json_cells(_cells(row)) | {"affixes": affixes}
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    found = row.found
     return {
         "model": row.model,
         "words": row.words,
@@ -72,46 +86,56 @@ def _json_row(row: Row) -> dict[str, Any]:
         "n_morph_borders": found.n_morph_borders,
         "n_token_borders": found.n_token_borders,
         "n_shared_borders": found.n_shared_borders,
-        **{name: figure.value for name, figure in figures.items()},
-        "intervals": {name: [one.low, one.high] for name, one in figures.items() if one.low is not None},
-        "affixes": [
-            {
-                **affix._asdict(),
-                "tokens": list(affix.tokens),
-                "token_texts": [by_id[i].decode("utf-8", "backslashreplace") for i in affix.tokens],
-            }
-            for affix in found.affixes
-        ],
+        **found.figures,
     }
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Return the rows as CSV with a header, without affixes; what is not known is an empty cell."""
+    return csv_of([plain_cells(_cells(row)) for row in rows])
+
+
+def latex(rows: Sequence[Row]) -> str:
+    """Return the tables for the package booktabs, without affixes."""
+    return "\n".join(booktabs(_HEADERS, _table(some), [title]) for title, some in _by_file_and_context(rows))
 
 
 def shown(rows: Sequence[Row]) -> str:
     """Return a table for each gold file and context, and the affixes least and most respected after a space."""
-    from harness.report.round_trips import named
-
     parts = []
-    for file, context in dict.fromkeys((row.words, row.found.context) for row in rows):
-        some = [row for row in rows if (row.words, row.found.context) == (file, context)]
-        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
-        cells = [
-            [
-                named(printable(row.model), row.tokenizer.model.round_trip),
-                f"{row.found.n_words:,}" + (f" ({row.found.n_left_out:,} left out)" if row.found.n_left_out else ""),
-                *(_figure(row.found.figures[name]) for name in _SHOWN),
-            ]
-            for row in some
-        ]
-        title = f"{printable(file)}: words {context}"
-        parts += [title, "", options.table(cells, ["model", "words", *_SHOWN.values()]), ""]
-        if context != "alone":
+    for title, some in _by_file_and_context(rows):
+        parts += [title, "", options.table(_table(some), _HEADERS), ""]
+        if some[0].found.context != "alone":
             parts += [line for row in some for line in _affixes(row)]
     if any(map(_is_lossy, rows)):
         parts.append("A lossy vocabulary comes last; the words it does not keep are left out of its figures.\n")
     parts.append(
         "Borders inside words, of tokens against morphs. MorphScore (Arnett and Bergen 2025): words of several tokens "
-        "with a border after the first morph. ±: half the width of the 95 % interval over words; --json gives its ends."
+        "with a border after the first morph. ±: half the width of the 95 % interval over words; --json and --csv give "
+        "its ends."
     )
     return "\n".join(parts)
+
+
+def _by_file_and_context(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the title and rows of each table, the highest F1 first and lossy vocabularies last."""
+    for file, context in dict.fromkeys((row.words, row.found.context) for row in rows):
+        some = [row for row in rows if (row.words, row.found.context) == (file, context)]
+        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
+        yield f"{printable(file)}: words {context}", some
+
+
+def _table(rows: Sequence[Row]) -> list[list[str]]:
+    from harness.report.round_trips import named
+
+    return [
+        [
+            named(printable(row.model), row.tokenizer.model.round_trip),
+            f"{row.found.n_words:,}" + (f" ({row.found.n_left_out:,} left out)" if row.found.n_left_out else ""),
+            *(_figure(row.found.figures[name]) for name in _SHOWN),
+        ]
+        for row in rows
+    ]
 
 
 def _is_lossy(row: Row) -> bool:

@@ -27,6 +27,7 @@ from harness.targets.spec import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.data import Corpus
+    from harness.data.overlap import Overlap
 
 STANDARD_INPUT = "standard input"
 
@@ -67,6 +68,8 @@ corpora = corpus_option("Corpus, file or glob; repeatable.", multiple=True)
 split = option("Only this part of each corpus.", type=click.Choice(["train", "held-out"]))
 max_bytes = option("UTF-8 bytes taken of each corpus.", type=POSITIVE)
 out = option("Also write the records here.", type=FOLDER)
+as_csv = flag("One CSV table on standard output.", "--csv")
+as_latex = flag("One LaTeX table on standard output.", "--latex")
 resume = flag("Add to a folder that already holds records.")
 escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
@@ -176,6 +179,16 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
 def say(line: str, *, err: bool = False) -> None:
     """Print one line that may contain external names or messages, made printable."""
     click.echo(printable(line), err=err)
+
+
+def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy: str) -> None:
+    """Warn where a model was trained on documents of a text that it is measured on."""
+    if overlap is not None and overlap.n_trained_on:
+        say(
+            f"warning: {model} was trained on {overlap.share:.1%} of {text} ({overlap.n_trained_on} of the "
+            f"{overlap.n_documents} documents looked up), so its figures there are too good; {remedy}",
+            err=True,
+        )
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:

@@ -71,13 +71,6 @@ def show_records(
     click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
 
 
-def print_records(records: Sequence[AnyRecord]) -> None:
-    """Print records as one JSON document."""
-    import msgspec
-
-    options.print_json({"records": msgspec.to_builtins(records)})
-
-
 def _who(record: Mapping[str, object]) -> str:
     return str(record.get("implementation") or f"{record.get('a')}, {record.get('b')}")
 

@@ -9,6 +9,7 @@ import click
 from harness.commands import options
 from harness.commands.records import Choice, newest_run, show_records, terminal_width
 from harness.commands.verb import Verb, argument, flag, option
+from harness.commands.written import write_charts
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]
@@ -98,20 +99,13 @@ def _readme(run: Path | None, *, write: bool) -> bool:
 def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price: float) -> None:
     from harness.records import read_records, write_atomically
     from harness.report.charts import charts as all_charts
-    from harness.report.charts.chart import svg
     from harness.report.page.run import render_page
-    from harness.report.page.templates import slug
-    from harness.report.palette import SCHEMES
 
     if html is not None:
         write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))
         options.say(str(html))
-    if charts is None:
-        return
-    for chart in all_charts(read_records(folder)):
-        for scheme in SCHEMES:
-            path = charts / f"{slug(chart.name)}-{scheme}.svg"
-            write_atomically(path, svg(chart, scheme).encode())
+    if charts is not None:
+        for path in write_charts(charts, all_charts(read_records(folder))):
             options.say(str(path))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
-from harness.commands.records import DEFAULT_OUT, print_records, terminal_width
+from harness.commands.records import DEFAULT_OUT, terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 
@@ -85,10 +85,8 @@ class Run(Verb):
             return False
         faults = carry_out(plan, self.out, resume=self.resume)
         records = read_records(self.out)
-        if self.as_json:
-            print_records(records)
-        else:
-            click.echo(render_terminal(records, width=terminal_width()))
+        self.output({"records": records}, lambda: render_terminal(records, width=terminal_width()))
+        if not self.as_json:
             click.echo(f"records: {self.out}; show them again with: bpebench report {self.out}", err=True)
         return bool(faults)
 

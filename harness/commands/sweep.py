@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from harness.commands import options
 from harness.commands.corpus_parts import all_documents, corpus_parts, label
-from harness.commands.verb import Verb, flag, option
+from harness.commands.verb import Verb, option
+from harness.commands.written import write
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.evaluate.sweep import Found, Held, Plan
+    from harness.evaluate.mixtures import Part
+    from harness.evaluate.sweep import Found, Plan
+    from harness.evaluate.texts import Documents, Text
     from harness.report.charts.chart import Chart
 
 
@@ -47,7 +49,7 @@ class Sweep(Verb):
     price: float | None = options.price_option(None)
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     max_bytes: int | None = options.max_bytes
-    as_csv: bool = flag("One CSV table on standard output.", "--csv")
+    as_csv: bool = options.as_csv
     out: Path | None = option(
         "Also write sweep.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
         type=options.FOLDER,
@@ -60,7 +62,6 @@ class Sweep(Verb):
         from harness.progress import progress
 
         options.ensure(self.corpora or self.languages, "name a text with -c, or mixtures with --languages")
-        options.ensure(not (self.as_json and self.as_csv), "choose one of --json and --csv")
         options.ensure(self.corpora or not (self.held_out or self.max_bytes), "--held-out and --max-bytes go with -c")
         plan = self._plan()
         if self.out is not None:
@@ -75,36 +76,31 @@ class Sweep(Verb):
                 "there are too good",
                 err=True,
             )
-        document = sweep_output.document(plan, found)
+        document, csv = sweep_output.document(plan, found), sweep_output.csv_text(found)
         if self.out is not None:
-            _write(self.out, plan, found)
-        if self.as_csv:
-            click.echo(sweep_output.csv_text(found), nl=False)
-        else:
-            self.output(document, lambda: _shown(plan, found))
+            charts = _charts(plan, found)
+            page = sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts])
+            write(self.out, "sweep", document, csv, sweep_output.latex(plan, found), page, charts)
+        self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
     def _plan(self) -> Plan:
         from harness.evaluate.mixtures import mixed, read_mixtures
         from harness.evaluate.sizes import parse_shares, parse_sizes
-        from harness.evaluate.sweep import N_BASE, Held, Plan
+        from harness.evaluate.sweep import N_BASE, Plan
 
         sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
         patterns = self._patterns()
-        trained: list[str] = []
-        held_out = mixtures = None
-        languages: list[Held] = []
-        of_mixtures: dict[str, dict[str, list[str]]] = {}
-        if self.languages is not None:
-            mixtures = read_mixtures(self.languages)
+        trained = held_out = None
+        languages: list[Text] = []
+        of_mixtures: dict[str, dict[str, Part]] = {}
+        mixtures = None if self.languages is None else read_mixtures(self.languages)
         if self.corpora:
-            learned, measured = corpus_parts(self.corpora, self.held_out, self.max_bytes)
-            trained, held_out = list(all_documents(learned)), Held(label(measured), None, list(all_documents(measured)))
-            _warn_of_overlap(trained, held_out)
+            trained, held_out = _parts(self.corpora, self.held_out, None, self.max_bytes)
         if mixtures is not None:
-            texts: dict[str, list[str]] = {}
+            texts: dict[str, Documents] = {}
             for language in sorted(mixtures.corpora, key=lambda one: one != mixtures.pivot):
-                texts[language], held = _parts(mixtures.corpora[language], mixtures.held_out.get(language), language)
-                _warn_of_overlap(texts[language], held)
+                others = [mixtures.held_out[language]] if language in mixtures.held_out else []
+                texts[language], held = _parts([mixtures.corpora[language]], others, language, None)
                 languages.append(held)
             of_mixtures = mixed(texts, mixtures.shares)
         return Plan(
@@ -139,28 +135,33 @@ class Sweep(Verb):
         return list(dict.fromkeys(found))
 
 
-def _warn_of_overlap(trained: Sequence[str], held: Held) -> None:
-    """Say how many documents of a text to measure on are learned from too."""
-    known = {text.strip() for text in trained}
-    if n := sum(text.strip() in known for text in held.documents):
+def _parts(
+    corpora: Sequence[str], held_out: Sequence[str], language: str | None, max_bytes: int | None
+) -> tuple[Documents, Text]:
+    """Return the documents to learn from, and the text to measure on: of a language's own file its lines.
+
+    Warn where some of these are learned from too.
+    """
+    from harness.data.corpora import is_named
+    from harness.data.overlap import shared_documents
+    from harness.evaluate.parallel_files import lines
+    from harness.evaluate.texts import Text
+
+    is_file = language is not None and len(held_out) == 1 and not is_named(held_out[0])
+    learned, measured = corpus_parts(corpora, corpora if is_file else held_out, max_bytes)
+    trained = partial(all_documents, learned)
+    if is_file:
+        text = Text(held_out[0], language, partial(lines, Path(held_out[0])))
+    else:
+        text = Text(label(measured), language, partial(all_documents, measured))
+    shared = shared_documents(text.documents(), trained())
+    if shared.n_trained_on:
         options.say(
-            f"warning: {n} of the {len(held.documents)} documents of {held.name} are also learned from, so its "
-            "figures are too good; name another text to measure on",
+            f"warning: {shared.n_trained_on} of the {shared.n_documents} documents of {text.name} are also learned "
+            "from, so its figures are too good; name another text to measure on",
             err=True,
         )
-
-
-def _parts(corpus: str, held_out: str | None, language: str) -> tuple[list[str], Held]:
-    """Return the documents of a language to learn from, and to measure on: of a file its lines."""
-    from harness.data.corpora import is_named
-    from harness.evaluate.parallel_files import lines
-    from harness.evaluate.sweep import Held
-
-    if held_out is not None and not is_named(held_out):
-        trained = corpus_parts([corpus], [corpus], None)[0]
-        return list(all_documents(trained)), Held(held_out, language, list(lines(Path(held_out))))
-    trained, measured = corpus_parts([corpus], [] if held_out is None else [held_out], None)
-    return list(all_documents(trained)), Held(label(measured), language, list(all_documents(measured)))
+    return trained, text
 
 
 def _shown(plan: Plan, found: Found) -> str:
@@ -175,11 +176,8 @@ def _shown(plan: Plan, found: Found) -> str:
     return "\n".join([*parts, " ".join(said)])
 
 
-def _write(folder: Path, plan: Plan, found: Found) -> None:
-    """Write the files of --out."""
-    from harness.commands.written import json_text, write
-    from harness.evaluate import sweep_output
-    from harness.evaluate.sweep import Found
+def _charts(plan: Plan, found: Found) -> list[Chart]:
+    from harness.evaluate.output import plain_cells
     from harness.evaluate.sweep_output import largest_of_all
     from harness.report.charts.sweeps import mixture_chart, size_charts
 
@@ -189,15 +187,9 @@ def _write(folder: Path, plan: Plan, found: Found) -> None:
         charts += size_charts(points, knees, plan.held_out.name)
     if plan.languages:
         mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
-        first = [row for row in sweep_output.plain(Found(mixed)) if row["pattern"] == plan.patterns[0]]
+        first = [plain_cells(row.cells()) for row in mixed if row.pattern == plan.patterns[0]]
         charts += mixture_chart(first, str(plan.languages[0].language))
-    texts = {
-        "sweep.json": json_text(sweep_output.document(plan, found)),
-        "sweep.csv": sweep_output.csv_text(found),
-        "sweep.tex": sweep_output.latex(plan, found),
-        "decision.md": sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts]),
-    }
-    write(folder, texts, charts)
+    return charts
 
 
 command = Sweep.command()

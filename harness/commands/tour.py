@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import click
-
 from harness.commands import options
-from harness.commands.records import DEFAULT_OUT, print_records
+from harness.commands.records import DEFAULT_OUT
 from harness.commands.run import carry_out
 from harness.commands.verb import Verb, option
 from harness.progress import progress
@@ -33,21 +31,18 @@ class Tour(Verb):
 
         start = time.monotonic()
         folder = self.out or tour.new_folder(DEFAULT_OUT)
-        plan = tour.TourPlan()
         with RecordWriter(folder) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
-            with progress("checking every pair", tour.n_steps(plan)) as bar:
-                tour.weigh(plan, writer)
-                result = tour.check_all(plan, writer, lambda what: bar.advance(1, what))
+            with progress("checking every pair", len(tour.CHECKED.cells)) as bar:
+                tour.weigh(writer)
+                result = tour.check_all(writer, lambda what: bar.advance(1, what))
         workloads = select(expand(load_templates()), profile="quick")
-        measuring = Plan(profile=PROFILES["quick"], implementations=plan.implementations, workloads=tuple(workloads))
+        chosen = tuple(tour.CHECKED.implementations)
+        measuring = Plan(profile=PROFILES["quick"], implementations=chosen, workloads=tuple(workloads))
         faults = carry_out(measuring, folder, resume=True)
         records = read_records(folder)
-        if self.as_json:
-            print_records(records)
-        else:
-            click.echo(render_summary(records))
+        self.output({"records": records}, lambda: render_summary(records))
         for fault in result.faults:
             options.say(f"fault: {fault}")
         minutes, seconds = divmod(round(time.monotonic() - start), 60)

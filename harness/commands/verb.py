@@ -51,14 +51,22 @@ def argument(**settings: Any) -> Any:
     return Declared(lambda name: click.argument(name, **settings))
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output; progress as JSON lines.")
+_FORMATS = ("json", "csv", "latex")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on standard output; progress as JSON lines."
+)
+
+
+def json_text(document: Any) -> str:
+    """Return a document as JSON in lines, its unprintable characters escaped."""
+    import msgspec
+
+    return printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
 
 
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output: an object whose field names hold the units."""
-    import msgspec
-
-    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
+    sys.stdout.write(json_text(document))
 
 
 class Verb(ABC):
@@ -70,12 +78,15 @@ class Verb(ABC):
     def run(self) -> bool | None:
         """Do the work and print the result; return True where a check failed."""
 
-    def output(self, document: Any, text: Callable[[], str]) -> None:
-        """Print the document as JSON where that is asked for, else the text."""
+    def output(self, document: Any, text: str | Callable[[], str], **other: Callable[[], str]) -> None:
+        """Print the document as JSON, what is asked for of `other` (csv, latex), or else the text."""
+        asked_for = [make for name, make in other.items() if getattr(self, f"as_{name}")]
         if self.as_json:
             print_json(document)
+        elif asked_for:
+            click.echo(asked_for[0](), nl=False)
         else:
-            click.echo(text())
+            click.echo(text if isinstance(text, str) else text())
 
     @classmethod
     def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:
@@ -84,6 +95,9 @@ class Verb(ABC):
         def call(**given: Any) -> None:
             verb = cls()
             vars(verb).update(given)
+            flags = [f"--{name}" for name in _FORMATS if f"as_{name}" in given]
+            if sum(given.get(f"as_{name}", False) for name in _FORMATS) > 1:
+                raise click.UsageError(f"choose one of {' and '.join((', '.join(flags[:-1]), flags[-1]))}")
             if verb.run():
                 raise click.exceptions.Exit(1)
 

@@ -10,8 +10,9 @@ from harness.commands import options
 from harness.commands.corpus_parts import corpus_parts
 from harness.commands.verb import Verb, argument, flag, option
 from harness.commands.vocab_lint import lint, shown
-from harness.commands.vocabulary_report import report_on, write_charts
-from harness.lint.findings import FINDINGS
+from harness.commands.vocabulary_report import report_on
+from harness.commands.written import write_charts
+from harness.lint import FINDINGS
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
@@ -99,7 +100,7 @@ class Vocab(Verb):
             document["report"] = report.document()
             lines += ["", *(render(table, "text", width=terminal_width()) for table in report.tables())]
             if self.out is not None:
-                lines += map(str, write_charts(report, self.out))
+                lines += map(str, write_charts(self.out, report.charts()))
         self.output(document, lambda: "\n".join(lines))
 
 

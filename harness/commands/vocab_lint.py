@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.commands import options
 from harness.commands.corpus_parts import label
-from harness.lint.findings import FINDINGS
+from harness.lint import FINDINGS
 from harness.progress import progress
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.commands import options
@@ -37,29 +36,9 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
     return VocabularyReport(name, model, used, used_held_out, curve)
 
 
-def write_charts(report: VocabularyReport, folder: Path) -> Iterator[Path]:
-    """Write the charts for a light and a dark page, and yield their paths."""
-    from harness.records import write_atomically
-    from harness.report.charts.chart import svg
-    from harness.report.page.templates import slug
-    from harness.report.palette import SCHEMES
-
-    for chart in report.charts():
-        for scheme in SCHEMES:
-            path = folder / f"{slug(chart.name)}-{scheme}.svg"
-            write_atomically(path, svg(chart, scheme).encode())
-            yield path
-
-
 def _warn_of_training_text(name: str, model: Model, held_out: Sequence[Corpus]) -> None:
     from harness.data.overlap import training_overlap
 
     for corpus in held_out:
         overlap = training_overlap(model, corpus.documents())
-        if overlap is not None and overlap.n_trained_on:
-            options.say(
-                f"warning: {name} was trained on {overlap.share:.1%} of {label([corpus])} ({overlap.n_trained_on} of "
-                f"the {overlap.n_documents} documents looked up), so its figures there are too good; name another "
-                "text with --held-out",
-                err=True,
-            )
+        options.warn_of_training_text(name, label([corpus]), overlap, "name another text with --held-out")

@@ -118,3 +118,8 @@ def join(texts: Iterable[str], n_bytes: int) -> Iterator[str]:
 def shuffle_key(text: str) -> bytes:
     """Return a sort key that gives an order independent of the text and of its `side`."""
     return hashlib.sha256(encoded(text)).digest()[8:]
+
+
+def place_of(text: str) -> int:
+    """Return the beginning of the `shuffle_key` as a number below 2**64, evenly spread over texts."""
+    return int.from_bytes(shuffle_key(text)[:8], "big")

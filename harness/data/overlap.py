@@ -12,7 +12,10 @@ import base64
 import hashlib
 import heapq
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
+
+import numpy as np
 
 from harness.data.documents import encoded
 from impls.core.model.model import Model
@@ -33,6 +36,10 @@ class Overlap(NamedTuple):
         """Return the share of documents that were trained on, 0 to 1."""
         return self.n_trained_on / self.n_documents
 
+    def plus(self, other: Overlap) -> Overlap:
+        """Return the overlap of both texts together."""
+        return Overlap(self.n_documents + other.n_documents, self.n_trained_on + other.n_trained_on)
+
 
 def training_documents(texts: Iterable[str], before: str = "") -> str:
     """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64.
@@ -52,8 +59,21 @@ def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
     if not kept:
         return None
     largest = max(kept) if len(kept) >= MAX_HASHES else b"\xff" * _HASH_BYTES
-    hashes = [found for found in map(_hash, texts) if found <= largest]
-    return Overlap(len(hashes), sum(found in kept for found in hashes)) if hashes else None
+    n_documents = n_trained_on = 0
+    for found in map(_hash, texts):
+        n_documents += found <= largest
+        n_trained_on += found in kept
+    return Overlap(n_documents, n_trained_on) if n_documents else None
+
+
+def shared_documents(texts: Iterable[str], trained: Iterable[str]) -> Overlap:
+    """Return how many of `texts` are among `trained`, by their hashes: in memory are 8 bytes for each of `texts`."""
+    hashes, times = np.unique(np.frombuffer(b"".join(map(_hash, texts)), np.uint64), return_counts=True)
+    is_found = np.zeros(len(hashes), bool)
+    others = map(_hash, trained)
+    while some := b"".join(islice(others, 1 << 16)):
+        is_found |= np.isin(hashes, np.frombuffer(some, np.uint64))
+    return Overlap(int(times.sum()), int(times[is_found].sum()))
 
 
 def _kept(encoded_hashes: str) -> set[bytes]:

@@ -15,8 +15,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import threading
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -123,36 +121,28 @@ def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[]
 
     The output is kept in memory: on a full disk no file could hold the reason for a failure.
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         arguments,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         umask=0o022 if os.name == "posix" else -1,  # installed code is executed, so only this user may write it
-    )
-    output: list[bytes] = []
-    reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
-    reader.start()
-    try:
-        while process.poll() is None:
-            look()
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(timeout=_SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        reader.join(_SECONDS_TO_END)
-    return process.returncode, b"".join(output).decode("utf-8", "replace")
-
-
-def _drain(source: IO[bytes], output: list[bytes]) -> None:
-    with source:
-        output.extend(source)
+    ) as process:
+        try:
+            while True:
+                try:
+                    output, _ = process.communicate(timeout=_SECONDS_BETWEEN_LOOKS)
+                    return process.returncode, output.decode("utf-8", "replace")
+                except subprocess.TimeoutExpired:
+                    look()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(timeout=_SECONDS_TO_END)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
 
 def _bytes_below(folder: Path) -> int:

@@ -28,9 +28,7 @@ def decision(rows: Sequence[Row], prices: Prices, command: str, charts: Sequence
     said += [
         f"Cost: {prices.currency or 'currency of the price'}, prices of {prices.date or 'an unknown date'}."
     ] * any(row.cost is not None for row in rows)
-    return page(
-        "Which vocabulary", command, said, [(title, headers, cells) for title, headers, cells in tables(rows)], charts
-    )
+    return page("Which vocabulary", command, said, tables(rows), charts)
 
 
 def page(

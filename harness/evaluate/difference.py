@@ -17,7 +17,7 @@ import numpy as np
 from harness.data import Corpus, DataError
 from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.prices import Prices
-from harness.evaluate.tally import GROUPS
+from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import batches
 from harness.measure.token_use import KINDS, ordinary_tokens, script_of
 from harness.progress import Bar
@@ -169,7 +169,7 @@ def _change(corpus: Corpus, tokenizers: tuple[Tokenizer, Tokenizer], bar: Bar) -
         before, after = (
             np.diff(tokenizer.encode_ragged(documents, disallowed_special=())[1]) for tokenizer in tokenizers
         )
-        groups = (n_documents + np.arange(len(documents))) % GROUPS
+        groups = groups_of(n_documents, len(documents))
         np.add.at(sums[0], groups, before)
         np.add.at(sums[1], groups, after)
         grown = after - before

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from harness.data import DataError
-from harness.evaluate.parallel_files import check_chosen, check_equally_long, is_chosen, lines
+from harness.evaluate.parallel_files import check_equally_long, chosen_of, lines
 from harness.evaluate.texts import Text
 from impls.core.errors import InvalidFile
 from impls.core.text.files import TextFile
@@ -27,20 +27,17 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
     lacks, unequal numbers of sentences, and lines that are empty or not UTF-8.
     """
     dev, devtest = _files(folder / "dev"), _files(folder / "devtest")
-    check_chosen({**dev, **devtest}, chosen)
+    kept = chosen_of({**dev, **devtest}, chosen)
     for part, has, other, lacks in (("dev", dev, "devtest", devtest), ("devtest", devtest, "dev", dev)):
-        missing = [language for language in has if is_chosen(language, chosen) and language not in lacks]
+        missing = [language for language in kept if language in has and language not in lacks]
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise DataError(
                 f"{folder / other}: has no file of {missing[0]!r}{more}, and {part} has; name those that are in both "
                 "with --language"
             )
-    languages = [language for language in dev if is_chosen(language, chosen)]
     for by_language in (dev, devtest):
-        check_equally_long(
-            [Text(str(by_language[one]), one, partial(_sentences, by_language[one])) for one in languages]
-        )
+        check_equally_long([Text(str(by_language[one]), one, partial(_sentences, by_language[one])) for one in kept])
 
     def documents(language: str) -> Iterator[str]:
         for file in (dev[language], devtest[language]):
@@ -48,7 +45,7 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
             if with_ends and file.suffix not in _TABLES and file.read_bytes().endswith(b"\n"):
                 yield ""
 
-    return [Text(f"{folder}:{language}", language, partial(documents, language)) for language in languages]
+    return [Text(f"{folder}:{language}", language, partial(documents, language)) for language in kept]
 
 
 def _files(part: Path) -> dict[str, Path]:

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from harness.data.overlap import Overlap
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
 from harness.evaluate.tally import ModelTally, TextTally
 
@@ -39,39 +40,21 @@ class Row:
     """By tokens, among the lossless models on this corpus; None for a lossy one."""
     cost: float | None = None
     price_per_million_tokens: float | None = None
-    training_overlap: dict[str, float] | None = None
+    training_overlap: Overlap | None = None
     parallel: dict[str, str | None] = field(default_factory=dict)
     """Pivot, worst and best language, where the corpora are parallel."""
-
-
-COUNTS = ("n_documents", "n_bytes", "n_characters", "n_words", "n_tokens")
-FIGURES = (
-    "bytes_per_token",
-    "characters_per_token",
-    "tokens_per_document_mean",
-    "tokens_per_document_median",
-    "tokens_per_document_p95",
-    "fertility",
-    "continued_word_share",
-    "single_token_word_share",
-    "renyi_efficiency",
-    "renyi_efficiency_whole_vocabulary",
-    "vocabulary_used",
-    "nsl",
-    "cut_character_share",
-    "unknown_share",
-    "byte_token_share",
-    "premium",
-    "gini",
-)
-"""Names of figures that have an interval, in the order of columns."""
 
 
 def counts_of(text: TextTally, made: ModelTally) -> dict[str, int | None]:
     """Return the exact counts; words are None where they are not written apart."""
     words = int(text.words.sum()) if writes_words_apart(text) else None
-    sums = (text.n_documents, int(text.bytes.sum()), int(text.characters.sum()), words, int(made.tokens.sum()))
-    return dict(zip(COUNTS, sums, strict=True))
+    return {
+        "n_documents": text.n_documents,
+        "n_bytes": int(text.bytes.sum()),
+        "n_characters": int(text.characters.sum()),
+        "n_words": words,
+        "n_tokens": int(made.tokens.sum()),
+    }
 
 
 def writes_words_apart(text: TextTally) -> bool:
@@ -94,12 +77,13 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
     - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
     - vocabulary_used, renyi_efficiency: see there.
 
-    Figures that need words are None where words are not written apart, those that need borders where a model is lossy.
+    Figures that need words are None where words are not written apart, those that need borders where a model is lossy;
+    `premium` and `gini` are known only with the other languages of a parallel text.
     """
     none, n = Figure(None), text.n_documents
     share = partial(ratio, n_documents=n, is_share=True)
     spaced = writes_words_apart(text)
-    found = {
+    return {
         "bytes_per_token": ratio(text.bytes, made.tokens, n),
         "characters_per_token": ratio(text.characters, made.tokens, n),
         "tokens_per_document_mean": ratio(made.tokens, text.documents, n),
@@ -115,8 +99,9 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
         "cut_character_share": share(made.cut, made.characters),
         "unknown_share": share(made.unknown, made.tokens),
         "byte_token_share": share(made.byte_tokens, made.tokens),
+        "premium": none,
+        "gini": none,
     }
-    return {name: found.get(name, none) for name in FIGURES}
 
 
 def renyi_efficiency(times: np.ndarray, n_types: int | None = None) -> float | None:

@@ -18,16 +18,19 @@ tr = 1
 from __future__ import annotations
 
 import math
-import tomllib
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from harness.data import DataError
 from harness.data.catalogue import real_corpora
-from harness.data.documents import encoded, shuffle_key
+from harness.data.documents import encoded, place_of
+from harness.data.user_files import read_toml
+from harness.evaluate.texts import Documents
 
 _KEYS = {"pivot", "parallel", "corpora", "held_out", "mixtures"}
 
@@ -47,12 +50,7 @@ class Mixtures:
 
 def read_mixtures(file: Path) -> Mixtures:
     """Return the mixtures of a file; raise `DataError` naming the entry that is wrong."""
-    try:
-        document = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: not TOML: {error}") from None
-    if unknown := sorted(set(document) - _KEYS):
-        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+    document = read_toml(file, _KEYS)
     corpora = _names(file, document, "corpora")
     if len(corpora) < 2:
         raise DataError(f'{file}: needs a table [corpora] of two languages or more, as in tr = "parallel/tr"')
@@ -98,26 +96,68 @@ def _are_parallel(names: Sequence[str]) -> bool:
     return family is not None and len(family.parts) > 1
 
 
-def mixed(
-    texts: Mapping[str, Sequence[str]], shares: Mapping[str, Mapping[str, float]]
-) -> dict[str, dict[str, list[str]]]:
-    """Return the documents of each mixture by language: of all mixtures as many bytes, up to a document per language.
+class Part(NamedTuple):
+    """What a mixture takes of a language."""
+
+    documents: Documents
+    n_bytes: int
+
+
+def mixed(texts: Mapping[str, Documents], shares: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, Part]]:
+    """Return the parts of each mixture by language: of all mixtures as many bytes, up to a document per language.
 
     That many are as can be had for every mixture without repeating a document. Which documents of a language are taken
-    depends on their text alone, and a larger share holds those of a smaller one.
+    depends on their text alone, and a larger share holds those of a smaller one. In memory are 16 bytes a document.
     """
-    ordered = {language: sorted(some, key=shuffle_key) for language, some in texts.items()}
-    sizes = {language: [len(encoded(text)) for text in some] for language, some in ordered.items()}
-    n_bytes = min(sum(sizes[one]) / share for shares_of in shares.values() for one, share in shares_of.items())
-    found: dict[str, dict[str, list[str]]] = {}
+    ordered = {language: _Ordered(documents) for language, documents in texts.items()}
+    n_bytes = min(
+        ordered[language].n_bytes / share for shares_of in shares.values() for language, share in shares_of.items()
+    )
+    found: dict[str, dict[str, Part]] = {}
     for mixture, shares_of in shares.items():
         found[mixture] = {}
         for language, share in shares_of.items():
-            fits = sum(up_to <= share * n_bytes + 0.5 for up_to in accumulate(sizes[language]))
-            if not fits:
+            part = ordered[language].first(share * n_bytes + 0.5)
+            if part is None:
                 raise DataError(
                     f"mixture {mixture!r}: {share:.1%} of {n_bytes:,.0f} bytes holds no document of {language!r}; "
                     "give more text, or a larger share"
                 )
-            found[mixture][language] = ordered[language][:fits]
+            found[mixture][language] = part
     return found
+
+
+class _Ordered:
+    """The documents of a language in an order that depends on their text alone."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        keys, sizes = array("Q"), array("q")
+        for text in documents():
+            keys.append(place_of(text))
+            sizes.append(len(encoded(text)))
+        order = np.argsort(np.array(keys), kind="stable")
+        self._keys = np.array(keys)[order]
+        self._up_to = np.cumsum(np.array(sizes)[order])
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self._up_to[-1])
+
+    def first(self, n_bytes: float) -> Part | None:
+        """Return the first documents that fit, None where none does."""
+        n_fitting = int(np.searchsorted(self._up_to, n_bytes, side="right"))
+        if not n_fitting:
+            return None
+        last = int(self._keys[n_fitting - 1])
+        n_last = n_fitting - int(np.searchsorted(self._keys, last))
+
+        def documents() -> Iterator[str]:
+            n_left = n_last  # documents of the last key, which have the same text
+            for text in self._documents():
+                key = place_of(text)
+                if key < last or (key == last and n_left):
+                    n_left -= key == last
+                    yield text
+
+        return Part(documents, int(self._up_to[n_fitting - 1]))

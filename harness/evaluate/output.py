@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.evaluate.intervals import Figure
-from harness.evaluate.metrics import COUNTS, FIGURES, Row
+from harness.evaluate.metrics import Row
 from harness.evaluate.prices import Prices
 from harness.printable import printable
 
@@ -16,14 +16,6 @@ _PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
 _HEAD = ("model", "corpus", "language")
 _TAIL = ("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size")
-CSV_COLUMNS = (
-    *_HEAD,
-    *COUNTS,
-    *(f"{name}{bound}" for name in FIGURES for bound in ("", "_low", "_high")),
-    *_LANGUAGES,
-    *_TAIL,
-    "trained_on_share",
-)
 _SHOWN = {
     "bytes_per_token": "bytes/token",
     "fertility": "tokens/word",
@@ -48,46 +40,54 @@ def document(rows: Sequence[Row], prices: Prices, baseline: str | None) -> dict[
     }
 
 
+def _cells(row: Row) -> dict[str, Any]:
+    languages = {name: row.parallel.get(name) for name in _LANGUAGES}
+    head, tail = ({name: getattr(row, name) for name in names} for names in (_HEAD, _TAIL))
+    return head | row.counts | row.figures | languages | tail
+
+
 def _json_row(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {name: getattr(row, name) for name in _HEAD} | row.counts
-    per_document = {}
-    for name, figure in row.figures.items():
+    found: dict[str, Any] = {}
+    overlap = row.training_overlap
+    looked_up = None if overlap is None else overlap._asdict() | {"share": overlap.share}
+    for name, cell in json_cells(_cells(row) | {"training_overlap": looked_up}).items():
         if name.startswith(_PER_DOCUMENT):
-            per_document[name.removeprefix(_PER_DOCUMENT)] = figure.value
-            found["tokens_per_document"] = per_document
+            found.setdefault("tokens_per_document", {})[name.removeprefix(_PER_DOCUMENT)] = cell
         else:
-            found[name] = figure.value
-    found |= {name: row.parallel.get(name) for name in _LANGUAGES}
-    found |= {name: getattr(row, name) for name in (*_TAIL, "training_overlap")}
-    bounds = {name: [f.low, f.high] for name, f in row.figures.items() if (f.low, f.high) != (None, None)}
-    return found | {"intervals": bounds}
-
-
-def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows as in CSV, by `CSV_COLUMNS`: strings printable, what is not known None."""
-    found = []
-    for row in rows:
-        bounds = [cell for name in FIGURES for cell in row.figures[name]]
-        languages = [row.parallel.get(name) for name in _LANGUAGES]
-        overlap = None if row.training_overlap is None else row.training_overlap["share"]
-        cells = [*(getattr(row, name) for name in _HEAD), *row.counts.values(), *bounds, *languages]
-        cells += [*(getattr(row, name) for name in _TAIL), overlap]
-        written = [printable(cell) if isinstance(cell, str) else cell for cell in cells]
-        found.append(dict(zip(CSV_COLUMNS, written, strict=True)))
+            found[name] = cell
     return found
 
 
-def csv_text(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header; what is not known is an empty cell."""
-    return csv_of(CSV_COLUMNS, plain(rows))
+def json_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return cells with the value of each figure in its place, and `intervals`: [low, high] of those that have one."""
+    figures = {name: cell for name, cell in cells.items() if isinstance(cell, Figure)}
+    bounds = {name: [one.low, one.high] for name, one in figures.items() if (one.low, one.high) != (None, None)}
+    return {**cells, **{name: one.value for name, one in figures.items()}, "intervals": bounds}
 
 
-def csv_of(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
-    """Return plain rows as CSV with a header."""
+def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return cells for CSV and charts: a figure is followed by its `_low` and `_high`, and strings are printable."""
+    found: dict[str, Any] = {}
+    for name, cell in cells.items():
+        if isinstance(cell, Figure):
+            found |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
+        else:
+            found[name] = printable(cell) if isinstance(cell, str) else cell
+    return found
+
+
+def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the rows as in CSV; what is not known is None."""
+    shares = [None if row.training_overlap is None else row.training_overlap.share for row in rows]
+    return [plain_cells(_cells(row) | {"trained_on_share": share}) for row, share in zip(rows, shares, strict=True)]
+
+
+def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Return plain rows as CSV with a header, which without rows is `columns`; None is an empty cell."""
     target = io.StringIO()
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([row[name] for name in columns] for row in rows)
+    writer = csv.DictWriter(target, list(rows[0]) if rows else columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return target.getvalue()
 
 
@@ -167,7 +167,7 @@ def _fairness_title(row: Row) -> str:
 def label(row: Row) -> str:
     """Return the name of a model with its round trip, and what it was trained on."""
     overlap = row.training_overlap
-    trained = f" (trained on {overlap['share']:.0%} of it)" if overlap is not None and overlap["n_trained_on"] else ""
+    trained = f" (trained on {overlap.share:.0%} of it)" if overlap is not None and overlap.n_trained_on else ""
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})") + trained
 
 

@@ -8,7 +8,7 @@ is a line or a segment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +18,10 @@ from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
 from harness.evaluate.intervals import Figure, ratio, statistic
-from harness.evaluate.parallel_files import check_chosen, is_chosen, of_files, of_tsv
+from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
+from harness.evaluate.tally import ModelTally
 from harness.evaluate.texts import Text
 from harness.evaluate.tmx import tmx_texts
-
-
-class Lengths(NamedTuple):
-    """How many tokens a text takes under a model."""
-
-    n_documents: int
-    tokens: np.ndarray
-    """By group of documents, as in `harness.evaluate.tally`."""
 
 
 class Fairness(NamedTuple):
@@ -94,26 +87,26 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
     if family is None or len(family.parts) < 2:
         raise DataError(f"{', '.join(names)}: not parallel text; `parallel` is, and files of equal line count are")
-    check_chosen((part.partition("/")[2] for part in parts), chosen)
-    parts = [part for part in parts if is_chosen(part.partition("/")[2], chosen)]
-    corpora = [load_corpus(part, split=split) for part in parts]
-    return [Text(corpus.name, corpus.name.partition("/")[2], corpus.documents) for corpus in corpora]
+    languages = [part.partition("/")[2] for part in parts]
+    kept = chosen_of(languages, chosen)
+    named = zip(parts, languages, strict=True)
+    return [Text(part, one, load_corpus(part, split=split).documents) for part, one in named if one in kept]
 
 
-def fairness(lengths: dict[str, Lengths], pivot: str) -> Fairness:
+def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
     """Return premiums and inequality of one model by language; documents are resampled in all languages at once.
 
     Raise `DataError` where the numbers of documents differ. The premium is the ratio of totals of tokens (Petrov et al.
     2023, "Language Model Tokenizers Introduce Unfairness Between Languages"), so it holds for this text and its
     translators as much as for the languages.
     """
-    numbers = {language: found.n_documents for language, found in lengths.items()}
+    numbers = {language: found.n_documents for language, found in tallies.items()}
     if len(set(numbers.values())) > 1:
         raise DataError(f"not parallel: documents by language are {numbers}")
     n = numbers[pivot]
-    premiums = {language: ratio(found.tokens, lengths[pivot].tokens, n) for language, found in lengths.items()}
-    totals = {language: int(found.tokens.sum()) for language, found in lengths.items()}
-    inequality = statistic(np.column_stack([found.tokens for found in lengths.values()]), gini, n)
+    premiums = {language: ratio(found.tokens, tallies[pivot].tokens, n) for language, found in tallies.items()}
+    totals = {language: int(found.tokens.sum()) for language, found in tallies.items()}
+    inequality = statistic(np.column_stack([found.tokens for found in tallies.values()]), gini, n)
     return Fairness(premiums, inequality, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))
 
 

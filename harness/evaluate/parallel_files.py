@@ -5,10 +5,11 @@ Every reader gives texts in the order of their files or columns, and raises `Dat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
 
 from harness.data import DataError
@@ -24,19 +25,18 @@ def is_chosen(language: str, chosen: Sequence[str]) -> bool:
     return not chosen or any(fnmatchcase(language, one) for one in chosen)
 
 
-def check_chosen(known: Iterable[str], chosen: Sequence[str]) -> None:
-    """Raise `DataError` where one of `chosen` is no language here."""
-    languages = list(known)
+def chosen_of(languages: Collection[str], chosen: Sequence[str]) -> list[str]:
+    """Return which of these languages are `chosen`; raise `DataError` where one of `chosen` is none of them."""
     for one in chosen:
         if not any(fnmatchcase(language, one) for language in languages):
             raise DataError(f"--language {one}: is not a language here; there are {', '.join(languages) or 'none'}")
+    return [language for language in languages if is_chosen(language, chosen)]
 
 
 def of_files(files: Sequence[Path], chosen: Sequence[str] = ()) -> list[Text]:
     """Return a text for each file of lines, whose name says the language: `flores.tr`, `tr.txt`."""
-    check_chosen(map(language_in, files), chosen)
-    kept = [file for file in files if is_chosen(language_in(file), chosen)]
-    texts = [Text(str(file), language_in(file), lambda file=file: lines(file)) for file in kept]  # type: ignore[misc]
+    kept = chosen_of([language_in(file) for file in files], chosen)
+    texts = [Text(str(file), language_in(file), partial(lines, file)) for file in files if language_in(file) in kept]
     check_equally_long(texts)
     return texts
 
@@ -70,18 +70,13 @@ def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
         for language, cell in zip(languages, cells, strict=True):
             if is_chosen(language, chosen) and not cell.strip():
                 raise DataError(f"{file}: line {number}: the cell of {language!r} is empty")
-    check_chosen(languages, chosen)
 
-    def column(index: int) -> Iterator[str]:
-        rows = lines(file)
-        next(rows)
-        return (line.split("\t")[index] for line in rows)
+    def column(language: str) -> Iterator[str]:
+        index = languages.index(language)
+        return (line.split("\t")[index] for line in islice(lines(file), 1, None))
 
-    return [
-        Text(f"{file}:{language}", language, lambda index=index: column(index))  # type: ignore[misc]
-        for index, language in enumerate(languages)
-        if is_chosen(language, chosen)
-    ]
+    kept = chosen_of(languages, chosen)
+    return [Text(f"{file}:{language}", language, partial(column, language)) for language in kept]
 
 
 def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
@@ -94,7 +89,7 @@ def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
         raise DataError(f"{folder}: is not a folder; --udhr takes one with a text file for each language")
     files = [file for file in matching_files(str(folder)) if file.suffix in ("", ".txt")]
     languages = [file.stem.removeprefix("udhr_") for file in files]
-    check_chosen(languages, chosen)
+    kept = chosen_of(languages, chosen)
 
     def whole(file: Path) -> Iterator[str]:
         every = list(lines(file, may_be_empty=True))
@@ -102,11 +97,8 @@ def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
         start = head.index(_UDHR_HEAD_ENDS) + 1 if _UDHR_HEAD_ENDS in head else 0
         yield "\n".join(every[start:]).strip()
 
-    return [
-        Text(str(file), language, lambda file=file: whole(file))  # type: ignore[misc]
-        for language, file in zip(languages, files, strict=True)
-        if is_chosen(language, chosen)
-    ]
+    named = zip(languages, files, strict=True)
+    return [Text(str(file), language, partial(whole, file)) for language, file in named if language in kept]
 
 
 def lines(file: Path, *, may_be_empty: bool = False) -> Iterator[str]:

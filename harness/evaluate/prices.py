@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import datetime
 import math
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.data import DataError
+from harness.data.user_files import read_toml
 
 _TABLE = "per_million_input_tokens"
 _KEYS = {"currency", "date", _TABLE}
@@ -37,12 +37,7 @@ class Prices:
 
 def read_prices(file: Path, default: float | None = None) -> Prices:
     """Return the prices of a file; raise `DataError` naming the entry that is wrong."""
-    try:
-        document = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: not TOML: {error}") from None
-    if unknown := sorted(set(document) - _KEYS):
-        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+    document = read_toml(file, _KEYS)
     currency, date, by_model = document.get("currency"), document.get("date"), document.get(_TABLE)
     if not isinstance(currency, str) or not currency.strip():
         raise DataError(f'{file}: needs a currency, as in currency = "USD"')

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import impls
 from harness.data import DataError, load_model
-from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.metrics import Row, counts_of, figures_of, rank
-from harness.evaluate.parallel import Lengths, fairness
+from harness.evaluate.parallel import fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
 from harness.evaluate.texts import Batch, Text, batch_of, batches
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 _Digests = tuple[tuple[str, str], ...]
 """Names of models and their digests."""
+_Tallies = tuple[TextTally, dict[str, ModelTally]]
 _MOST_WAITING = 32
 """Batches that workers were given and that are not joined yet."""
 
@@ -42,17 +42,6 @@ class Plan(NamedTuple):
     pivot: str | None = None
 
 
-class _Counter(NamedTuple):
-    tokenizer: Tokenizer
-    known: TokenBytes
-
-
-class _Tallied(NamedTuple):
-    text: TextTally
-    made: dict[str, ModelTally]
-    overlaps: dict[str, Overlap]
-
-
 def fastest(model: impls.Model) -> Tokenizer:
     """Return the fastest implementation whose ids are exact: `compiled`, else what `counter` chooses."""
     try:
@@ -63,132 +52,130 @@ def fastest(model: impls.Model) -> Tokenizer:
 
 def evaluate(plan: Plan, bar: Bar, executors: Executors | None = None) -> list[Row]:
     """Return a row for each model and text, counted on `executors` if given; raise `DataError` for an empty text."""
-    counters = _counters(plan.models)
-    rows = []
-    lengths: dict[str, dict[str, Lengths]] = {name: {} for name in plan.models}
+    known = _known(plan.models)
+    rows: list[Row] = []
+    by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
     with nullcontext() if executors is None else executors() as executor:
         for text in plan.texts:
+            of_text, of_models = _nothing(known)
             if executor is None:
-                tallied = _tally(text, counters, bar)
+                _tally(text, of_text, of_models, bar)
             else:
-                tallied = _tally_by_workers(text, counters, executor, bar)
-            if not tallied.text.n_documents:
+                _tally_by_workers(text, of_text, of_models, executor, bar)
+            if not of_text.n_documents:
                 raise DataError(f"{text.name}: holds no text")
-            for name, made in tallied.made.items():
-                rows.append(_row(name, text, tallied, counters[name].tokenizer, plan))
-                lengths[name][text.language or text.name] = Lengths(made.n_documents, made.tokens)
+            for name, made in of_models.items():
+                baseline = None if plan.baseline is None else of_models[plan.baseline]
+                rows.append(_row(name, text, of_text, made, baseline, plan.prices.of(name)))
+                by_language[name][text.language or text.name] = made
     rank(rows)
     if plan.pivot is not None:
-        _compare_languages(rows, lengths, plan.pivot)
+        _compare_languages(rows, by_language, plan.pivot)
     rows.sort(key=lambda row: plan.models.index(row.model))
     return rows
 
 
-def _counters(models: Iterable[str]) -> dict[str, _Counter]:
-    tokenizers = {name: fastest(load_model(name)) for name in models}
-    return {name: _Counter(tokenizer, TokenBytes(tokenizer)) for name, tokenizer in tokenizers.items()}
+def _known(models: Iterable[str]) -> dict[str, TokenBytes]:
+    return {name: TokenBytes(fastest(load_model(name))) for name in models}
 
 
-def _tally(text: Text, counters: dict[str, _Counter], bar: Bar) -> _Tallied:
+def _nothing(known: dict[str, TokenBytes], n_documents: int = 0, n_slices: int = 0) -> _Tallies:
+    of_models = {name: ModelTally(one, n_documents, n_slices) for name, one in known.items()}
+    return TextTally(n_documents), of_models
+
+
+def _add(batch: Batch, of_models: dict[str, ModelTally]) -> None:
+    for made in of_models.values():
+        made.add(batch)
+
+
+def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
     """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
-    found, segmenter = _nothing(counters), Segmenter()
+    segmenter = Segmenter()
     with ThreadPoolExecutor(1) as counting:
         counted: Future[None] | None = None
         for documents in batches(text.documents()):
             batch = batch_of(documents, segmenter)
-            found.text.add(batch)
+            of_text.add(batch)
             if counted is not None:
                 counted.result()
-            counted = counting.submit(_count, batch, found, counters)
+            counted = counting.submit(_add, batch, of_models)
             bar.advance(float(batch.n_bytes.sum()), text.name)
         if counted is not None:
             counted.result()
-    return found
 
 
-def _tally_by_workers(text: Text, counters: dict[str, _Counter], executor: Executor, bar: Bar) -> _Tallied:
+def _tally_by_workers(
+    text: Text, of_text: TextTally, of_models: dict[str, ModelTally], executor: Executor, bar: Bar
+) -> None:
     """Tally a text as `_tally`, each batch by a worker; the sums are joined in the order of the text."""
-    models = tuple((name, counter.tokenizer.model.digest) for name, counter in counters.items())
-    found, waiting = _nothing(counters), deque[Future[_Tallied]]()
+    digests = tuple((name, made.known.tokenizer.model.digest) for name, made in of_models.items())
+    waiting: deque[Future[_Tallies]] = deque()
     n_documents = n_slices = 0
 
-    def take() -> None:
-        part, before = waiting.popleft().result(), int(found.text.bytes.sum())
-        found.text.join(part.text)
-        for name, made in part.made.items():
-            found.made[name].join(made)
-            _add_overlap(found, name, part.overlaps.get(name))
-        bar.advance(int(found.text.bytes.sum()) - before, text.name)
+    def join_first() -> None:
+        later_text, later = waiting.popleft().result()
+        of_text.join(later_text)
+        for name, made in of_models.items():
+            made.join(later[name])
+        bar.advance(int(later_text.bytes.sum()), text.name)
 
     try:
         for documents in batches(text.documents()):
-            waiting.append(executor.submit(tally_batch, documents, models, n_documents, n_slices))
+            waiting.append(executor.submit(tally_batch, documents, digests, n_documents, n_slices))
             n_documents += len(documents)
             n_slices += slices_of(len(documents))
             if len(waiting) == _MOST_WAITING:
-                take()
+                join_first()
         while waiting:
-            take()
+            join_first()
     except BrokenExecutor:
         raise BPEError("a worker died with a part of the text; it may lack memory: start fewer of them") from None
     finally:
         for future in waiting:
             future.cancel()
-    return found
 
 
-def tally_batch(documents: list[str], models: _Digests, n_documents: int, n_slices: int) -> _Tallied:
+def tally_batch(documents: list[str], digests: _Digests, n_documents: int, n_slices: int) -> _Tallies:
     """Return what a worker counts of a batch, before which are so many documents, shared among so many slices."""
-    counters = _counters_of_worker(models)
-    found = _nothing(counters, n_documents, n_slices)
+    of_text, of_models = _nothing(_known_to_worker(digests), n_documents, n_slices)
     batch = batch_of(documents, Segmenter())
-    found.text.add(batch)
-    _count(batch, found, counters)
-    return found
+    of_text.add(batch)
+    _add(batch, of_models)
+    return of_text, of_models
 
 
 @lru_cache(maxsize=1)
-def _counters_of_worker(models: _Digests) -> dict[str, _Counter]:
-    counters = _counters(name for name, _ in models)
-    for name, digest in models:
-        if counters[name].tokenizer.model.digest != digest:
+def _known_to_worker(digests: _Digests) -> dict[str, TokenBytes]:
+    known = _known(name for name, _ in digests)
+    for name, digest in digests:
+        if known[name].tokenizer.model.digest != digest:
             raise BPEError(f"{name}: is another vocabulary on a worker; its files and ours must be the same")
-    return counters
+    return known
 
 
-def _nothing(counters: dict[str, _Counter], n_documents: int = 0, n_slices: int = 0) -> _Tallied:
-    made = {name: ModelTally(*counter, n_documents, n_slices) for name, counter in counters.items()}
-    return _Tallied(TextTally(n_documents), made, {})
+def _row(
+    name: str, text: Text, of_text: TextTally, made: ModelTally, baseline: ModelTally | None, price: float | None
+) -> Row:
+    model = made.known.tokenizer.model
+    return Row(
+        name,
+        text.name,
+        text.language,
+        made.known.tokenizer.name,
+        model.n_tokens,
+        model.round_trip,
+        counts_of(of_text, made),
+        figures_of(of_text, made, model.n_tokens, baseline),
+        cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
+        price_per_million_tokens=price,
+        training_overlap=made.training_overlap,
+    )
 
 
-def _count(batch: Batch, found: _Tallied, counters: dict[str, _Counter]) -> None:
-    for name, made in found.made.items():
-        made.add(batch)
-        _add_overlap(found, name, training_overlap(counters[name].tokenizer.model, batch.documents))
-
-
-def _add_overlap(found: _Tallied, name: str, overlap: Overlap | None) -> None:
-    if overlap is not None:
-        before = found.overlaps.get(name, Overlap(0, 0))
-        found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
-
-
-def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: Plan) -> Row:
-    model, made = tokenizer.model, tallied.made[name]
-    baseline = None if plan.baseline is None else tallied.made[plan.baseline]
-    counts = counts_of(tallied.text, made)
-    price, overlap = plan.prices.of(name), tallied.overlaps.get(name)
-    figures = figures_of(tallied.text, made, model.n_tokens, baseline)
-    row = Row(name, text.name, text.language, tokenizer.name, model.n_tokens, model.round_trip, counts, figures)
-    row.price_per_million_tokens = price
-    row.cost = None if price is None else int(made.tokens.sum()) * price / 1e6
-    row.training_overlap = None if overlap is None else {**overlap._asdict(), "share": overlap.share}
-    return row
-
-
-def _compare_languages(rows: list[Row], lengths: dict[str, dict[str, Lengths]], pivot: str) -> None:
-    """Add premiums, Gini coefficient, worst and best language, from lengths by model and language."""
-    for name, by_language in lengths.items():
+def _compare_languages(rows: list[Row], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
+    """Add premiums, Gini coefficient, worst and best language, from tallies by model and language."""
+    for name, by_language in tallies.items():
         found = fairness(by_language, pivot)
         for row in rows:
             if row.model == name:

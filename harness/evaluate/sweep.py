@@ -1,24 +1,29 @@
 """What to train: bytes per token on held-out text by size, pattern, share of the text and mixture of languages.
 
+Texts are read anew for each vocabulary; in memory are the distinct pieces, and sums by group of documents.
+
 Each vocabulary is learned once, to the largest size, and cut: its first merges are what training to fewer gives
 (`harness.training.vocabulary_curve`). Published vocabularies are counted on the same text, with the same intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.data import DataError, load_model
-from harness.data.documents import encoded, shuffle_key
+from harness.data.documents import encoded, place_of, shuffle_key
 from harness.data.overlap import training_overlap
 from harness.evaluate.intervals import Figure, ratio
+from harness.evaluate.mixtures import Part
 from harness.evaluate.run import fastest
-from harness.evaluate.tally import GROUPS
-from harness.evaluate.texts import batches
+from harness.evaluate.tally import GROUPS, groups_of
+from harness.evaluate.texts import Documents, Text, batches
 from harness.progress import Bar
 from harness.training.end import why_short
 from harness.training.plateau import plateau
@@ -35,14 +40,6 @@ _TIES: tuple[dict[str, Any], ...] = (
 """Rules for ties that trainers follow; each follows one of them at least."""
 
 
-class Held(NamedTuple):
-    """A text to measure on."""
-
-    name: str
-    language: str | None
-    documents: Sequence[str]
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is learned and measured."""
@@ -51,14 +48,14 @@ class Plan:
     """Numbers of ids, ascending, each more than `N_BASE`."""
     patterns: Sequence[str]
     implementation: str = "compiled"
-    trained: Sequence[str] = ()
-    """Documents to learn from."""
+    trained: Documents | None = None
+    """To learn from."""
     shares: Sequence[float] = (1.0,)
     """Of these documents, ascending."""
-    held_out: Held | None = None
-    mixed: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """Documents to learn from, by mixture and language."""
-    languages: Sequence[Held] = ()
+    held_out: Text | None = None
+    mixed: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
+    """What to learn from, by mixture and language."""
+    languages: Sequence[Text] = ()
     """Texts to measure mixtures on, the pivot's first."""
     is_parallel: bool = False
     """Whether they say the same."""
@@ -100,6 +97,10 @@ class Row:
     cost_per_megabyte: float | None = None
     """Of a million bytes of such text, at the price per million tokens."""
 
+    def cells(self) -> dict[str, Any]:
+        """Return the row by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
 
 @dataclass(slots=True)
 class Found:
@@ -121,14 +122,35 @@ class _Source(NamedTuple):
 
     about: dict[str, Any]
     """Pattern, share of the text, mixture: as in `Row`."""
-    documents: list[str]
+    documents: Documents
     language_shares: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        mixture, share = self.about["mixture"], self.about["text_share"]
+        return f"{self.about['pattern']}, {mixture or format(100 * share, '.3g') + ' % of the text'}"
+
+
+class _Reading:
+    """Documents, counted as they are read."""
+
+    n_documents = n_bytes = 0
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def __iter__(self) -> Iterator[str]:
+        self.n_documents = self.n_bytes = 0
+        for text in self._documents():
+            self.n_documents += 1
+            self.n_bytes += len(encoded(text))
+            yield text
 
 
 class _Counted(NamedTuple):
     """A text under a vocabulary."""
 
-    held: Held
+    text: Text
     vocab_size: int
     round_trip: str
     n_documents: int
@@ -139,127 +161,144 @@ class _Counted(NamedTuple):
 
 def sweep(plan: Plan, bar: Bar) -> Found:
     """Learn and measure; raise `DataError` for what cannot be cut, and for texts said to be parallel that are not."""
-    numbers = {held.language: len(list(filter(None, held.documents))) for held in plan.languages}
-    if plan.is_parallel and len(set(numbers.values())) > 1:
-        raise DataError(f"not parallel: documents to measure on by language are {numbers}")
+    if plan.is_parallel:
+        numbers = {text.language: sum(map(bool, text.documents())) for text in plan.languages}
+        if len(set(numbers.values())) > 1:
+            raise DataError(f"not parallel: documents to measure on by language are {numbers}")
     found, sources = Found(), list(_sources(plan))
     bar.total(len(sources) + len(plan.models))
     texts = [*([] if plan.held_out is None else [plan.held_out]), *plan.languages]
     published: dict[str, list[_Counted]] = {}
     for name in plan.models:
         model = load_model(name)
-        published[name] = [_counted(model, held) for held in texts]
-        for held in texts:
-            overlap = training_overlap(model, held.documents)
+        published[name] = [_counted(model, text) for text in texts]
+        for text in texts:
+            overlap = training_overlap(model, text.documents())
             if overlap is not None and overlap.n_trained_on:
-                found.trained_on.append({"model": name, "held_out": held.name, "share": overlap.share})
+                found.trained_on.append({"model": name, "held_out": text.name, "share": overlap.share})
         bar.advance(1, name)
-    baseline = {one.held.name: one.tokens for one in published[plan.models[0]]} if plan.models else {}
+    baseline = {one.text.name: one.tokens for one in published[plan.models[0]]} if plan.models else {}
     for source in sources:
-        bar.advance(0, _name(source))
+        bar.advance(0, source.name)
         _learn_and_measure(plan, source, baseline, found)
-        bar.advance(1, _name(source))
+        bar.advance(1, source.name)
     for name, every in published.items():
-        pivot = next((one.tokens for one in every if plan.languages and one.held is plan.languages[0]), None)
+        pivot = next((one.tokens for one in every if plan.languages and one.text is plan.languages[0]), None)
         for one in every:
-            is_compared = plan.is_parallel and one.held in plan.languages
+            is_compared = plan.is_parallel and one.text in plan.languages
             found.rows.append(_row(plan, one, baseline, pivot if is_compared else None, {"model": name}))
     return found
 
 
 def _sources(plan: Plan) -> Iterator[_Source]:
     for pattern in plan.patterns:
-        for share in plan.shares if plan.trained else ():
-            yield _Source({"pattern": pattern, "text_share": share, "mixture": None}, sample(plan.trained, share), {})
-        for mixture, by_language in plan.mixed.items():
-            sizes = {language: _n_bytes(some) for language, some in by_language.items()}
-            documents = [document for some in by_language.values() for document in some]
-            shares = {language: size / sum(sizes.values()) for language, size in sizes.items()}
-            yield _Source({"pattern": pattern, "text_share": None, "mixture": mixture}, documents, shares)
+        if plan.trained is not None:
+            for share in plan.shares:
+                about = {"pattern": pattern, "text_share": share, "mixture": None}
+                yield _Source(about, sample(plan.trained, share), {})
+        for mixture, parts in plan.mixed.items():
+            n_bytes = sum(part.n_bytes for part in parts.values())
+            shares = {language: part.n_bytes / n_bytes for language, part in parts.items()}
+            about = {"pattern": pattern, "text_share": None, "mixture": mixture}
+            yield _Source(about, partial(_one_after_the_other, [*parts.values()]), shares)
 
 
-def sample(documents: Sequence[str], share: float) -> list[str]:
+def _one_after_the_other(parts: Sequence[Part]) -> Iterator[str]:
+    return chain.from_iterable(part.documents() for part in parts)
+
+
+def sample(documents: Documents, share: float) -> Documents:
     """Return about that share of the documents: which ones depends on their text, a larger share holds a smaller one.
 
     At least one is returned.
     """
+    if share == 1:
+        return documents
     limit = round(share * 2**64)
-    kept = [text for text in documents if int.from_bytes(shuffle_key(text)[:8], "big") < limit]
-    return kept or [min(documents, key=shuffle_key)]
+
+    def chosen() -> Iterator[str]:
+        return (text for text in documents() if place_of(text) < limit)
+
+    if any(True for _ in chosen()):
+        return chosen
+    return lambda: iter([min(documents(), key=shuffle_key)])
 
 
 def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.ndarray], found: Found) -> None:
-    model, spec = _learned(plan, source)
+    documents = _Reading(source.documents)
+    model, spec = _learned(plan, source.about["pattern"], documents)
     if why_not := uncuttable(model):
         raise DataError(
             f"{plan.implementation}: what it learns cannot be cut to smaller sizes: {why_not}; choose another with -e"
         )
+    trained = {"n_trained_documents": documents.n_documents, "n_trained_bytes": documents.n_bytes}
     if missed := [size for size in plan.sizes if size > model.vocab_size]:
-        why = why_short(model, spec, source.documents)
+        why = why_short(model, spec, documents)
         found.unreached.append({**source.about, "sizes": missed, "largest": model.vocab_size, "why": why})
     sizes = [size for size in plan.sizes if size <= model.vocab_size]
     is_mixture = source.about["mixture"] is not None
-    trained = {"n_trained_documents": len(source.documents), "n_trained_bytes": _n_bytes(source.documents)}
     pivot: dict[int, np.ndarray] = {}
-    for held in (plan.languages if is_mixture else filter(None, [plan.held_out])) if sizes else ():
-        share = source.language_shares.get(held.language or "", 0.0) if is_mixture else None
-        for one in _measured(source, model, sizes, held, found):
+    for text in (plan.languages if is_mixture else filter(None, [plan.held_out])) if sizes else ():
+        share = source.language_shares.get(text.language or "", 0.0) if is_mixture else None
+        for one in _measured(source, model, sizes, text, found):
             pivot.setdefault(one.vocab_size, one.tokens)
             other = pivot[one.vocab_size] if is_mixture and plan.is_parallel else None
             found.rows.append(_row(plan, one, baseline, other, {**source.about, **trained, "language_share": share}))
 
 
-def _learned(plan: Plan, source: _Source) -> tuple[Model, TrainingSpec]:
+def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
     """Return the largest model, by the first of `_TIES` that the trainer follows; raise what it says of the first."""
     problems: list[BPEError] = []
     for ties in _TIES:
-        spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=source.about["pattern"], **ties)
+        spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern, **ties)
         try:
-            return learn(plan.implementation, source.documents, spec), spec
+            return learn(plan.implementation, documents, spec), spec
         except (InvalidSpec, Unsupported) as problem:
             problems.append(problem)
     raise problems[0]
 
 
-def _measured(source: _Source, model: Model, sizes: Sequence[int], held: Held, found: Found) -> list[_Counted]:
+def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, found: Found) -> list[_Counted]:
     """Return a text under the first merges of a model, at each size; add the knee and points of its curve."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *(round(size) for size in np.geomspace(sizes[0], sizes[-1], _N_POINTS))})
-    curve = vocabulary_curve(model, held.documents, [size - n_base for size in grid])
-    about = source.about | {"held_out": held.name, "language": held.language}
+    curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
+    about = source.about | {"held_out": text.name, "language": text.language}
     by_size = curve.n_bytes.sum() / curve.n_tokens[sizes[0] - n_base : sizes[-1] - n_base + 1]
     if (knee := plateau(by_size.tolist())) is not None:
         at = {"vocab_size": sizes[0] + knee, "bytes_per_token": float(by_size[knee])}
         found.knees.append(about | at | {"smallest": sizes[0], "largest": sizes[-1]})
-    n_bytes, n_documents = _by_group(curve.n_bytes), len(curve.n_bytes)
     counted = [
-        _Counted(held, size, model.round_trip, n_documents, n_bytes, _by_group(tokens))
-        for size, tokens in zip(grid, curve.n_tokens_by_document.T, strict=True)
+        _Counted(text, size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
+        for size, tokens in zip(grid, curve.n_tokens_by_group.T, strict=True)
     ]
     for one in counted:
-        value, low, high = ratio(n_bytes, one.tokens, n_documents)
+        value, low, high = ratio(one.bytes, one.tokens, one.n_documents)
         found.points.append(about | {"vocab_size": one.vocab_size, "bytes_per_token": value, "low": low, "high": high})
     return [one for one in counted if one.vocab_size in sizes]
 
 
-def _counted(model: Model, held: Held) -> _Counted:
-    tokenizer = fastest(model)
-    lengths = [np.diff(tokenizer.encode_ragged(some, disallowed_special=())[1]) for some in batches(held.documents)]
-    sizes = np.array([len(encoded(text)) for text in held.documents if text], np.int64)
-    tokens = _by_group(np.concatenate(lengths))
-    return _Counted(held, model.vocab_size, model.round_trip, len(sizes), _by_group(sizes), tokens)
+def _counted(model: Model, text: Text) -> _Counted:
+    tokenizer, n_documents = fastest(model), 0
+    n_bytes, n_tokens = np.zeros((2, GROUPS), np.int64)
+    for documents in batches(text.documents()):
+        groups = groups_of(n_documents, len(documents))
+        n_documents += len(documents)
+        np.add.at(n_bytes, groups, [len(encoded(document)) for document in documents])
+        np.add.at(n_tokens, groups, np.diff(tokenizer.encode_ragged(documents, disallowed_special=())[1]))
+    return _Counted(text, model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
 
 
 def _row(
     plan: Plan, one: _Counted, baseline: Mapping[str, np.ndarray], pivot: np.ndarray | None, about: dict[str, Any]
 ) -> Row:
     """Return the row of a text under a vocabulary, relative to the first published one and to the pivot's tokens."""
-    n, other = one.n_documents, baseline.get(one.held.name)
+    n, other = one.n_documents, baseline.get(one.text.name)
     figure = ratio(one.bytes, one.tokens, n)
     return Row(
         **about,
-        held_out=one.held.name,
-        language=one.held.language,
+        held_out=one.text.name,
+        language=one.text.language,
         vocab_size=one.vocab_size,
         embedding_parameters=one.vocab_size * plan.width,
         n_documents=n,
@@ -271,19 +310,3 @@ def _row(
         premium=Figure(None) if pivot is None else ratio(one.tokens, pivot, n),
         cost_per_megabyte=None if plan.price is None or not figure.value else plan.price / figure.value,
     )
-
-
-def _by_group(values: np.ndarray) -> np.ndarray:
-    """Return sums over document i modulo `GROUPS`."""
-    sums = np.zeros(min(GROUPS, len(values)), np.int64)
-    np.add.at(sums, np.arange(len(values)) % GROUPS, values)
-    return sums
-
-
-def _n_bytes(documents: Sequence[str]) -> int:
-    return sum(len(encoded(text)) for text in documents)
-
-
-def _name(source: _Source) -> str:
-    about = source.about
-    return f"{about['pattern']}, {about['mixture'] or format(100 * about['text_share'], '.3g') + ' % of the text'}"

@@ -8,26 +8,17 @@ from typing import Any
 
 from harness.evaluate.decision import page
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import booktabs, csv_of, plus_minus
+from harness.evaluate.output import booktabs, csv_of, json_cells, plain_cells, plus_minus
 from harness.evaluate.sweep import Found, Plan, Row
 from harness.printable import printable
 
-_NAMES = tuple(field.name for field in fields(Row))
 _FIGURES = ("bytes_per_token", "relative_tokens", "premium")
-CSV_COLUMNS = tuple(
-    f"{name}{bound}" for name in _NAMES for bound in (("", "_low", "_high") if name in _FIGURES else ("",))
-)
+CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(Row)}))
 Tables = list[tuple[str, list[str], list[list[str]]]]
 
 
 def document(plan: Plan, found: Found) -> dict[str, Any]:
     """Return all of it as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
-    rows = []
-    for row in found.rows:
-        plain = {name: getattr(row, name) for name in _NAMES}
-        figures = {name: plain[name] for name in _FIGURES}
-        bounds = {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
-        rows.append(plain | {name: one.value for name, one in figures.items()} | {"intervals": bounds})
     return {
         "sizes": list(plan.sizes),
         "implementation": plan.implementation,
@@ -36,7 +27,7 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
         "baseline": plan.models[0] if plan.models else None,
         "pivot": plan.languages[0].language if plan.languages else None,
         "confidence": 0.95,
-        "rows": rows,
+        "rows": [json_cells(row.cells()) for row in found.rows],
         "knees": found.knees,
         "curves": found.points,
         "unreached": found.unreached,
@@ -44,24 +35,9 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
     }
 
 
-def plain(found: Found) -> list[dict[str, Any]]:
-    """Return the rows by `CSV_COLUMNS`: strings printable, what does not apply None."""
-    rows = []
-    for row in found.rows:
-        cells: dict[str, Any] = {}
-        for name in _NAMES:
-            value = getattr(row, name)
-            if isinstance(value, Figure):
-                cells |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-            else:
-                cells[name] = printable(value) if isinstance(value, str) else value
-        rows.append(cells)
-    return rows
-
-
 def csv_text(found: Found) -> str:
-    """Return the rows as CSV with a header."""
-    return csv_of(CSV_COLUMNS, plain(found))
+    """Return the rows as CSV with a header; what does not apply is an empty cell."""
+    return csv_of([plain_cells(row.cells()) for row in found.rows], CSV_COLUMNS)
 
 
 def tables(plan: Plan, found: Found) -> Tables:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.texts import Batch, batch_of
 from harness.evaluate.words import Segmenter
 from impls import Tokenizer
@@ -32,7 +33,7 @@ class TextTally:
 
     def add(self, batch: Batch) -> None:
         """Add a batch."""
-        groups = _groups(self.n_documents, batch)
+        groups = groups_of(self.n_documents, len(batch.documents))
         self.n_documents += len(batch.documents)
         np.add.at(self.documents, groups, 1)
         np.add.at(self.bytes, groups, batch.n_bytes)
@@ -56,7 +57,7 @@ class TokenBytes:
     """What the ids of a tokenizer decode to, prepared once for all texts."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        model = tokenizer.model
+        self.tokenizer, model = tokenizer, tokenizer.model
         self.by_id = model.bytes_by_id()
         self.lengths = np.zeros(model.vocab_size, np.int64)
         self.is_byte = np.zeros(model.vocab_size, bool)
@@ -75,9 +76,9 @@ class ModelTally:
     the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
     """
 
-    def __init__(self, tokenizer: Tokenizer, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
-        self._tokenizer = tokenizer
-        self._known = known
+    def __init__(self, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
+        self.known = known
+        self.training_overlap: Overlap | None = None
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = n_documents
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
@@ -92,14 +93,15 @@ class ModelTally:
 
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special text is ordinary text."""
-        ids, offsets = self._tokenizer.encode_ragged(batch.documents, disallowed_special=())
-        groups, n_tokens = _groups(self.n_documents, batch), np.diff(offsets)
+        self._add_overlap(training_overlap(self.known.tokenizer.model, batch.documents))
+        ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
+        groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
         self.n_documents += len(groups)
         np.add.at(self.tokens, groups, n_tokens)
         self.lengths.update(
             dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
         )
-        for sums, chosen in ((self.unknown, ids == self._known.unknown), (self.byte_tokens, self._known.is_byte[ids])):
+        for sums, chosen in ((self.unknown, ids == self.known.unknown), (self.byte_tokens, self.known.is_byte[ids])):
             places = np.flatnonzero(chosen)
             np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
         self._count_ids(ids, offsets)
@@ -108,7 +110,7 @@ class ModelTally:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the sums alone, without the ids that do not occur."""
-        sums = {name: value for name, value in vars(self).items() if name not in ("_tokenizer", "_known", "_segmenter")}
+        sums = {name: value for name, value in vars(self).items() if name not in ("known", "_segmenter")}
         places = np.flatnonzero(self.times)
         return sums | {"times": (self.times.shape, places, self.times.flat[places])}
 
@@ -119,6 +121,7 @@ class ModelTally:
 
     def join(self, later: ModelTally) -> None:
         """Add the sums of later documents, which another process began to count where these end."""
+        self._add_overlap(later.training_overlap)
         self.n_documents = later.n_documents
         self.tokens += later.tokens
         self.unknown += later.unknown
@@ -133,6 +136,11 @@ class ModelTally:
             sums += more
             sums *= self.has_borders
 
+    def _add_overlap(self, overlap: Overlap | None) -> None:
+        if overlap is not None:
+            before = self.training_overlap
+            self.training_overlap = overlap if before is None else overlap.plus(before)
+
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""
         n_documents = len(offsets) - 1
@@ -143,10 +151,10 @@ class ModelTally:
             self._slice = (self._slice + 1) % SLICES
 
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
-        lengths = self._known.lengths[ids]
+        lengths = self.known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         view = batch
-        if self._known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
+        if self.known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
             try:
                 view = batch_of(self._decoded(ids, offsets), self._segmenter)
             except UnicodeDecodeError:
@@ -163,7 +171,7 @@ class ModelTally:
         np.add.at(self.single, groups[view.word_document[single]], 1)
 
     def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
-        token_of, listed, places = self._known.by_id.__getitem__, ids.tolist(), offsets.tolist()
+        token_of, listed, places = self.known.by_id.__getitem__, ids.tolist(), offsets.tolist()
         return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
 
 
@@ -195,5 +203,6 @@ def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     return np.unique(cut), continued, ~continued & alone & (begins[ends] == 1)
 
 
-def _groups(first: int, batch: Batch) -> np.ndarray:
-    return (first + np.arange(len(batch.documents))) % GROUPS
+def groups_of(first: int, n_documents: int) -> np.ndarray:
+    """Return the group of each of so many documents, of which one is the document `first` of its text."""
+    return (first + np.arange(n_documents)) % GROUPS

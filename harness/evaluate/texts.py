@@ -15,12 +15,16 @@ _BATCH_CHARACTERS = 1 << 22
 _BATCH_DOCUMENTS = 1 << 16
 
 
+Documents = Callable[[], Iterator[str]]
+"""Reads documents anew at each call, so that none need be kept."""
+
+
 class Text(NamedTuple):
     """A text of one language."""
 
     name: str
     language: str | None
-    documents: Callable[[], Iterator[str]]
+    documents: Documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ of the original format inside a segment (`bpt`, `ept`, `it`, `ph`, `ut`) is not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from xml.parsers import expat
 
 from harness.data import DataError
-from harness.evaluate.parallel_files import check_chosen, is_chosen
+from harness.evaluate.parallel_files import chosen_of, is_chosen
 from harness.evaluate.texts import Text
 
 _MARKUP = ("bpt", "ept", "it", "ph", "ut")
@@ -32,8 +33,7 @@ def tmx_texts(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
     chosen = [one.lower() for one in chosen]
     reader = _Reader(file, chosen)
     reader.read()
-    check_chosen(reader.languages, chosen)
-    languages = [language for language in reader.languages if is_chosen(language, chosen)]
+    languages = chosen_of(reader.languages, chosen)
     for unit in reader.units:
         for language in languages:
             if language not in unit.texts:
@@ -41,9 +41,8 @@ def tmx_texts(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
                     f"{file}: line {unit.line}: the unit has no text in {language!r}; name the languages that every "
                     "unit has with --language"
                 )
-    by_language = {language: [unit.texts[language] for unit in reader.units] for language in languages}
     return [
-        Text(f"{file}:{language}", language, lambda language=language: iter(by_language[language]))  # type: ignore[misc]
+        Text(f"{file}:{language}", language, partial(iter, [unit.texts[language] for unit in reader.units]))
         for language in languages
     ]
 

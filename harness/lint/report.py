@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.explain.readable import readable
-from harness.lint.findings import FINDINGS
+from harness.lint import FINDINGS
 from harness.lint.policy import policy
 from harness.lint.reach import Reach, reach
 from harness.lint.tokens import Glitch, duplicates, glitch_candidates, parts_of_characters

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.lint.findings import FINDINGS
+from harness.lint import FINDINGS
+from harness.lint.proofs import text_of
 from harness.lint.reach import Reach
 from impls.core.model.model import Model
 from impls.core.text.normal_forms import Form, normal_form
@@ -32,7 +33,7 @@ class Glitch(NamedTuple):
 
 def parts_of_characters(tokens: Mapping[int, bytes]) -> list[int]:
     """Return the tokens that are not whole characters, the single bytes among them."""
-    return [i for i, token in tokens.items() if not token.isascii() and not _is_text(token)]
+    return [i for i, token in tokens.items() if text_of(token) is None]
 
 
 def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]:
@@ -46,8 +47,8 @@ def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]
     for i, token in tokens.items():
         if token.isascii():
             ascii_ids[token.decode()] = i
-        elif _is_text(token):
-            groups.setdefault(normal_form(form, token.decode()), []).append(i)
+        elif (text := text_of(token)) is not None:
+            groups.setdefault(normal_form(form, text), []).append(i)
     for text, ids in groups.items():
         if text in ascii_ids:
             ids.append(ascii_ids[text])
@@ -109,11 +110,3 @@ def _parts(token: bytes, lengths: Iterable[int]) -> Iterator[bytes]:
             return
         for start in range(len(token) - length + 1):
             yield token[start : start + length]
-
-
-def _is_text(token: bytes) -> bool:
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -7,6 +7,7 @@ more, and ends there. So each distinct piece is merged once, and the ranks of it
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,67 +26,80 @@ from impls.core.text.text import repair_surrogates
 class Curve:
     """The tokens of a text under the first k merges of a model, for every k."""
 
+    n_documents: int
     n_bytes: np.ndarray
-    """UTF-8 bytes of each document: int64 of shape (n_documents,)."""
+    """UTF-8 bytes by group of documents: int64 of shape (n_groups,)."""
     n_tokens: np.ndarray
     """Tokens of all documents by number of merges: int64 of shape (n_merges + 1,)."""
     sizes: Sequence[int]
-    """Numbers of merges that are also counted by document, for intervals."""
-    n_tokens_by_document: np.ndarray
-    """Tokens at `sizes`: int64 of shape (n_documents, n_sizes)."""
+    """Numbers of merges that are also counted by group, for intervals."""
+    n_tokens_by_group: np.ndarray
+    """Tokens at `sizes`: int64 of shape (n_groups, n_sizes)."""
 
     def bytes_per_token(self, n_merges: int) -> float:
         """Return the mean bytes of UTF-8 per token under so many merges."""
         return float(self.n_bytes.sum() / self.n_tokens[n_merges])
 
     def intervals(self) -> list[Interval]:
-        """Return bytes per token at each of `sizes`, with its 95 % interval by bootstrap over documents."""
-        return ratio_of_totals(self.n_bytes, self.n_tokens_by_document)
+        """Return bytes per token at each of `sizes`, with its 95 % interval by bootstrap over groups."""
+        return ratio_of_totals(self.n_bytes, self.n_tokens_by_group)
 
 
-def vocabulary_curve(model: Model, documents: Iterable[str], sizes: Sequence[int] = ()) -> Curve:
+def vocabulary_curve(
+    model: Model, documents: Iterable[str], sizes: Sequence[int] = (), n_groups: int | None = None
+) -> Curve:
     """Return the curve of `model`, which must not be `uncuttable`, over documents that are each encoded separately.
 
-    Special tokens in the text are read as ordinary text. Raise `UnknownSymbol` for a character outside the alphabet.
+    Document i belongs to group i modulo `n_groups`, without it each to its own. With groups memory grows with the
+    distinct pieces of the text, not with its length. Special tokens in the text are read as ordinary text. Raise
+    `UnknownSymbol` for a character outside the alphabet.
 
     Merges a+b (rank 0), ab+c (rank 1), "abc ab":    0: a b c _ a b    1: ab c _ ab    2: abc _ ab
     """
     splitter = Splitter(model.pattern)
     number_of: dict[str, int] = {}
+    n_symbols, n_steps, needed = array("q"), array("q"), array("q")
+    times, lengths = np.zeros(1 << 10, np.int64), np.zeros((1 << 10, len(sizes)), np.int32)
     n_bytes: list[int] = []
-    pieces_of: list[Counter[int]] = []
+    n_tokens: list[np.ndarray] = []
+    n_documents = 0
     for document in filter(None, documents):
-        n_bytes.append(len(document.encode("utf-8", "surrogatepass")))
-        pieces = splitter.split(model.normalize(repair_surrogates(document)))
-        pieces_of.append(Counter(number_of.setdefault(piece, len(number_of)) for piece in pieces))
-    times = np.zeros(len(number_of), np.int64)
-    for counts in pieces_of:
-        times[list(counts)] += list(counts.values())
-    lengths = np.zeros((len(number_of), len(sizes)), np.int32)
+        pieces = Counter(splitter.split(model.normalize(repair_surrogates(document))))
+        for piece in pieces.keys() - number_of.keys():
+            number = number_of[piece] = len(number_of)
+            if number == len(times):
+                times = np.concatenate((times, np.zeros_like(times)))
+                lengths = np.concatenate((lengths, np.zeros_like(lengths)))
+            n, steps = _steps(model, piece)
+            n_symbols.append(n)
+            n_steps.append(len(steps))
+            needed.extend(steps)
+            lengths[number] = n - np.searchsorted(steps, sizes, side="right")
+        numbers, occurrences = [number_of[piece] for piece in pieces], np.array([*pieces.values()], np.int64)
+        times[numbers] += occurrences
+        group = n_documents if n_groups is None else n_documents % n_groups
+        if group == len(n_bytes):
+            n_bytes.append(0)
+            n_tokens.append(np.zeros(len(sizes), np.int64))
+        n_bytes[group] += len(document.encode("utf-8", "surrogatepass"))
+        n_tokens[group] += occurrences @ lengths[numbers]
+        n_documents += 1
+    times = times[: len(number_of)]
     changes = np.zeros(len(model.merges) + 1, np.int64)
-    for piece, number in number_of.items():
-        n_symbols, needed = _steps(model, piece)
-        changes[0] += times[number] * n_symbols
-        np.subtract.at(changes, needed, times[number])
-        lengths[number] = n_symbols - np.searchsorted(needed, sizes, side="right")
-    by_document = [np.array([*counts.values()]) @ lengths[[*counts]] for counts in pieces_of]
-    return Curve(
-        np.array(n_bytes, np.int64),
-        changes.cumsum(),
-        sizes,
-        np.array(by_document, np.int64).reshape(len(n_bytes), len(sizes)),
-    )
+    changes[0] = times @ np.array(n_symbols, np.int64)
+    np.subtract.at(changes, np.array(needed, np.int64), np.repeat(times, np.array(n_steps, np.int64)))
+    by_group = np.array(n_tokens, np.int64).reshape(len(n_bytes), len(sizes))
+    return Curve(n_documents, np.array(n_bytes, np.int64), changes.cumsum(), sizes, by_group)
 
 
-def _steps(model: Model, piece: str) -> tuple[int, np.ndarray]:
+def _steps(model: Model, piece: str) -> tuple[int, list[int]]:
     """Return the number of symbols of a piece, and of each step of merging it the number of merges it needs.
 
     A step after one of higher rank needs that one too, so the numbers ascend.
     """
     symbols = model.symbols(piece)
     n_symbols = len(symbols)
-    ranks = list(accumulate(merging(symbols, model.merge_of), max))
-    return n_symbols, np.array(ranks, np.int64) + 1
+    return n_symbols, [rank + 1 for rank in accumulate(merging(symbols, model.merge_of), max)]
 
 
 def uncuttable(model: Model) -> str | None:

@@ -22,7 +22,7 @@ from harness.progress import Bar
 
 def tallied(model: impls.Model, documents: list[str], implementation: str = "priority") -> tuple[TextTally, ModelTally]:
     tokenizer = impls.load(implementation, model)
-    text, made, segmenter = TextTally(), ModelTally(tokenizer, TokenBytes(tokenizer)), Segmenter()
+    text, made, segmenter = TextTally(), ModelTally(TokenBytes(tokenizer)), Segmenter()
     for some in batches(documents):
         batch = batch_of(some, segmenter)
         text.add(batch)

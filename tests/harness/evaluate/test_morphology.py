@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -240,7 +242,30 @@ def test_the_verb_takes_a_language_or_a_file_and_nothing_that_counts_text(bpeben
     assert "-ler" in shown
     refused = bpebench(*command, "-c", "samples/tr")
     assert refused.status == 2
-    assert "--morphology goes with -m and --json only" in refused.err
+    assert "--morphology goes with -m, --json, --csv and --latex only" in refused.err
     missing = bpebench("evaluate", "-m", str(tmp_path / "x.json"), "--morphology", "xx")
     assert missing.status == 2
     assert "of our own there are he, ru, tr" in missing.err
+
+
+def test_csv_and_latex_hold_the_figures_of_json(bpebench: Any, tmp_path: Path) -> None:
+    over_bytes("l+e", "le+r").save(tmp_path / "x.json")
+    Model(tokens=(b"?", b"e"), alphabet="chars", unknown="?", unknown_id=0).save(tmp_path / "lossy.json")
+    command = ["evaluate", "-m", str(tmp_path / "lossy.json"), "-m", str(tmp_path / "x.json"), "--morphology", "tr"]
+    rows = json.loads(bpebench(*command, "--json").out)["rows"]
+    table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
+    assert [(line["model"], line["context"]) for line in table] == [(row["model"], row["context"]) for row in rows]
+    for line, row in zip(table, rows, strict=True):
+        for name in ("n_words", "n_left_out", "precision", "recall", "f1", "affix_consistency"):
+            assert line[name] == ("" if row[name] is None else str(row[name]))
+        bounds = row["intervals"].get("recall", [None, None])
+        assert [line["recall_low"], line["recall_high"]] == ["" if bound is None else str(bound) for bound in bounds]
+    latex = bpebench(*command, "--latex").out
+    assert latex.count("\\begin{tabular}") == 2
+    assert "% tr: words after a space" in latex
+    for block in latex.split("\n\n"):
+        lines = [line for line in block.splitlines() if line.endswith("\\\\")]
+        assert [len(line.split(" & ")) for line in lines] == [9, 9, 9]
+        assert "x.json" in lines[1], "a lossy vocabulary comes last"
+        assert "lossy" in lines[2]
+    assert "choose one of --json, --csv and --latex" in bpebench(*command, "--csv", "--latex").err

@@ -6,17 +6,23 @@ import csv
 import io
 import json
 import random
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
 import impls
+from harness.data.overlap import shared_documents
 from harness.evaluate.intervals import Figure
 from harness.evaluate.mixtures import mixed, read_mixtures
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes
-from harness.evaluate.sweep import Row, sample
+from harness.evaluate.sweep import Plan, Row, sample, sweep
 from harness.evaluate.sweep_output import CSV_COLUMNS, against
+from harness.evaluate.texts import Text
+from harness.progress import Bar
 from impls import TrainingSpec
 
 
@@ -43,6 +49,10 @@ def documents_of(file: str) -> list[str]:
     from harness.data import load_corpus
 
     return list(load_corpus(file).documents())
+
+
+def sampled(documents: list[str], share: float) -> list[str]:
+    return list(sample(lambda: iter(documents), share)())
 
 
 def swept(bpebench: Any, *arguments: str) -> dict[str, Any]:
@@ -116,16 +126,45 @@ def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str
 
 def test_shares_of_the_documents_are_nested_and_about_as_large(bpebench: Any, texts: dict[str, str]) -> None:
     documents = words(7, "abcdef", 2000)
-    some, more, every = (sample(documents, share) for share in (0.1, 0.5, 1.0))
+    some, more, every = (sampled(documents, share) for share in (0.1, 0.5, 1.0))
     assert set(some) < set(more) < set(every) == set(documents)
     assert (len(some), len(more)) == (pytest.approx(200, rel=0.25), pytest.approx(1000, rel=0.1))
-    assert sample(documents[:3], 1e-9) == [sample(documents[:3], 1e-9)[0]]
+    (one,) = sampled(documents[:3], 1e-9)
+    assert one in documents[:3]
     given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "270", "--fractions", "25%,100%"]
     rows = swept(bpebench, *given)["rows"]
     assert [row["text_share"] for row in rows] == [0.25, 1]
-    chosen = sample(documents_of(texts["train"]), 0.25)
+    chosen = sampled(documents_of(texts["train"]), 0.25)
     assert [row["n_trained_documents"] for row in rows] == [len(chosen), 80]
     assert rows[0]["n_trained_bytes"] == sum(len(text.encode()) for text in chosen)
+
+
+def test_documents_are_not_kept(monkeypatch: pytest.MonkeyPatch, hand_made: Any, tmp_path: Path) -> None:
+    hand_made("a+b", alphabet="bytes").save(tmp_path / "pairs.json")
+    monkeypatch.setattr("harness.evaluate.texts._BATCH_CHARACTERS", 1 << 12)
+
+    class Document(str):
+        pass
+
+    alive: WeakSet[Document] = WeakSet()
+    most = 0
+
+    def documents() -> Iterator[str]:
+        nonlocal most
+        for text in words(1, "abcd", 400):
+            document = Document(text)
+            alive.add(document)
+            most = max(most, len(alive))
+            yield document
+
+    assert sum(map(len, documents())) > 3 << 12
+    text = Text("made up", "aa", documents)
+    of_mixtures = mixed({"aa": documents, "bb": documents}, {"half": {"aa": 0.5, "bb": 0.5}})
+    plan = Plan([257, 258], ["gpt2"], "priority", documents, [0.5, 1.0], text, of_mixtures,
+                [text, text._replace(language="bb")], models=[str(tmp_path / "pairs.json")])  # fmt: skip
+    assert len(sweep(plan, Bar()).rows) == 2 * (2 + 2) + 3
+    assert shared_documents(documents(), documents()).share == 1
+    assert 1 < most < 150
 
 
 # --- against published vocabularies ----------------------------------------------------------------------------
@@ -256,10 +295,16 @@ def test_a_single_document_has_no_interval(bpebench: Any, texts: dict[str, str],
 def test_mixtures_have_equal_bytes_in_the_given_shares() -> None:
     documents = {"aa": words(1, "abcd", 400), "bb": words(2, "éàüö", 300)}
     shares = {"half": {"aa": 0.5, "bb": 0.5}, "most": {"aa": 0.9, "bb": 0.1}, "aa alone": {"aa": 1.0}}
-    found = mixed(documents, shares)
+    made = mixed({name: partial(iter, some) for name, some in documents.items()}, shares)
+    found = {
+        name: {language: list(part.documents()) for language, part in parts.items()} for name, parts in made.items()
+    }
     n_bytes = {
         name: {language: sum(len(text.encode()) for text in some) for language, some in parts.items()}
         for name, parts in found.items()
+    }
+    assert n_bytes == {
+        name: {language: part.n_bytes for language, part in parts.items()} for name, parts in made.items()
     }
     totals = [sum(parts.values()) for parts in n_bytes.values()]
     assert max(totals) - min(totals) < 300

@@ -61,7 +61,7 @@ def test_the_curve_is_what_encoding_by_each_cut_model_gives(shape: str) -> None:
         assert curve.n_tokens[n_merges] == sum(counted)
         assert curve.bytes_per_token(n_merges) == curve.n_bytes.sum() / sum(counted)
         if n_merges in sizes:
-            assert curve.n_tokens_by_document[:, sizes.index(n_merges)].tolist() == counted
+            assert curve.n_tokens_by_group[:, sizes.index(n_merges)].tolist() == counted
 
 
 def test_a_text_counted_by_hand(hand_made: HandMade) -> None:
@@ -69,7 +69,7 @@ def test_a_text_counted_by_hand(hand_made: HandMade) -> None:
     model = hand_made("a+b ab+c", "_")
     curve = vocabulary_curve(model, ["abc_ab", "a"], [1])
     assert curve.n_tokens.tolist() == [7, 5, 4]
-    assert curve.n_tokens_by_document.tolist() == [[4], [1]]
+    assert curve.n_tokens_by_group.tolist() == [[4], [1]]
     assert [curve.bytes_per_token(k) for k in range(3)] == [7 / 7, 7 / 5, 7 / 4]
 
 
