@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import regex
@@ -23,61 +22,76 @@ _CHUNK = regex.compile(rf"\s|{SPACE_MARK}|(?:(?![\s{SPACE_MARK}])\X){{1,32}}")
 _CLUSTER = regex.compile(r"\X")
 _FIRST_BLOCK = 64
 
-Span = list[int]
-"""First byte, end byte, first code point, end code point; a token that cuts a character has it as a whole."""
+
+class Spelling:
+    """The bytes each id stands for in a text, in one array: without end-of-word marks, spaces for SentencePiece's."""
+
+    def __init__(self, model: Model) -> None:
+        """Take the tokens of `model`."""
+        by_id = model.bytes_by_id()
+        if model.end_of_word is not None:
+            end = model.end_of_word.encode()
+            marked = ((i, token) for i, token in enumerate(model.tokens) if token is not None and token.endswith(end))
+            by_id |= {i: token.removesuffix(end) for i, token in marked}
+        by_id |= {i: text.encode() for text, i in model.special_tokens.items()}
+        if model.unknown_id is not None:
+            by_id[model.unknown_id] = _UNKNOWN
+        n_ids = max(by_id, default=-1) + 2  # the last one for every id that is none
+        self._lengths = np.zeros(n_ids, np.int64)
+        self._lengths[list(by_id)] = [len(token) for token in by_id.values()]
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
+
+    def joined(self, ids: np.ndarray) -> tuple[bytes, np.ndarray]:
+        """Return the bytes of all tokens, and how many are of each."""
+        ids = np.minimum(ids, len(self._lengths) - 1)
+        lengths = self._lengths[ids]
+        places = np.repeat(self._starts[ids] - (np.cumsum(lengths) - lengths), lengths)
+        return self._bytes[places + np.arange(len(places))].tobytes(), lengths
 
 
-def spelled_bytes(model: Model) -> dict[int, bytes]:
-    """Return the bytes each id stands for in a text: without end-of-word marks, spaces for SentencePiece's marks."""
-    by_id = model.bytes_by_id()
-    if model.end_of_word is not None:
-        end = model.end_of_word.encode()
-        marked = ((i, token) for i, token in enumerate(model.tokens) if token is not None and token.endswith(end))
-        by_id |= {i: token.removesuffix(end) for i, token in marked}
-    by_id |= {i: text.encode() for text, i in model.special_tokens.items()}
-    if model.unknown_id is not None:
-        by_id[model.unknown_id] = _UNKNOWN
-    return by_id
+def borders_of(joined: bytes, lengths: np.ndarray, text: str, model: Model) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return first and end byte in `text` of each token up to the first whose place cannot be known, and whether the
+    tokens spell the text.
 
-
-def spans_of(tokens: Sequence[bytes], text: str, model: Model) -> tuple[list[Span | None], bool]:
-    """Return the span of each token, None where it cannot be known, and whether the tokens spell the text.
-
-    `tokens` are what `spelled_bytes` says of the ids; `text` has no surrogate.
+    `joined` and `lengths` are what `Spelling` says of the ids; `text` has no surrogate.
     """
-    data, joined = text.encode(), b"".join(tokens)
-    lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    ends = np.cumsum(lengths)
-    starts, n_known = ends - lengths, len(tokens)
-    if joined != data:
-        found = _Alignment(joined, text, data, model)
-        n_known = int(np.searchsorted(ends, found.at, side="right"))
-        starts, ends = found.through(starts[:n_known], ends[:n_known])
-    spans = np.stack([starts, ends, *_characters(data, starts, ends)], axis=1)
-    return [*spans.tolist(), *[None] * (len(tokens) - n_known)], joined == data
+    data, ends = text.encode(), np.cumsum(lengths)
+    starts = ends - lengths
+    if joined == data:
+        return starts, ends, True
+    found = _Alignment(joined, text, data, model)
+    n_known = int(np.searchsorted(ends, found.at, side="right"))
+    return *found.through(starts[:n_known], ends[:n_known]), False
 
 
-def _characters(data: bytes, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the code points that begin in or before each first byte, and end at or behind each end."""
+def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int]]:
+    """Return first byte, end byte, first and end code point of tokens; one that cuts a character has it as a whole."""
     begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
     before = np.concatenate([[0], np.cumsum(begins)])
     last = before[ends]
     within = before[np.minimum(starts + 1, len(data))] - 1
-    return np.where(starts < ends, within, last), last
+    spans: list[list[int]] = np.stack([starts, ends, np.where(starts < ends, within, last), last], axis=1).tolist()
+    return spans
 
 
-def piece_starts(pieces: Sequence[str], tokens: Sequence[bytes], model: Model) -> list[int] | None:
+def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np.ndarray | None:
     """Return the index of the token that begins each piece, as far as one does; None where they spell another text."""
     if model.sentencepiece is not None:
         pieces = [piece.replace(SPACE_MARK, " ") for piece in pieces]
     ends = np.cumsum([0, *(len(piece.encode()) for piece in pieces)])
-    borders = np.cumsum([0, *map(len, tokens)])
+    borders = np.cumsum([0, *lengths])
     if ends[-1] != borders[-1]:
         return None
-    found = np.searchsorted(borders[:-1], ends[:-1])
-    found = np.minimum(found, len(tokens) - 1)
-    starts: list[int] = np.unique(found[borders[found] == ends[:-1]]).tolist() if tokens else []
-    return starts
+    found = np.minimum(np.searchsorted(borders[:-1], ends[:-1]), max(len(lengths) - 1, 0))
+    return np.unique(found[borders[found] == ends[:-1]]) if len(lengths) else found[:0]
+
+
+def token_hex(joined: bytes, lengths: np.ndarray) -> list[str]:
+    """Return tokens in hex, the unknown one as an empty text."""
+    ends = np.cumsum(lengths)
+    tokens = (joined[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True))
+    return ["" if token == _UNKNOWN else token.hex() for token in tokens]
 
 
 @dataclass
@@ -187,9 +201,3 @@ class _Alignment:
             while end < len(self.text) and not self.text[end].isspace() and self.text[end].encode() not in known:
                 end += 1
         return self.text[self.place : end]
-
-
-def token_hex(tokens: Sequence[bytes]) -> list[str]:
-    """Return tokens in hex, the unknown one as an empty text."""
-    written: Any = ("" if token == _UNKNOWN else token.hex() for token in tokens)
-    return list(written)

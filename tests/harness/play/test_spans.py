@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import impls
-from harness.play.spans import piece_starts, spans_of, spelled_bytes
+from harness.play.spans import Spelling, borders_of, piece_starts, spans_of
 from impls.core.errors import Missing, Unsupported
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
@@ -18,10 +19,13 @@ TEXT = "héllo wörld  👩🏽‍🚀 öğrendiklerimiz\n\tשלום e\u0301 <s>
 
 
 def spans(implementation: str, model: impls.Model, text: str) -> tuple[list[bytes], list[list[int] | None]]:
-    spelled = spelled_bytes(model)
     ids = impls.load(implementation, model).encode(text, disallowed_special=())
-    tokens = [spelled[i] for i in ids]
-    return tokens, spans_of(tokens, text, model)[0]
+    joined, lengths = Spelling(model).joined(np.array(ids, np.int64))
+    starts, ends, _ = borders_of(joined, lengths, text, model)
+    found = spans_of(starts, ends, text.encode())
+    ends = np.cumsum(lengths)
+    tokens = [joined[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return tokens, [*found, *[None] * (len(ids) - len(found))]
 
 
 def sliced(text: str, span: list[int] | None) -> tuple[bytes, str]:
@@ -126,22 +130,23 @@ def test_spaces_that_are_left_out_belong_to_no_token_and_an_unknown_one_has_its_
 
 def test_a_span_that_cannot_be_known_is_none_from_there_on(model_file: Path) -> None:
     model = impls.Model.load(model_file)
-    found, same = spans_of([b"hello", b" ", b"moon", b"!"], "hello world!", model)
-    assert found == [[0, 5, 0, 5], [5, 6, 5, 6], None, None]
+    starts, ends, same = borders_of(b"hello moon!", np.array([5, 1, 4, 1]), "hello world!", model)
+    assert spans_of(starts, ends, b"hello world!") == [[0, 5, 0, 5], [5, 6, 5, 6]]
     assert not same
 
 
 def test_no_text_has_no_spans(model_file: Path) -> None:
-    assert spans_of([], "", impls.Model.load(model_file)) == ([], True)
+    assert spans("priority", impls.Model.load(model_file), "") == ([], [])
 
 
 def test_pieces_begin_at_tokens(model_file: Path) -> None:
     model = impls.Model.load(model_file)
     tokens, _ = spans("priority", model, TEXT)
     pieces = impls.load("priority", model).pieces(TEXT)
-    starts = piece_starts(pieces, tokens, model)
+    lengths = np.array([len(token) for token in tokens])
+    starts = piece_starts(pieces, lengths, model)
     assert starts is not None
     ends = [*starts[1:], len(tokens)]
     joined = [b"".join(tokens[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
     assert joined == pieces
-    assert piece_starts(["another text"], tokens, model) is None
+    assert piece_starts(["another text"], lengths, model) is None
