@@ -11,14 +11,16 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.records import Disagreement
+from harness.report.charts.speed import release_charts
 from harness.report.page.run import KIND_MARKS
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
 from harness.report.site import tables as site_tables
-from harness.report.site.barometer import barometer, machine_name
+from harness.report.site.barometer import barometer
 from harness.report.site.blocks import (
     Block,
     chart_blocks,
+    charts_command,
     distinct,
     only_trains,
     pareto,
@@ -28,7 +30,7 @@ from harness.report.site.blocks import (
     warning_notes,
 )
 from harness.report.site.evidence import Evidence, evidence, slug_of, summary
-from harness.report.site.versions import by_machine, date_of, history_rows
+from harness.report.site.versions import by_machine, date_of, history_rows, machine_name, release_rows
 from harness.report.table import grouped, table_of
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
@@ -254,6 +256,11 @@ class Site:
             block["view"]["folded"] = False
             lead = "Runs of one machine only; every implementation with its version, of our own with the commit."
             sections.append(section_of("history", "Versions over time", [block]) | {"lead": lead})
+        if releases := list(release_rows(self.every_run)):
+            command = "bpebench run --release NAME==VERSION"
+            found = table_block(table_of("releases", releases), command)
+            blocks = [found, *chart_blocks(release_charts(releases), command)]
+            sections.append(section_of("releases", "Releases of a package", blocks))
         lead = "Every recorded run: machine, date, versions, the command that repeats it, and all its tables."
         return self._page(here, heading, lead, sections)
 
@@ -278,7 +285,7 @@ class Site:
             found = run.tables(DEFAULT_PRICE_PER_MILLION)
             blocks = [table_block(found[name], run.label, name) for name in names if name in found]
             if blocks:
-                sections.append(self._run_section(run, [*chart_blocks(charts(run), run), *blocks]))
+                sections.append(self._run_section(run, [*chart_blocks(charts(run), charts_command(run)), *blocks]))
         return sections
 
     def _run_section(self, run: Run, blocks: list[Block]) -> Block:
