@@ -114,7 +114,8 @@ class Playground:
             try:
                 return await self._column(column, source, tasks.encode, asked.text, pieces, asked.allow_special)
             except Exception as error:
-                empty = ColumnAnswer([], [], None, None, None, "", _reason(error), _verdict(error))
+                _, verdict, reason = _judged(error)
+                empty = ColumnAnswer([], [], None, None, None, "", reason, verdict)
                 return msgspec.json.encode(empty)
 
         answers = await asyncio.gather(*map(answer, asked.columns, sources))
@@ -129,7 +130,8 @@ class Playground:
         try:
             answer = await self._column(asked.column, source, tasks.follow, asked.follower, asked.base, *edit)
         except Exception as error:
-            answer = packed({"error": _reason(error), "verdict": _verdict(error)})
+            _, verdict, reason = _judged(error)
+            answer = packed({"error": reason, "verdict": verdict})
         return Response(answer, media_type="application/octet-stream")
 
     async def _column(self, column: Column, source: tuple[str, tasks.Source], function: Any, *arguments: Any) -> bytes:
@@ -205,7 +207,7 @@ class Playground:
         except TimeoutError:
             yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")
         except (BPEError, Stopped, Busy) as error:
-            yield _event("error", _reason(error))
+            yield _event("error", _judged(error)[2])
         finally:
             self._n_trainings -= 1
             ending = asyncio.ensure_future(self.workers.forget(key))
@@ -245,18 +247,17 @@ def _n_bytes(text: str, most: int) -> int:
     return n_bytes
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, Stopped):
-        return error.reason
-    return message_of(error) if isinstance(error, BPEError | Busy) else describe(error)
-
-
-def _verdict(error: Exception) -> Any:
-    if isinstance(error, Stopped):
-        return error.status
-    if isinstance(error, Busy):
-        return "busy"
-    return "unsupported" if isinstance(error, Unsupported | Missing) else "error"
+def _judged(error: Exception) -> tuple[int, Any, str]:
+    """Return of an error the status of HTTP, the verdict of a column, and the reason."""
+    match error:
+        case Stopped():
+            return 503, error.status, error.reason
+        case Busy():
+            return 503, "busy", message_of(error)
+        case BPEError():
+            verdict = "unsupported" if isinstance(error, Unsupported | Missing) else "error"
+            return 404 if isinstance(error, UnknownName) else 422, verdict, message_of(error)
+    return 500, "error", describe(error)
 
 
 def _http_problem(_: Request, error: HTTPException) -> Response:
@@ -264,11 +265,8 @@ def _http_problem(_: Request, error: HTTPException) -> Response:
 
 
 def _problem(_: Request, error: Exception) -> Response:
-    if isinstance(error, BPEError):
-        return problem(404 if isinstance(error, UnknownName) else 422, message_of(error))
-    if isinstance(error, Stopped | Busy):
-        return problem(503, _reason(error))
-    return problem(500, "this is a fault of the playground; its terminal says more")
+    status, _verdict, reason = _judged(error)
+    return problem(status, reason if status != 500 else "this is a fault of the playground; its terminal says more")
 
 
 def _json(value: Any) -> Response:

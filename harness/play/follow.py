@@ -15,7 +15,8 @@ import numpy as np
 
 import impls
 from harness.play.messages import MAX_TEXT_BYTES
-from harness.play.spans import Spelling, borders_of, piece_starts, token_hex
+from harness.play.spans import Spelling, piece_starts, token_hex
+from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError
 from impls.core.incremental import Incremental
 
@@ -26,22 +27,33 @@ MOST_SPLIT_BYTES = 256 << 10
 class Tokens:
     """The tokens of a text, and which bytes of it each comes from."""
 
-    def __init__(self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int]) -> None:
-        """Find the borders of `ids`; raise `BPEError` for what are no ids."""
+    def __init__(
+        self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int], allowed: SpecialSet = ()
+    ) -> None:
+        """Find the borders of `ids`, which `text` has with special tokens `allowed`; raise `BPEError` for no ids."""
         self.tokenizer, self.text, self.data = tokenizer, text, text.encode()
         self.ids = np.array(ids) if ids else np.zeros(0, np.int64)
         if self.ids.dtype.kind != "i" or self.ids.ndim != 1 or self.ids.min(initial=0) < 0:
             raise BPEError(f"{tokenizer.name}: gave something other than a list of token ids")
         self.joined, self.lengths = spelling.joined(self.ids)
-        self.starts, self.ends, self.spell = borders_of(self.joined, self.lengths, text, tokenizer.model)
+        self.ends = np.cumsum(self.lengths)
+        self.starts = self.ends - self.lengths
+        self.spell, self.note = self.joined == self.data, ""
+        if not self.spell:
+            self._trace(allowed)
 
-    @property
-    def note(self) -> str:
-        """What must be said of the tokens."""
-        if len(self.starts) == len(self.ids):
-            return ""
-        first = len(self.starts) + 1
-        return f"this vocabulary rewrites texts; from token {first} on the place of a token in the text is unknown"
+    def _trace(self, allowed: SpecialSet) -> None:
+        """Find the borders in a text that the model rewrites; none where the ids do not spell it."""
+        try:
+            ids, spans = self.tokenizer.encode_with_offsets(
+                self.text, unit="byte", allowed_special=allowed, disallowed_special=()
+            )
+        except BPEError:
+            ids = None
+        if ids != self.ids.tolist():
+            spans = np.zeros((0, 2), np.int64)
+            self.note = "the tokens do not spell the text, so their places in it are unknown"
+        self.starts, self.ends = spans.T
 
     def pieces(self) -> np.ndarray | None:
         """Return the tokens that begin pieces; None beside special tokens, which the pieces of a text do not know."""

@@ -23,6 +23,7 @@ from harness.play.follow import Followed, Tokens, packed
 from harness.play.messages import ColumnAnswer, DropoutChoice
 from harness.play.spans import Spelling, spans_of
 from harness.play.steps import steps_of
+from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError, InvalidFile, InvalidModel
 from impls.formats import load_with_format, own
 from impls.formats.files import without_collecting
@@ -103,10 +104,11 @@ def describe_file(content: bytes) -> tuple[str, int, list[str]]:
 def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     """Return the `ColumnAnswer` of the first column, as JSON."""
     tokenizer = _tokenizer(0)
+    allowed: SpecialSet = "all" if allow_special else ()
     start = perf_counter()
-    ids = tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
+    ids = tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
     seconds = perf_counter() - start
-    found = Tokens(tokenizer, _held.spelling, text, ids)
+    found = Tokens(tokenizer, _held.spelling, text, ids, allowed)
     spans = spans_of(found.starts, found.ends, found.data)
     answer = ColumnAnswer(
         ids=found.ids.tolist(),

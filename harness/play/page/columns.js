@@ -76,7 +76,7 @@ class Column {
     const figures = error ? {} : {
       tokens: figure(ids.length),
       "bytes/token": ids.length ? figure(bytes.length / ids.length, 2) : "–",
-      [edited ? "time of the edit" : "time"]: `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`,
+      [edited ? "edited in" : "time"]: `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`,
       ...(state.price === null ? {} : { price }),
     };
     this.figures.replaceChildren(...Object.entries(figures).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
