@@ -49,9 +49,9 @@ _REQUIRED = (
     "packages", "suite", "digests", "noise_floor", "protocol",
 )  # fmt: skip
 _OTHERS = (
-    "seed", "estimate_seconds", "resumed", "load_before", "load_after", "physical_cores", "caches_bytes", "governor",
-    "turbo", "virtual", "free_memory_taken_back", "python_compiler", "unicode", "thread_variables", "pinning",
-    "resolution", "warnings",
+    "seed", "estimate_seconds", "resumed", "load_before", "load_after", "cpu_generation", "physical_cores",
+    "caches_bytes", "governor", "turbo", "virtual", "free_memory_taken_back", "python_compiler", "unicode",
+    "thread_variables", "pinning", "resolution", "warnings",
 )  # fmt: skip
 _SEVERAL = ("sustained", "warm-other")
 """States whose records do not have one text."""

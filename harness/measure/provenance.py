@@ -44,6 +44,7 @@ def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
 
     return {
         "cpu": cpu_model(),
+        "cpu_generation": cpu_generation(),
         "cores": os.cpu_count(),
         "usable_cores": len(placement.cores()),
         "physical_cores": psutil.cpu_count(logical=False),
@@ -81,6 +82,17 @@ def cpu_model() -> str | None:
 
         return str(cpuinfo.get_cpu_info()["brand_raw"])
     return None
+
+
+def cpu_generation() -> str | None:
+    """Return what tells processors of one name apart, such as `family 26 model 2 AVX-512`, None where unknown."""
+    found = dict(re.findall(r"^(cpu family|model|flags)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE))
+    if not {"cpu family", "model"} <= set(found):
+        return None
+    width = {"avx512f": " AVX-512", "avx2": " AVX2"}
+    flags = found.get("flags", "").split()
+    vectors = next((name for flag, name in width.items() if flag in flags), "")
+    return f"family {found['cpu family'].strip()} model {found['model'].strip()}{vectors}"
 
 
 def _read(path: Path) -> str:

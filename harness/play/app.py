@@ -21,6 +21,7 @@ import impls
 from harness.data import sample_parts
 from harness.failures import describe, message_of
 from harness.play import tasks
+from harness.play.follow import MOST_SPLIT_BYTES, packed
 from harness.play.guard import Guard, body_of, problem
 from harness.play.messages import (
     MAX_EXPLAINED_BYTES,
@@ -31,6 +32,7 @@ from harness.play.messages import (
     ColumnAnswer,
     EncodeRequest,
     ExplainRequest,
+    FollowRequest,
     ModelAnswer,
     StepsRequest,
     TrainRequest,
@@ -47,8 +49,6 @@ from impls.core.text.patterns import resolve
 LIMIT_SECONDS = 5.0
 TRAINING_SECONDS = 60.0
 MOST_TRAININGS = 2
-MOST_SPLIT_BYTES = 256 << 10
-"""Of a text whose pieces are found unasked."""
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
 
 Asked = TypeVar("Asked")
@@ -80,6 +80,7 @@ class Playground:
         app = Starlette(
             routes=[
                 Route("/api/encode", self.encode, methods=["POST"]),
+                Route("/api/follow", self.follow, methods=["POST"]),
                 Route("/api/explain", self.explain, methods=["POST"]),
                 Route("/api/steps", self.steps, methods=["POST"]),
                 Route("/api/train", self.train, methods=["POST"]),
@@ -108,22 +109,35 @@ class Playground:
         n_bytes = _n_bytes(asked.text, MAX_TEXT_BYTES)
         pieces = n_bytes <= MOST_SPLIT_BYTES if asked.pieces is None else asked.pieces
         sources = self.store.sources(asked.columns)
-        answers = await asyncio.gather(
-            *(
-                self._column(column, source, asked.text, pieces, asked.allow_special)
-                for column, source in zip(asked.columns, sources, strict=True)
-            )
-        )
+
+        async def answer(column: Column, source: tuple[str, tasks.Source]) -> bytes:
+            try:
+                return await self._column(column, source, tasks.encode, asked.text, pieces, asked.allow_special)
+            except Exception as error:
+                _, verdict, reason = _judged(error)
+                empty = ColumnAnswer([], [], None, None, None, "", reason, verdict)
+                return msgspec.json.encode(empty)
+
+        answers = await asyncio.gather(*map(answer, asked.columns, sources))
         return _json_bytes(b'{"columns":[' + b",".join(answers) + b"]}")
 
-    async def _column(self, column: Column, source: tuple[str, tasks.Source], *arguments: Any) -> bytes:
-        key = ("encode", column.implementation, column.model)
+    async def follow(self, request: Request) -> Response:
+        """Answer `FollowRequest`."""
+        asked = await _read(request, FollowRequest)
+        _n_bytes(asked.text, MAX_TEXT_BYTES)
+        (source,) = self.store.sources([asked.column])
+        edit = asked.start, asked.stop, asked.text
         try:
-            answer: bytes = await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
-            return answer
+            answer = await self._column(asked.column, source, tasks.follow, asked.follower, asked.base, *edit)
         except Exception as error:
-            empty = ColumnAnswer([], [], None, None, None, "", _reason(error), _verdict(error))
-            return msgspec.json.encode(empty)
+            _, verdict, reason = _judged(error)
+            answer = packed({"error": reason, "verdict": verdict})
+        return Response(answer, media_type="application/octet-stream")
+
+    async def _column(self, column: Column, source: tuple[str, tasks.Source], function: Any, *arguments: Any) -> bytes:
+        key = ("encode", column.implementation, column.model)
+        answer: bytes = await self.workers.call(key, [source], function, *arguments, seconds=self._seconds)
+        return answer
 
     async def explain(self, request: Request) -> Response:
         """Answer `ExplainRequest`."""
@@ -193,7 +207,7 @@ class Playground:
         except TimeoutError:
             yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")
         except (BPEError, Stopped, Busy) as error:
-            yield _event("error", _reason(error))
+            yield _event("error", _judged(error)[2])
         finally:
             self._n_trainings -= 1
             ending = asyncio.ensure_future(self.workers.forget(key))
@@ -233,18 +247,17 @@ def _n_bytes(text: str, most: int) -> int:
     return n_bytes
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, Stopped):
-        return error.reason
-    return message_of(error) if isinstance(error, BPEError | Busy) else describe(error)
-
-
-def _verdict(error: Exception) -> Any:
-    if isinstance(error, Stopped):
-        return error.status
-    if isinstance(error, Busy):
-        return "busy"
-    return "unsupported" if isinstance(error, Unsupported | Missing) else "error"
+def _judged(error: Exception) -> tuple[int, Any, str]:
+    """Return of an error the status of HTTP, the verdict of a column, and the reason."""
+    match error:
+        case Stopped():
+            return 503, error.status, error.reason
+        case Busy():
+            return 503, "busy", message_of(error)
+        case BPEError():
+            verdict = "unsupported" if isinstance(error, Unsupported | Missing) else "error"
+            return 404 if isinstance(error, UnknownName) else 422, verdict, message_of(error)
+    return 500, "error", describe(error)
 
 
 def _http_problem(_: Request, error: HTTPException) -> Response:
@@ -252,11 +265,8 @@ def _http_problem(_: Request, error: HTTPException) -> Response:
 
 
 def _problem(_: Request, error: Exception) -> Response:
-    if isinstance(error, BPEError):
-        return problem(404 if isinstance(error, UnknownName) else 422, message_of(error))
-    if isinstance(error, Stopped | Busy):
-        return problem(503, _reason(error))
-    return problem(500, "this is a fault of the playground; its terminal says more")
+    status, _verdict, reason = _judged(error)
+    return problem(status, reason if status != 500 else "this is a fault of the playground; its terminal says more")
 
 
 def _json(value: Any) -> Response:

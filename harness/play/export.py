@@ -23,7 +23,7 @@ def exported(store: Store, columns: list[Column], text: str) -> str:
     answers = {}
     for column, source in zip(columns, store.sources(columns), strict=True):
         tasks.prepare([source])
-        answers[f"{column.implementation} {column.model}"] = msgspec.Raw(tasks.encode(text, True, False))
+        answers[f"{column.implementation} {column.model}"] = tasks.follow("saved", None, 0, 0, text)
     choices = {
         "implementations": [{"name": name} for name in dict.fromkeys(column.implementation for column in columns)],
         "models": [{"name": name} for name in dict.fromkeys(column.model for column in columns)],

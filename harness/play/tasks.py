@@ -19,9 +19,11 @@ import msgspec
 
 import impls
 from harness.explain.readable import readable
+from harness.play.follow import Followed, Tokens, packed
 from harness.play.messages import ColumnAnswer, DropoutChoice
-from harness.play.spans import piece_starts, spans_of, spelled_bytes, token_hex
+from harness.play.spans import Spelling, spans_of
 from harness.play.steps import steps_of
+from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError, InvalidFile, InvalidModel
 from impls.formats import load_with_format, own
 from impls.formats.files import without_collecting
@@ -29,6 +31,8 @@ from impls.registry import learn
 
 Source = str | bytes
 """The name of a model, or the content of its file."""
+MOST_FOLLOWED = 12
+"""Texts of pages."""
 FEWEST_MERGES = 25
 """Of one part of a training."""
 
@@ -39,7 +43,9 @@ class _Held:
 
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
-    spelled: dict[int, bytes] = field(default_factory=dict)
+    spelling: Spelling = field(init=False)
+    followed: dict[str, Followed] = field(default_factory=dict)
+    """By follower, the one used last at the end."""
     training: _Training | None = None
 
 
@@ -47,14 +53,15 @@ _held = _Held()
 
 
 def prepare(columns: Sequence[tuple[str, Source]]) -> None:
-    """Load the models of (implementation, source); let the first encode, so that what it compiles is compiled."""
+    """Load the models of (implementation, source); let the first encode and follow, to make now what that takes."""
     models = {source: _model_of(source) for _, source in columns}
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()
+    _held.followed.clear()
     if columns:
-        _held.spelled = spelled_bytes(_held.columns[0][1])
+        _held.spelling = Spelling(_held.columns[0][1])
         with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is said when it is asked
-            _tokenizer(0).encode("warm", disallowed_special=())
+            _tokenizer(0).incremental("warm", disallowed_special=())
 
 
 def _tokenizer(index: int) -> impls.Tokenizer:
@@ -97,37 +104,37 @@ def describe_file(content: bytes) -> tuple[str, int, list[str]]:
 def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     """Return the `ColumnAnswer` of the first column, as JSON."""
     tokenizer = _tokenizer(0)
-    model = tokenizer.model
+    allowed: SpecialSet = "all" if allow_special else ()
     start = perf_counter()
-    ids = tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
+    ids = tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
     seconds = perf_counter() - start
-    if not all(type(i) is int and i >= 0 for i in ids):
-        raise BPEError(f"{tokenizer.name}: gave something other than a list of token ids")
-    spelled = _held.spelled
-    tokens = [spelled.get(i, b"") for i in ids]
-    spans, same = spans_of(tokens, text, model)
-    note = ""
-    if None in spans:
-        first = spans.index(None)
-        note = f"this vocabulary rewrites texts; from token {first + 1} on the place of a token in the text is unknown"
+    found = Tokens(tokenizer, _held.spelling, text, ids, allowed)
+    spans = spans_of(found.starts, found.ends, found.data)
     answer = ColumnAnswer(
-        ids=ids,
-        spans=spans,
-        pieces=_pieces(tokenizer, text, ids, tokens) if pieces else None,
-        tokens=None if same else token_hex(tokens),
+        ids=found.ids.tolist(),
+        spans=[*spans, *[None] * (len(ids) - len(spans))],
+        pieces=None if not pieces or (begins := found.pieces()) is None else begins.tolist(),
+        tokens=found.tokens(),
         seconds=seconds,
-        note=note,
+        note=found.note,
         error=None,
     )
     return msgspec.json.encode(answer)
 
 
-def _pieces(tokenizer: impls.Tokenizer, text: str, ids: list[int], tokens: list[bytes]) -> list[int] | None:
-    """Return the tokens that begin pieces; None beside special tokens, which the pieces of a text do not know."""
-    whole = tokenizer.model.whole_token_ids.values()
-    if tokenizer.model.belongs_to is not None or (whole and not set(whole).isdisjoint(ids)):
-        return None
-    return piece_starts(tokenizer.pieces(text), tokens, tokenizer.model)
+@without_collecting()
+def follow(follower: str, base: int | None, start: int, stop: int, text: str) -> bytes:
+    """Return what an edit changes of the tokens of the first column; see `FollowRequest`."""
+    followed = _held.followed.pop(follower, None)
+    if base is None:
+        followed = Followed(_tokenizer(0), _held.spelling)
+    elif followed is None or followed.version != base:
+        return packed({"again": True})
+    answer = followed.change(start, stop, text)
+    _held.followed[follower] = followed
+    if len(_held.followed) > MOST_FOLLOWED:
+        del _held.followed[next(iter(_held.followed))]
+    return answer
 
 
 def explain(text: str) -> bytes:

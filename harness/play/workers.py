@@ -94,11 +94,10 @@ class Workers:
         try:
             async with asyncio.timeout(QUEUE_SECONDS):
                 await slot.lock.acquire()
-        except TimeoutError:
+        except BaseException as error:
             slot.n_users -= 1
-            raise Busy("other requests are still running; try again") from None
-        except BaseException:
-            slot.n_users -= 1
+            if isinstance(error, TimeoutError):
+                raise Busy("other requests are still running; try again") from None
             raise
         try:
             await self._make_room(slot)

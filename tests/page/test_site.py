@@ -14,12 +14,12 @@ from built_site import ROOT, document, view_data
 from harness.records import RecordError
 from harness.report.run import Run
 from harness.report.site.build import MOST_BYTES, gather, write_site
-from harness.report.site.pages import PAGES, Site
+from harness.report.site.pages import Site, page_texts
 
 
 def test_every_page_is_there_and_the_site_is_light(site_folder: Path) -> None:
     files = [path for path in site_folder.rglob("*") if path.is_file()]
-    assert {path.name for path in site_folder.glob("*.html")} == {f"{name}.html" for name, _ in PAGES}
+    assert {path.name for path in site_folder.glob("*.html")} == {f"{name}.html" for name in page_texts()}
     runs = [path.parent.name for path in (ROOT / "results").glob("*/records.jsonl") if path.parent.name != "local"]
     assert {path.stem for path in (site_folder / "runs").iterdir()} == set(runs)
     assert len(list((site_folder / "badges").glob("*.svg"))) > 50

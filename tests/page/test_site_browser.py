@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.report.site.pages import PAGES
+from harness.report.site.pages import page_texts
 
 pytestmark = pytest.mark.page
 
@@ -122,7 +122,7 @@ def test_tables_and_charts_can_be_taken_away(open_page: Any, site_folder: Path) 
 def test_no_page_is_wider_than_the_window_or_complains(open_page: Any, site_folder: Path, width: int) -> None:
     for scheme in ("light", "dark"):
         watched = open_page(site_folder / "index.html", scheme=scheme, width=width)
-        for name in [*(f"{name}.html" for name, _ in PAGES), "runs/2026-11-23-epyc-tour.html"]:
+        for name in [*(f"{name}.html" for name in page_texts()), "runs/2026-11-23-epyc-tour.html"]:
             watched.page.goto((site_folder / name).as_uri())
             watched.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
             assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, name

@@ -14,8 +14,8 @@ from impls import BPEError
 NOT_RANKED_TASKS = ("train", "load")
 """Tasks that do not show how fast a tokenizer encodes and decodes."""
 _MACHINE_FACTS = {
-    "cpu": "processor", "architecture": "architecture", "cores": "cores", "physical_cores": "cores",
-    "usable_cores": "usable cores", "caches_bytes": "caches",
+    "cpu": "processor", "cpu_generation": "generation of the processor", "architecture": "architecture",
+    "cores": "cores", "physical_cores": "cores", "usable_cores": "usable cores", "caches_bytes": "caches",
 }  # fmt: skip
 """Facts of `machine.json` that identify a machine, and their names in messages."""
 _SAME_MEMORY = 0.02

@@ -1,8 +1,8 @@
 // The columns of the first tab: each asks for itself, so a slow one holds up no other, and shows only its newest answer.
 
 import { account } from "./account.js";
-import { json } from "./api.js";
 import { $, figure, fill, h, hex, plural } from "./dom.js";
+import { Follower, points } from "./follow.js";
 import { choices, keep, state } from "./state.js";
 import { TokenView } from "./tokens.js";
 
@@ -38,6 +38,8 @@ class Column {
   }
 
   name() {
+    const { implementation, model } = this.follower?.column ?? {};
+    if (implementation !== this.chosen.implementation || model !== this.chosen.model) this.follower = new Follower(this.chosen);
     fill(this.selects[0], choices.implementations, this.chosen.implementation);
     fill(this.selects[1], choices.models, this.chosen.model);
     this.box.setAttribute("aria-label", `Tokens of ${this.chosen.implementation} on ${this.chosen.model}`);
@@ -49,18 +51,17 @@ class Column {
     this.running = true;
     const waiting = setTimeout(() => this.element.classList.add("waiting"), 150);
     while (this.done !== version) {
-      const asked = version, now = bytes, { implementation, model } = this.chosen;
+      const asked = version, now = bytes, follower = this.follower;
       let answer;
       try {
-        ({ columns: [answer] } = await json("/api/encode", { text, columns: [{ implementation, model }] }));
+        answer = await follower.answer(text, now);
       } catch (error) {
-        answer = { ids: [], spans: [], pieces: null, tokens: null, seconds: null, note: "", error: error.message, verdict: "error" };
+        answer = { error: error.message, verdict: "error" };
       }
-      const stale = asked !== version || implementation !== this.chosen.implementation || model !== this.chosen.model;
-      if (stale) continue; // a newer text or choice waits: this answer is dropped
+      if (asked !== version || follower !== this.follower) continue; // a newer text or choice waits: this is not shown
       this.done = asked;
-      this.answer = answer;
-      this.view.show(answer, now);
+      this.answer = answer.error ? { ids: [], starts: [], ends: [], tokens: null, note: "", ...answer } : answer;
+      this.view.show(this.answer, now);
       this.detail.replaceChildren();
     }
     clearTimeout(waiting);
@@ -70,13 +71,12 @@ class Column {
   }
 
   showFigures() {
-    const { ids, seconds, error } = this.answer;
+    const { ids, seconds, edited, error } = this.answer;
     const price = state.price === null ? "–" : figure((state.price * ids.length) / 1e6, 6).replace(/0+$/, "").replace(/\.$/, "");
-    const milliseconds = seconds === null ? "–" : `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`;
     const figures = error ? {} : {
       tokens: figure(ids.length),
       "bytes/token": ids.length ? figure(bytes.length / ids.length, 2) : "–",
-      time: milliseconds,
+      [edited ? "edited in" : "time"]: `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`,
       ...(state.price === null ? {} : { price }),
     };
     this.figures.replaceChildren(...Object.entries(figures).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
@@ -100,14 +100,17 @@ class Column {
     const { view } = this;
     const known = index < view.known;
     const token = known || view.answer.tokens !== null ? view.bytesOf(index) : null;
-    const span = known ? view.answer.spans[index] : null;
+    const [start, end] = known ? [view.starts[index], view.ends[index]] : [];
     const parts = [h("b", {}, `id ${view.ids[index]}`), ` · token ${index + 1} of ${figure(view.n)}`];
     if (token) parts.push(" · ", h("code", {}, token.length > 24 ? `${hex(token.subarray(0, 24))} …` : hex(token)));
-    parts.push(span ? ` · bytes ${span[0]}–${span[1]}, characters ${span[2]}–${span[3]}` : " · place in the text unknown");
-    if (span) parts.push(h("button", { class: "plain", onclick: () => openSteps(this.chosen.model, this.pieceAt(index)) }, "merge by merge"));
+    if (known) { // a token that cuts a character has it as a whole
+      const last = points(bytes, 0, end), first = start < end ? points(bytes, 0, start + 1) - 1 : last;
+      parts.push(` · bytes ${start}–${end}, characters ${first}–${last}`);
+    } else parts.push(" · place in the text unknown");
+    if (known) parts.push(h("button", { class: "plain", onclick: () => openSteps(this.chosen.model, this.pieceAt(index)) }, "merge by merge"));
     this.detail.replaceChildren(...parts);
     pointed(view, index);
-    for (const other of shown) if (other !== this && span && other.answer) other.view.reveal(span[0], span[1]);
+    for (const other of shown) if (other !== this && known && other.answer) other.view.reveal(start, end);
     pointed(view, index);
   }
 
@@ -115,7 +118,7 @@ class Column {
   pieceAt(index) {
     const { view } = this;
     let first = index;
-    while (first > 0 && !view.begins[first] && view.answer.pieces !== null) first--;
+    while (first > 0 && !view.begins[first] && view.answer.pieces) first--;
     return new TextDecoder().decode(bytes.subarray(view.starts[first], view.starts[first] + 600)).replace(/\ufffd+$/, "");
   }
 }

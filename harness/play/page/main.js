@@ -3,6 +3,7 @@
 import { ask, isSaved, json } from "./api.js";
 import { addColumn, onSteps, showColumns, showPrice, showText } from "./columns.js";
 import { $, directionOf, fill, plural } from "./dom.js";
+import { points } from "./follow.js";
 import { showLanguages } from "./languages.js";
 import { choices, fits, keep, kept, state } from "./state.js";
 import { showSteps, startSteps } from "./steps.js";
@@ -37,8 +38,7 @@ function textChanged() {
   const tooLong = bytes.length > MOST_BYTES;
   complain(tooLong ? `The text has ${plural(bytes.length, "byte")}; at most ${plural(MOST_BYTES, "byte")} are encoded here.` : "");
   if (tooLong) return;
-  let n_characters = 0;
-  for (let i = 0; i < bytes.length; i++) n_characters += (bytes[i] & 0xc0) !== 0x80;
+  const n_characters = points(bytes, 0, bytes.length);
   state.text = text.toWellFormed(); // as it was encoded: a lone surrogate is U+FFFD
   $("text").dir = directionOf(text); // `auto` takes seconds where a text is long
   $("size").textContent = `${plural(bytes.length, "byte")}, ${plural(n_characters, "character")}${fits() ? "" : "; too long for the address"}`;
@@ -74,7 +74,7 @@ async function addFile(file) {
 function listen() {
   $("text").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(textChanged, 20 + $("text").value.length / 8000);
+    timer = setTimeout(textChanged, 20 + $("text").value.length / 25_000);
   });
   $("price").addEventListener("input", () => {
     const price = $("price").valueAsNumber;

@@ -2,7 +2,7 @@
 
 import { directionOf, fromHex, h, shownBytes } from "./dom.js";
 
-const FEWEST = 120, MOST = 280, NEWLINE = 10;
+const FEWEST = 120, MOST = 280, FEW = 4, NEWLINE = 10; // tokens of a block, blocks that are always shown
 let n_views = 0;
 
 export class TokenView {
@@ -15,7 +15,7 @@ export class TokenView {
     this.active = -1;
     this.brought = null; // the token to stay in view while blocks around it get their height
     for (const name of ["wheel", "pointerdown", "touchmove"]) box.addEventListener(name, () => { this.brought = null; }, { passive: true });
-    this.clear();
+    Object.assign(this, { n: 0, known: 0, blocks: [], byElement: new Map() });
     this.watcher = new IntersectionObserver((entries) => this.#seen(entries), { root: box, rootMargin: "600px" });
     box.addEventListener("pointerover", (event) => on.point(this, this.#indexOf(event.target)));
     box.addEventListener("pointerleave", () => on.point(this, null));
@@ -27,28 +27,25 @@ export class TokenView {
     box.addEventListener("focus", () => this.active < 0 && this.n > 0 && this.choose(0));
   }
 
-  clear() {
-    this.n = 0;
-    this.known = 0;
-    this.blocks = [];
-    this.box.replaceChildren();
-  }
-
   show(answer, bytes) {
-    const n = (this.n = answer.ids.length);
-    Object.assign(this, { answer, bytes, ids: answer.ids, active: Math.min(this.active, n - 1), differs: null, brought: null });
-    const unknown = answer.spans.indexOf(null);
-    const known = (this.known = unknown < 0 ? n : unknown);
-    this.starts = new Int32Array(known);
-    this.ends = new Int32Array(known);
-    for (let i = 0; i < known; i++) {
-      const span = answer.spans[i];
-      this.starts[i] = span[0];
-      this.ends[i] = span[1];
-    }
+    const same = this.#unchanged(answer);
+    const { ids, starts, ends } = answer, n = ids.length, shift = n - this.n;
+    Object.assign(this, { answer, bytes, ids, starts, ends, n, active: Math.min(this.active, n - 1), differs: null, brought: null });
+    this.known = starts.length; // from there on the place of a token is not known
     this.begins = new Uint8Array(n);
     for (const i of answer.pieces ?? []) this.begins[i] = 1;
-    this.#layOut();
+    this.#layOut(...same, shift);
+  }
+
+  // How many tokens at the beginning and at the end are shown as they are in `answer`; blocks of a long text are kept.
+  #unchanged(answer) {
+    const [old, now] = [this.answer, answer];
+    if (this.blocks.length < FEW || [old, now].some((one) => one.error || one.pieces || one.tokens)) return [0, 0];
+    const most = Math.min(old.ids.length, now.ids.length);
+    let before = 0, after = 0;
+    while (before < most && old.ids[before] === now.ids[before]) before++;
+    while (after < most - before && old.ids[old.ids.length - 1 - after] === now.ids[now.ids.length - 1 - after]) after++;
+    return [before, after];
   }
 
   // Mark tokens whose flag is set; `flags` is null where nothing is compared.
@@ -101,26 +98,44 @@ export class TokenView {
 
   // --- layout ---------------------------------------------------------------------------------------------------------
 
-  #layOut() {
+  #layOut(before, after, shift) {
     const scrolled = this.box.scrollTop;
-    this.watcher.disconnect();
     this.box.removeAttribute("aria-activedescendant");
-    this.blocks = [];
-    const width = Math.max(20, this.box.clientWidth / 9), line = 29;
-    for (let first = 0; first < this.n;) {
-      let end = Math.min(first + FEWEST, this.n);
-      while (end < this.n && end < first + MOST && !this.#endsLine(end - 1)) end++;
+    const head = this.blocks.filter(({ end }) => end <= before), tail = this.blocks.filter(({ first }) => first >= this.n - shift - after);
+    for (const { element } of this.blocks.slice(head.length, this.blocks.length - tail.length)) {
+      this.watcher.unobserve(element);
+      this.byElement.delete(element);
+      element.remove();
+    }
+    for (const block of tail) {
+      block.first += shift;
+      block.end += shift;
+      if (block.filled && shift) this.#fill(block);
+    }
+    const middle = this.#blocksOf(head.at(-1)?.end ?? 0, tail[0]?.first ?? this.n);
+    this.blocks = [...head, ...middle, ...tail];
+    for (const block of middle) this.byElement.set(block.element, block);
+    if (this.blocks.length < FEW) this.blocks.forEach((block) => this.#fill(block));
+    const place = tail[0]?.element ?? null, added = document.createDocumentFragment();
+    added.append(...middle.map((block) => block.element));
+    this.box.insertBefore(added, place);
+    middle.forEach((block) => this.watcher.observe(block.element));
+    this.box.scrollTop = scrolled;
+  }
+
+  // Blocks of these tokens, without elements but of about the height they will have.
+  #blocksOf(start, stop) {
+    const width = Math.max(20, this.box.clientWidth / 9), line = 29, blocks = [];
+    for (let first = start; first < stop;) {
+      let end = Math.min(first + FEWEST, stop);
+      while (end < stop && end < first + MOST && !this.#endsLine(end - 1)) end++;
       const n_bytes = end <= this.known ? this.ends[end - 1] - this.starts[first] : 4 * (end - first);
       const element = h("div", { role: "none" });
       element.style.height = `${line * Math.ceil(n_bytes / width)}px`;
-      this.blocks.push({ first, end, element, filled: false });
+      blocks.push({ first, end, element, filled: false });
       first = end;
     }
-    this.byElement = new Map(this.blocks.map((block) => [block.element, block]));
-    if (this.blocks.length < 4) this.blocks.forEach((block) => this.#fill(block));
-    this.box.replaceChildren(...this.blocks.map((block) => block.element));
-    this.blocks.forEach((block) => this.watcher.observe(block.element));
-    this.box.scrollTop = scrolled;
+    return blocks;
   }
 
   #endsLine(index) {
@@ -131,8 +146,8 @@ export class TokenView {
     for (const { target, isIntersecting, boundingClientRect } of entries) {
       const block = this.byElement.get(target);
       if (!block) continue;
-      if (isIntersecting) this.#fill(block);
-      else if (block.filled && this.blocks.length >= 4 && !(this.active >= block.first && this.active < block.end)) {
+      if (isIntersecting && !block.filled) this.#fill(block);
+      else if (!isIntersecting && block.filled && this.blocks.length >= FEW && !(this.active >= block.first && this.active < block.end)) {
         target.style.height = `${boundingClientRect.height}px`;
         target.replaceChildren();
         block.filled = false;
@@ -142,7 +157,6 @@ export class TokenView {
   }
 
   #fill(block) {
-    if (block.filled) return;
     block.filled = true;
     const parts = [];
     for (let i = block.first; i < block.end; i++) parts.push(this.#token(i));
@@ -180,7 +194,8 @@ export class TokenView {
   }
 
   #bring(index) {
-    this.#fill(this.#blockOf(index));
+    const block = this.#blockOf(index);
+    if (!block.filled) this.#fill(block);
     const element = this.#element(index), box = this.box.getBoundingClientRect(), at = element.getBoundingClientRect();
     if (at.top < box.top || at.bottom > box.bottom) {
       this.box.scrollTop += at.top - box.top - box.height / 3;

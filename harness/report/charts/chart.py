@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.printable import printable_values
-from harness.report import palette
+from harness.report import palette, wording
 from harness.report.charts import plots
 from harness.report.table import Row
 
@@ -66,7 +66,8 @@ def dot_chart(
     subtitle: str = "",
     domain_of: Sequence[float] = (),
 ) -> Chart:
-    """Return a chart of `plots.dots`, whose rows are the best first."""
+    """Return a chart of `plots.dots`; `rows` are the best first, their figures are written here where they are not."""
+    rows = [_written(row) for row in rows]
     return Chart(
         name=name,
         section=section,
@@ -75,6 +76,12 @@ def dot_chart(
         alternative=in_words(title, rows, unit, better),
         spec=plots.dots(rows, f"{unit}, {better} is better", domain_of),
     )
+
+
+def _written(row: Row) -> Row:
+    interval = "" if row["low"] is None else f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
+    kind = wording.kind_of(row["implementation"])
+    return {"status": "ok", "kind": kind, "figure": wording.figure(row["median"]), "interval": interval} | row
 
 
 def in_words(what: str, rows: Sequence[Row], unit: str, better: str) -> str:

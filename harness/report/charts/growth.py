@@ -24,11 +24,9 @@ def memory_charts(rows: Sequence[Row]) -> Iterator[Chart]:
                 yield dot_chart(f"{name}-{model}", "memory", f"{title} on {model}", timed, unit, "lower")
 
 
-def _dot(row: Row, detail: str, median: float | None, low: float | None, high: float | None) -> Row:
-    return {
-        "implementation": row["implementation"], "kind": row["kind"], "median": median, "low": low, "high": high,
-        "status": "ok", "figure": wording.figure(median), "interval": "", "detail": detail,
-    }  # fmt: skip
+def _dot(row: Row, detail: str, *spread: float | None) -> Row:
+    shown = dict(zip(("median", "low", "high"), spread, strict=True))
+    return {"implementation": row["implementation"], "detail": detail, "interval": ""} | shown
 
 
 def scaling_charts(records: Sequence[object]) -> Iterator[Chart]:
@@ -100,6 +98,11 @@ def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Itera
     if len(points) < 2:
         return
     first, last = points[0], points[-1]
+    lines = [
+        {"series": model, "at": point["vocab_size"], "value": point["bytes_per_token"]}
+        | {end: point[end] for end in ("low", "high")}
+        for point in points
+    ]
     yield Chart(
         name=name,
         section="training",
@@ -107,5 +110,5 @@ def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Itera
         subtitle="on held-out text, its 95 % interval as a band; size logarithmic · higher is better",
         alternative=f"Bytes per token of {model} on {text}: {wording.figure(first['bytes_per_token'])} at "
         f"{first['vocab_size']:,} ids, {wording.figure(last['bytes_per_token'])} at {last['vocab_size']:,}.",
-        spec=plots.sizes(points),
+        spec=plots.bands(lines, "vocabulary size", "bytes per token", is_log=True),
     )

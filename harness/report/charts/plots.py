@@ -235,19 +235,6 @@ def merges(points: Sequence[Row], flat: Row | None) -> Spec:
     return _wide(layers, 240)
 
 
-def sizes(points: Sequence[Row]) -> Spec:
-    """Plot bytes per token over the size of the vocabulary, logarithmic, with a band for the 95 % interval."""
-    x = _log(alt.X, "vocab_size", "vocabulary size", _extent(points, "vocab_size"))
-    scale = alt.Scale(zero=False, nice=False, padding=8)
-    y = alt.Y("bytes_per_token:Q", scale=scale, axis=alt.Axis(tickCount=6), title="bytes per token")
-    tooltip = [alt.Tooltip("vocab_size:Q", format=",", title="size"), alt.Tooltip("bytes_per_token:Q", format=".3f")]
-    layers = [alt.Chart(_values(points)).mark_line(point=alt.OverlayMarkDef(size=12)).encode(x=x, y=y, tooltip=tooltip)]
-    if banded := [point for point in points if point["low"] is not None]:
-        band = alt.Chart(_values(banded)).mark_area(opacity=0.25)
-        layers.insert(0, band.encode(x=x, y=alt.Y("low:Q", scale=scale, title="bytes per token"), y2="high:Q"))
-    return _wide(layers, 240)
-
-
 def ranges(rows: Sequence[Row], unit: str) -> Spec:
     """Plot a dot with its 95 % interval for each row (`name, series, value, low, high, figure`), names in their order.
 

@@ -9,7 +9,7 @@ from harness.measure.workloads import BATCHES
 from harness.records import Measurement
 from harness.report import wording
 from harness.report.charts import plots
-from harness.report.charts.chart import IMAGE_ONLY, Chart, dot_chart, in_words
+from harness.report.charts.chart import IMAGE_ONLY, Chart, dot_chart
 from harness.report.table import Row, grouped
 from harness.report.tables import compression, speed
 from harness.report.tables.timings import timings
@@ -40,13 +40,16 @@ def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
     if not timed:
         return
     chosen = [_dot(row) for row in plain if row["workload"] in timed]
-    by_workload = grouped(chosen, lambda row: str(row["workload"]))
+    leaders = "; ".join(
+        f"{workload}: " + ", ".join(f"{row['implementation']} {row['figure']}" for row in some[:_N_LEADERS])
+        for workload, some in grouped((row for row in chosen if row["median"]), lambda row: row["workload"]).items()
+    )
     yield Chart(
         name="throughput",
         section=IMAGE_ONLY,
         title="Encoding speed",
         subtitle="MB/s of text, logarithmic, median with 95 % interval · higher is better",
-        alternative=" ".join(in_words(workload, by_workload[workload], "MB/s", "higher") for workload in timed),
+        alternative=f"Encoding speed, MB/s, the best of each workload. {leaders}. The table has all of them.",
         spec=plots.panels(chosen, "MB/s, higher is better"),
     )
 
@@ -55,6 +58,8 @@ def _is_plain(row: Row) -> bool:
     return bool(row["task"] == "encode" and row["state"] == "warm-same")
 
 
+_N_LEADERS = 3
+"""Of a workload, named in the alternative of the overview."""
 _SHOWN = ("workload", "implementation", "kind", "median", "low", "high", "status", "task", "unit")
 
 
@@ -128,14 +133,10 @@ def thread_charts(records: Sequence[object]) -> Iterator[Chart]:
             if most < 2 or not {1, most} <= by_threads.keys():
                 continue
             gain = ratio_interval(by_threads[1].rounds, by_threads[most].rounds)
-            dots.append(
-                {
-                    "implementation": name, "kind": wording.kind_of(name), "median": gain.value, "low": gain.low,
-                    "high": gain.high, "status": "ok", "figure": f"{wording.figure(gain.value)} ×",
-                    "interval": f"{wording.figure(gain.low)}–{wording.figure(gain.high)}",
-                    "detail": f"{wording.figure(by_threads[most].figure.value)} MB/s on {most} threads",
-                }
-            )  # fmt: skip
+            detail = f"{wording.figure(by_threads[most].figure.value)} MB/s on {most} threads"
+            figure = f"{wording.figure(gain.value)} ×"
+            spread = {"median": gain.value, "low": gain.low, "high": gain.high}
+            dots.append({"implementation": name, "figure": figure, "detail": detail} | spread)
         dots.sort(key=lambda dot: -dot["median"])
         if dots:
             title = f"Gain of {most} threads: {', '.join(key)}"
@@ -148,3 +149,24 @@ def _batch(m: Measurement) -> tuple[str, ...]:
     """Return what a chart of threads is of: model, corpus, and what is out of the ordinary."""
     arrays = () if m.task == "encode-batch" else ("arrays",)
     return (m.model, m.corpus, *arrays, *(() if m.state == "warm-same" else (m.state,)))
+
+
+def release_charts(rows: Sequence[Row]) -> Iterator[Chart]:
+    """Yield for each workload and machine the speed of the releases of packages, in order (`versions.release_rows`)."""
+    for number, (where, some) in enumerate(grouped(rows, lambda row: (row["workload"], row["machine"])).items(), 1):
+        points = [
+            {"series": row["implementation"], "at": row["place"] + 1, "value": row["median"]}
+            | {"low": row["low"], "high": row["high"], "label": row["version"]}
+            for row in some
+        ]
+        figures = ", ".join(f"{row['implementation']} {row['version']} {wording.figure(row['median'])}" for row in some)
+        unit = some[0]["unit"]
+        better = "higher" if unit == "MB/s" else "lower"
+        yield Chart(
+            name=f"releases-{number}",
+            section="releases",
+            title=f"Releases: {where[0]}",
+            subtitle=f"{unit}, 95 % interval as a band · {better} is better · {where[1]}",
+            alternative=f"{where[0]}, {unit} by release: {figures}.",
+            spec=plots.bands(points, "release, oldest first", unit, points),
+        )

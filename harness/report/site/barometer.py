@@ -13,7 +13,7 @@ from harness.measure.analysis.stats import Interval, claim, ratio_interval
 from harness.printable import printable
 from harness.report import wording
 from harness.report.run import Run
-from harness.report.site.versions import by_machine, date_of, shown_version
+from harness.report.site.versions import by_machine, date_of, machine_name, run_name, shown_version
 from harness.report.table import Row, grouped
 from harness.report.tables import speed
 from harness.report.tables.timings import Timing, timings
@@ -65,21 +65,6 @@ def first_workload(run: Run) -> str:
     """Return the name of the workload that is shown first."""
     names = [row["workload"] for row in run.speed_rows if row["median"] is not None]
     return next((name for name in PREFERRED if name in names), names[0] if names else "")
-
-
-def machine_name(run: Run) -> str:
-    """Return a machine in words: processor, cores, memory."""
-    facts = run.machine
-    cores, memory = facts.get("usable_cores"), facts.get("memory_bytes")
-    parts = [str(facts.get("cpu") or facts.get("architecture") or "machine not recorded")]
-    parts += [wording.counted(cores, "core")] if isinstance(cores, int) else []
-    return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
-
-
-def run_name(run: Run) -> str:
-    """Return a run in words: date and name without the date."""
-    date = date_of(run)
-    return f"{date} {run.folder.name.removeprefix(date).strip('-')}".strip()
 
 
 def _workloads(run: Run) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -54,10 +54,14 @@ def training_charts(run: Run, with_speed: bool) -> list[Chart]:
     return [*(throughput_charts(run.speed_rows) if with_speed else ()), *merge_charts(run.records)]
 
 
-def chart_blocks(charts: Sequence[Chart], run: Run) -> list[Block]:
-    """Return charts as parts of a page, none where there is none."""
+def charts_command(run: Run) -> str:
+    """Return the command that writes the charts of a run."""
+    return f"bpebench report {run.label} --charts charts"
+
+
+def chart_blocks(charts: Iterable[Chart], command: str) -> list[Block]:
+    """Return charts as parts of a page with the command that makes them, none where there is none."""
     shown = [{"name": slug(chart.name), "alternative": chart.alternative, "svg": themed(chart)} for chart in charts]
-    command = f"bpebench report {run.label} --charts charts"
     return [{"kind": "charts", "charts": shown, "command": command}] if shown else []
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
 
 from harness.records import Disagreement
+from harness.report.charts.speed import release_charts
 from harness.report.page.run import KIND_MARKS
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
 from harness.report.site import tables as site_tables
-from harness.report.site.barometer import barometer, machine_name
+from harness.report.site.barometer import barometer
 from harness.report.site.blocks import (
     Block,
     chart_blocks,
+    charts_command,
     distinct,
     only_trains,
     pareto,
@@ -28,16 +32,17 @@ from harness.report.site.blocks import (
     warning_notes,
 )
 from harness.report.site.evidence import Evidence, evidence, slug_of, summary
-from harness.report.site.versions import by_machine, date_of, history_rows
+from harness.report.site.versions import by_machine, date_of, history_rows, machine_name, release_rows
 from harness.report.table import grouped, table_of
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
-PAGES = (
-    ("index", "Barometer"), ("exact", "Verified text"), ("languages", "Languages"), ("training", "Training"),
-    ("hostile", "Hostile text"), ("counterexamples", "Counterexamples"), ("methodology", "Methodology"),
-    ("runs", "Runs"),
-)  # fmt: skip
-"""Files and names of the pages."""
+
+@cache
+def page_texts() -> dict[str, dict[str, str]]:
+    """Return heading and lead of each page, by the name of its file."""
+    return tomllib.loads((files("harness.report.site") / "pages.toml").read_text(encoding="utf-8"))
+
+
 _PLANTED = "-planted"
 """End of the names of runs that test the method on planted differences; only the page of runs shows them."""
 _COLOURS = {"exact": "#00734f", "wrong ids": "#b3261e", "other ids by design": "#7a5c00", "not verified": "#5e6770"}
@@ -83,49 +88,47 @@ class Site:
 
     def pages(self) -> Iterator[tuple[str, str]]:
         """Yield the path and content of every file."""
-        makers = {
-            "index": self._index, "exact": self._exact, "languages": self._languages, "training": self._training,
-            "hostile": self._hostile, "counterexamples": self._counterexamples, "methodology": self._methodology,
-            "runs": self._runs,
+        makers: dict[str, Callable[[], Sequence[Block]]] = {
+            "exact": self._exact, "languages": self._languages, "training": self._training, "hostile": self._hostile,
+            "counterexamples": self._counterexamples, "methodology": self._methodology, "runs": self._runs,
         }  # fmt: skip
-        for name, heading in PAGES:
-            yield f"{name}.html", makers[name](name, heading)
+        for name, page in page_texts().items():
+            more = self._index() if name == "index" else {"sections": makers[name]()}
+            yield f"{name}.html", self._page(name, **page, **more)
         for run in self.every_run:
             yield f"runs/{self.files[run.folder.name]}.html", self._run(run)
         for found in self.evidence:
             name = self.badge_files[found.implementation, found.model]
             yield f"badges/{name}.svg", self._badge(found, f"../exact.html#{name}")
 
-    def _page(self, here: str, heading: str, lead: str, sections: Sequence[Block], up: str = "", **more: Any) -> str:
+    def _page(self, here: str, heading: str, lead: str, up: str = "", **more: Any) -> str:
         template = "site/index.html" if here == "index" else "site/layout.html"
         script = asset("tables.js") + asset("site.js") + (asset("barometer.js") if here == "index" else "")
+        headings = [(name, page["heading"]) for name, page in page_texts().items()]
         return render(
-            template, script, title=f"{heading} · bpebench", heading=heading, lead=lead,
-            here=here, up=up, pages=PAGES, n_runs=len(self.every_run), sections=sections, **more,
+            template, script, title=f"{heading} · bpebench", heading=heading, lead=lead, here=here, up=up,
+            pages=headings, n_runs=len(self.every_run), **more,
         )  # fmt: skip
 
     # --- the barometer and what was verified ---------------------------------------------------------------------
 
-    def _index(self, here: str, heading: str) -> str:
+    def _index(self) -> dict[str, Any]:
         data = barometer(self.runs)
         main = next((run for run in self.runs if run.folder.name == data["main"]), None)
         chosen = {run["id"]: run for run in data["runs"]}.get(data["main"], {"workloads": ()})
         begin = next((w for w in chosen["workloads"] if w["name"] == data["begin"]), None)
-        return self._page(
-            here, heading,
-            "Independent implementations of byte pair encoding and the libraries people run: first whether their ids "
-            "are right, then how fast they are, on which machine, with which uncertainty.",
-            [],
-            tiles_shown=list(self._tiles(main)),
-            begin=begin and begin | {"run": chosen["id"], **{key: chosen[key] for key in ("command", "claimed")}},
-            exact=[
+        return {
+            "sections": [],
+            "tiles_shown": list(self._tiles(main)),
+            "begin": begin and begin | {"run": chosen["id"], **{key: chosen[key] for key in ("command", "claimed")}},
+            "exact": [
                 row | {"id": self.places[row["name"]], "mark": _MARKS.get(row["verdict"], "other")}
                 for row in summary(self.evidence)
             ],
-            run_links=[{"href": f"runs/{self.files[r.folder.name]}.html", "text": r.folder.name} for r in self.runs],
-            kinds=KIND_MARKS,
-            view_data=script_json(data),
-        )  # fmt: skip
+            "run_links": [{"href": f"runs/{self.files[r.folder.name]}.html", "text": r.folder.name} for r in self.runs],
+            "kinds": KIND_MARKS,
+            "view_data": script_json(data),
+        }
 
     def _tiles(self, main: Run | None) -> Iterator[Block]:
         rows = summary(self.evidence)
@@ -143,21 +146,14 @@ class Site:
                     href = f"runs/{self.files[run.folder.name]}.html" if run is not None else ""
                     yield {"figure": headline.figure, "text": headline.text, "href": href}
 
-    def _exact(self, here: str, heading: str) -> str:
-        sections = [
+    def _exact(self) -> list[Block]:
+        return [
             {
                 "id": self.places[name], "heading": f"{name} {some[0].version or ''}".strip(), "lead": "",
                 "blocks": [self._badge_block(found) for found in some],
             }
             for name, some in grouped(self.evidence, lambda found: found.implementation).items()
         ]  # fmt: skip
-        lead = (
-            "What was compared of each implementation and vocabulary: the ids of every text equal those of another "
-            "implementation. Of a corpus the longest text counts, once, and the most strings given in calls of their "
-            "own; only the newest recorded version counts. A badge may be shown anywhere, with this site's address "
-            "before its paths."
-        )
-        return self._page(here, heading, lead, sections)
 
     def _badge_block(self, found: Evidence) -> Block:
         return {
@@ -175,27 +171,21 @@ class Site:
 
     # --- by subject ----------------------------------------------------------------------------------------------
 
-    def _languages(self, here: str, heading: str) -> str:
+    def _languages(self) -> list[Block]:
         reach = site_tables.reach_table(self.runs)
         command = "bpebench evaluate -m o200k_base -m gpt2 -c parallel --price 2.5"
         sections = [section_of("reach", "One text, every vocabulary", [table_block(reach, command)])]
         sections = sections if len(reach.frame) else []
         sections += self._by_run(("turkish", "compression"), pareto)
-        lead = (
-            "What a text costs: how far a token reaches under each vocabulary. Premiums of one language over another, "
-            "with intervals, come from bpebench evaluate on your own text; no run here has recorded them."
-        )
-        return self._page(here, heading, lead, sections)
+        return sections
 
-    def _training(self, here: str, heading: str) -> str:
+    def _training(self) -> list[Block]:
         names = ("training", "trained", "learned", "trainers", "trainer-differences")
-        lead = "How fast merges are learned, and which trainers learn the same ones under the same tie rule."
         # Charts of the newest run of each machine that only trains; all have their tables.
         drawn = [group[0] for group in by_machine(list(filter(only_trains, self.runs)))]
-        sections = self._by_run(names, lambda run: training_charts(run, run in drawn))
-        return self._page(here, heading, lead, sections)
+        return self._by_run(names, lambda run: training_charts(run, run in drawn))
 
-    def _hostile(self, here: str, heading: str) -> str:
+    def _hostile(self) -> list[Block]:
         sections: list[Block] = []
         for run in self.runs:
             rows = site_tables.hostile_rows(run)
@@ -205,13 +195,9 @@ class Site:
             if blocks:
                 blocks += [table_block(found["failures"], run.label, "failures")] if "failures" in found else []
                 sections.append(self._run_section(run, blocks))
-        lead = (
-            "Texts that real text never is: a megabyte of spaces, of one letter, of emoji or marks. Whoever serves the "
-            "public gets them. On hostile texts the worst case says more than a mean."
-        )
-        return self._page(here, heading, lead, sections)
+        return sections
 
-    def _counterexamples(self, here: str, heading: str) -> str:
+    def _counterexamples(self) -> list[Block]:
         sections: list[Block] = []
         if self.disagreements:
             command = "bpebench fuzz --replay"
@@ -222,18 +208,17 @@ class Site:
             command = "python -m harness.npm record results/npm"
             faults = table_block(site_tables.npm_table(self.npm), command)
             sections.append(section_of("npm", "Tokenizers from npm", [faults]))
-        lead = "The smallest texts found on which two tokenizers differ. What cannot be printed is shown escaped."
-        return self._page(here, heading, lead, sections)
+        return sections
 
-    def _methodology(self, here: str, heading: str) -> str:
+    def _methodology(self) -> list[Block]:
         from harness.report.site.markdown import html_of
 
         blocks: list[Block] = [{"kind": "html", "html": Markup(html_of(self.methodology))}]
         if not self.methodology:
             blocks = [{"kind": "note", "text": "METHODOLOGY.md is in the repository of the suite, and was not there."}]
-        return self._page(here, heading, "", [section_of("text", "What the figures mean", blocks)])
+        return [section_of("text", "What the figures mean", blocks)]
 
-    def _runs(self, here: str, heading: str) -> str:
+    def _runs(self) -> list[Block]:
         sections: list[Block] = []
         for group in by_machine(self.every_run):
             name = machine_name(group[0])
@@ -254,8 +239,12 @@ class Site:
             block["view"]["folded"] = False
             lead = "Runs of one machine only; every implementation with its version, of our own with the commit."
             sections.append(section_of("history", "Versions over time", [block]) | {"lead": lead})
-        lead = "Every recorded run: machine, date, versions, the command that repeats it, and all its tables."
-        return self._page(here, heading, lead, sections)
+        if releases := list(release_rows(self.every_run)):
+            command = "bpebench run --release NAME==VERSION"
+            found = table_block(table_of("releases", releases), command)
+            blocks = [found, *chart_blocks(release_charts(releases), command)]
+            sections.append(section_of("releases", "Releases of a package", blocks))
+        return sections
 
     def _run(self, run: Run) -> str:
         facts = {key: value for key, value in run.machine.items() if key not in ("command", "warnings")}
@@ -269,7 +258,7 @@ class Site:
         summary += [{"kind": "command", "command": str(run.machine.get("command") or "")}]
         lead = f"{date_of(run)} · {machine_name(run)}".strip(" ·")
         sections = [section_of("summary", "Summary", summary), *(one for one in sections if one["blocks"])]
-        return self._page("", run.folder.name, lead, sections, up="../")
+        return self._page("", run.folder.name, lead, up="../", sections=sections)
 
     def _by_run(self, names: Sequence[str], charts: Any = lambda run: ()) -> list[Block]:
         """Return a section for each run with one of these tables."""
@@ -278,7 +267,7 @@ class Site:
             found = run.tables(DEFAULT_PRICE_PER_MILLION)
             blocks = [table_block(found[name], run.label, name) for name in names if name in found]
             if blocks:
-                sections.append(self._run_section(run, [*chart_blocks(charts(run), run), *blocks]))
+                sections.append(self._run_section(run, [*chart_blocks(charts(run), charts_command(run)), *blocks]))
         return sections
 
     def _run_section(self, run: Run, blocks: list[Block]) -> Block:

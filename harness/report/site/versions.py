@@ -15,6 +15,8 @@ from harness.report.run import Run
 from harness.report.table import Row
 
 OWN_PACKAGE = "bpebench"
+LEAST_RELEASES = 3
+"""That make a series."""
 
 
 @cache
@@ -54,6 +56,22 @@ def date_of(run: Run) -> str:
     return str(run.machine.get("date") or "")
 
 
+def machine_name(run: Run) -> str:
+    """Return a machine in words: processor and its generation, cores, memory."""
+    facts = run.machine
+    cores, memory = facts.get("usable_cores"), facts.get("memory_bytes")
+    parts = [str(facts.get("cpu") or facts.get("architecture") or "machine not recorded")]
+    parts += [generation] if isinstance(generation := facts.get("cpu_generation"), str) else []
+    parts += [wording.counted(cores, "core")] if isinstance(cores, int) else []
+    return ", ".join(parts + ([wording.size(memory)] if isinstance(memory, int) else []))
+
+
+def run_name(run: Run) -> str:
+    """Return a run in words: date and name without the date."""
+    date = date_of(run)
+    return f"{date} {run.folder.name.removeprefix(date).strip('-')}".strip()
+
+
 def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
     """Return the runs of each machine, in order of appearance; one whose machine is not recorded is alone."""
     groups: list[list[Run]] = []
@@ -65,6 +83,32 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
         else:
             group.append(run)
     return groups
+
+
+def release_rows(runs: Sequence[Run]) -> Iterator[Row]:
+    """Yield what one machine timed of at least `LEAST_RELEASES` releases of a package: a series for each workload.
+
+    Of a release that several runs timed, the newest run counts. Releases are in their own order, not in that of runs.
+    """
+    for group in by_machine(sorted(runs, key=lambda run: (date_of(run), run.folder.name))):
+        series: dict[tuple[str, str], dict[str, Row]] = {}
+        for run in group:
+            for row in run.speed_rows:
+                version = version_of(run, row["implementation"])
+                if row["median"] is not None and version and package_of(row["implementation"]) != OWN_PACKAGE:
+                    of_version = series.setdefault((row["workload"], row["implementation"]), {})
+                    facts = ("workload", "implementation", "unit", "median", "low", "high")
+                    of_version[version] = {key: row[key] for key in facts} | {
+                        "version": version,
+                        "run": run.folder.name,
+                    }
+        for of_version in series.values():
+            ordered = [of_version[version] for version in sorted(of_version, key=release_order)]
+            if len(ordered) >= LEAST_RELEASES:
+                for place, row in enumerate(ordered):
+                    gain = row["median"] / ordered[0]["median"]
+                    gain = gain if row["unit"] == "MB/s" else 1 / gain
+                    yield row | {"machine": machine_name(group[0]), "place": place, "gain": gain}
 
 
 def history_rows(runs: Sequence[Run]) -> Iterator[Row]:

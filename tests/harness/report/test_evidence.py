@@ -10,9 +10,11 @@ import pytest
 from records_by_hand import pair, steady, timed
 
 from harness.records import AnyRecord, Counterexample, Disagreement, RecordWriter, Text
+from harness.report.charts.chart import svg
+from harness.report.charts.speed import release_charts
 from harness.report.run import Run
 from harness.report.site.evidence import Evidence, evidence, summary
-from harness.report.site.versions import by_machine, history_rows, package_of
+from harness.report.site.versions import by_machine, history_rows, machine_name, package_of, release_rows
 
 
 def made(folder: Path, *records: AnyRecord, **facts: Any) -> Run:
@@ -113,6 +115,43 @@ def test_history_is_of_one_machine_with_the_versions_of_both_runs(tmp_path: Path
     assert (row["old"], row["old_version"], row["new"], row["new_version"]) == ("old", "0.9", "new", "1.0")
     assert row["gain"] == pytest.approx(2, rel=0.01)
     assert row["shown_gain"].startswith("≈")  # neither run measured its noise
+
+
+def test_processors_of_one_name_and_another_generation_are_two_machines(tmp_path: Path) -> None:
+    facts = {"cpu": "AMD EPYC", "caches_bytes": {"L2": 1 << 20}}
+    old, new, unknown = (
+        made(tmp_path / name, *verified("kitoken"), packages={"kitoken": version}, **facts, **more)
+        for name, version, more in (
+            ("old", "0.9", {"cpu_generation": "family 25 model 1 AVX2"}),
+            ("new", "1.0", {"cpu_generation": "family 26 model 2 AVX-512"}),
+            ("unknown", "1.1", {}),
+        )
+    )
+    assert [len(group) for group in by_machine([old, new, unknown])] == [1, 1, 1]
+    assert list(history_rows([old, new, unknown])) == []
+    assert list(release_rows([old, new, unknown])) == []
+    assert machine_name(new) == "AMD EPYC, family 26 model 2 AVX-512"
+
+
+def test_three_releases_on_one_machine_are_one_series_in_their_order(tmp_path: Path) -> None:
+    runs = [
+        made(tmp_path / f"run-{k}", *timed("kitoken", steady(seconds), "encode/m/turkish"), *more, date=f"2026-02-0{k}",
+             packages={"kitoken": version, "tiktoken": "0.1", "bpebench": version})
+        for k, (version, seconds, more) in enumerate(
+            [("0.10", 0.05, []), ("0.9", 0.1, timed("tiktoken", steady(0.1), "encode/m/turkish")),
+             ("0.9.1", 0.2, []), ("0.9", 0.08, timed("compiled", steady(0.01), "encode/m/turkish"))], 1,
+        )
+    ]  # fmt: skip
+    rows = list(release_rows(runs))
+    assert [(row["implementation"], row["version"], row["run"]) for row in rows] == [
+        ("kitoken", "0.9", "run-4"), ("kitoken", "0.9.1", "run-3"), ("kitoken", "0.10", "run-1"),
+    ]  # fmt: skip
+    assert [round(row["gain"], 2) for row in rows] == [1, 0.4, 1.6]
+    (chart,) = release_charts(rows)
+    assert "kitoken 0.9 " in chart.alternative
+    assert [layer["encoding"]["text"] for layer in chart.spec["layer"] if "text" in layer["encoding"]]
+    assert svg(chart, "light").count(">0.9.1<") == 1
+    assert list(release_rows(runs[1:])) == []
 
 
 def test_packages_are_known_by_the_name_of_the_implementation() -> None:

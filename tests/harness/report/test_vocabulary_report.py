@@ -28,7 +28,7 @@ def test_a_chart_of_sizes_has_a_band_where_there_is_an_interval() -> None:
     ]
     (chart,) = size_chart("sizes-m", "m", points, "turkish/held-out")
     assert chart.alternative == "Bytes per token of m on turkish/held-out: 1.00 at 256 ids, 2.25 at 400."
-    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["area", "line"]
+    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["area", "line", "point"]
     assert "Bytes per token by size: m" in svg(chart, "dark")
     (alone,) = size_chart("sizes-m", "m", [point | {"low": None, "high": None} for point in points], "one")
     assert [layer["mark"]["type"] for layer in alone.spec["layer"]] == ["line"]
