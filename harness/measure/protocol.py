@@ -84,7 +84,7 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     n_samples: int
     sample_seconds: float
     most_seconds: float = 60.0
-    """Limit on all samples together, except that one is always taken."""
+    """Limit on verification and all samples together, except that one sample is always taken."""
 
 
 class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memory"):

@@ -70,6 +70,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
     """Verify a job and time it; raise `Wrong` for an answer that is not known to be right."""
     job, expected = request.job, request.expected
     memory.reset_peak()
+    begin = perf_counter()
     if job.task == "load":
         return _measure_load(request, opening)
     if job.state == "sustained":
@@ -89,7 +90,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
                 lambda got: same_answer(job, work.read(got), answers[0]),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
-                most_seconds=request.most_seconds,
+                most_seconds=request.most_seconds - (perf_counter() - begin),
             )
         except timing.WrongAnswer as error:
             raise _later_mismatch(work, error, answers[0]) from None
