@@ -18,8 +18,7 @@ from typing import Any
 
 import harness
 from harness.measure import placement
-from harness.measure.processes import WorkerFailed, WorkerProcess
-from harness.measure.protocol import Probe, Probed
+from harness.measure.worker import WorkerFailed, WorkerProcess
 
 PROBE_SECONDS = 60.0
 
@@ -167,10 +166,12 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
 
 def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
     """Probe until the worker dies; return what is left to probe."""
+    from harness.unicode.sweep import versions
+
     for position, names in enumerate(left, 1):
         found |= dict.fromkeys(names)
         try:
-            found |= worker.ask(Probe(implementations=names), Probed, seconds=PROBE_SECONDS).versions
+            found |= worker.call(PROBE_SECONDS, versions, names)
         except WorkerFailed as failure:
             if failure.dead:
                 return left[position:]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from harness.process.child import WATCH_SECONDS
 from harness.process.limits import Stopped, worker_limits
-from harness.process.worker import Worker, value_of
+from harness.process.worker import Worker
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def run_tasks(
                         continue
                     del running[worker]
                     idle.append(worker)
-                    answers[index] = value_of(reply)
+                    answers[index] = reply.result()
                 done(index)
             if running and (not waiting or len(running) == most):
                 select.select([worker.child for worker in running], [], [], WATCH_SECONDS)

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness.data import load_corpus, load_model
-from harness.measure.processes import WorkerFailed
 from harness.measure.protocol import Failed
 from harness.measure.run.scratch import Scratch
 from harness.measure.texts import new_documents, shuffled, workload_texts, write_texts
+from harness.measure.worker import WorkerFailed
 from harness.measure.workloads import N_PARTS, Workload, short_corpus, short_name
 from impls import BPEError, Model
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -23,7 +22,7 @@ from harness.measure.run.materials import LoadCorpus, LoadModel, Materials
 from harness.measure.run.references import References
 from harness.measure.run.setup import Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
-from harness.measure.schedule import Plan, Turn, busiest, estimate_seconds, keys, turns
+from harness.measure.schedule import Plan, Turn, estimate_seconds, keys, turns
 from harness.process.pool import run_tasks
 from harness.progress import Bar
 from harness.records import AnyRecord, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
@@ -104,10 +103,10 @@ def run(
         write(record)
         if isinstance(record, Measurement):
             measured.append(record)
+            recorded.add(key_of(record))
             bar.advance(1, f"{record.implementation} · {record.workload}")
 
-    n_records = _n_records(turns(plan, busiest(plan)))
-    bar.total(n_records)
+    bar.total(_n_records(turns(plan)))
     bar.advance(len(recorded))
     with placement.parent_on_first_core() as cores:
         setup = Setup(materials, references, cores, memory_limit_bytes)
@@ -123,12 +122,10 @@ def run(
                 if left:
                     runner.run(turn, left)
 
-        once = msgspec.structs.replace(plan, profile=msgspec.structs.replace(plan.profile, rounds=1))
-        first_round = list(turns(once))
-        run_turns(first_round)
+        run_turns(turn for turn in turns(plan) if turn.round == 0)
         copied = copied_implementation(plan, measured)
-        bar.advance(n_records - _n_records(turns(plan, copied)))
-        run_turns(islice(turns(plan, copied), len(first_round), None))
+        bar.total(_n_records(turns(plan, copied)))
+        run_turns(turns(plan, copied))
 
 
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
