@@ -18,7 +18,7 @@ from typing import Any
 
 import harness
 from harness.measure import placement
-from harness.measure.worker import WorkerFailed, WorkerProcess
+from harness.process.pool import WorkerDied, run_tasks
 
 PROBE_SECONDS = 60.0
 
@@ -156,26 +156,15 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     """Return the Unicode version each implementation splits by, probed in separate processes; None where unknown."""
-    found: dict[str, str | None] = {}
-    left: list[tuple[str, ...]] = [(), *((name,) for name in implementations)]
-    while left:
-        with WorkerProcess() as worker:
-            left = _probed(worker, left, found)
-    return found
-
-
-def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
-    """Probe until the worker dies; return what is left to probe."""
     from harness.unicode.sweep import versions
 
-    for position, names in enumerate(left, 1):
-        found |= dict.fromkeys(names)
-        try:
-            found |= worker.call(PROBE_SECONDS, versions, names)
-        except WorkerFailed as failure:
-            if failure.dead:
-                return left[position:]
-    return []
+    probed = [(), *((name,) for name in implementations)]
+    found: dict[str, str | None] = {}
+    for names, answer in zip(
+        probed, run_tasks(versions, [(names,) for names in probed], seconds=PROBE_SECONDS), strict=True
+    ):
+        found |= dict.fromkeys(names) if isinstance(answer, WorkerDied) else answer
+    return found
 
 
 def suite() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from harness.process.worker import Worker
 T = TypeVar("T")
 
 TASK_SECONDS = 3600.0
-"""Limit on one task."""
+"""Limit on one task, where none is given."""
 
 
 class WorkerDied(Exception):
@@ -31,6 +31,8 @@ def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
+    *,
+    seconds: float | None = None,
 ) -> list[T | WorkerDied]:
     """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
@@ -52,7 +54,7 @@ def run_tasks(
                     idle.append(Worker(limits, echo=True))
                     workers.callback(idle[-1].child.kill)
                 worker = idle.pop()
-                worker.start(function, *tasks[index], seconds=TASK_SECONDS)
+                worker.start(function, *tasks[index], seconds=seconds or TASK_SECONDS)
                 running[worker] = index
             for worker, index in list(running.items()):
                 try:
