@@ -1,4 +1,4 @@
-"""The messages between parent and worker: one JSON object per line over the worker's pipes."""
+"""What a parent asks of a worker, and what the worker answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from harness.measure.workloads import State, Task, reads_file
-from harness.process.protocol import Protocol
 from harness.records import Counterexample, Status
 
 FIRST_TEXT = "hello world"
@@ -39,7 +38,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return reads_file(self.task, self.state)
 
 
-class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
     """What the reference answered; `ids_file` holds the ids themselves (`answers.write_ids`)."""
 
     digest: str
@@ -50,33 +49,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
     """Digests of the parts of a `sustained` text."""
 
 
-class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
-    """Import an implementation and, where `model` names a file, build it on that model."""
-
-    implementation: str
-    model: str = ""
-    """Pickled `Model`; empty: import only."""
-    cores: tuple[int, ...] = ()
-    """Pin the process to these cores; empty: leave it where its parent is."""
-
-
-class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
-    """Find how much of the texts fits one pass of `budget_seconds`."""
-
-    job: Job
-    budget_seconds: float
-    expected: Expected | None = None
-    """Its ids are decoded, for `DECODING`."""
-
-
-class AskReference(msgspec.Struct, frozen=True, kw_only=True, tag="ask-reference"):
-    """Answer the job as the reference, and write the ids to `ids_file`."""
-
-    job: Job
-    ids_file: str
-
-
-class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
+class Measure(msgspec.Struct, frozen=True, kw_only=True):
     """Verify the job, then time it."""
 
     job: Job
@@ -84,18 +57,10 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     n_samples: int
     sample_seconds: float
     most_seconds: float = 60.0
-    """Limit on all samples together, except that one is always taken."""
+    """Limit on verification and all samples together, except that one sample is always taken."""
 
 
-class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memory"):
-    """Measure the peak memory of one pass of the job."""
-
-    job: Job
-    expected: Expected | None = None
-    """Its ids are decoded, for `DECODING`."""
-
-
-class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
+class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """Time calls on texts given before, and on new texts of the same pieces."""
 
     job: Job
@@ -111,39 +76,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
     """Whether the texts to ask for were given to an earlier process instead of this one."""
 
 
-class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
-    """Look for the smallest text on which the opened implementation differs from `reference`."""
-
-    texts: tuple[bytes, ...]
-    """Candidates, the smallest first; UTF-8 with surrogatepass."""
-    reference: str
-    seconds: float
-
-
-class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
-    """Find the Unicode version of each of these splitting engines."""
-
-    implementations: tuple[str, ...]
-
-
-Request = Open | Size | AskReference | Measure | MeasureMemory | Recall | Shrink | Probe
-
-
-class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
-    """The implementation is imported and, where a model was given, built."""
-
-    exact: bool
-    pinned: bool
-
-
-class Sized(msgspec.Struct, frozen=True, kw_only=True, tag="sized"):
-    """A pass over `n_bytes` of the `full_bytes` fits the time."""
-
-    n_bytes: int
-    full_bytes: int
-
-
-class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """The samples of a job whose answers were verified."""
 
     samples_seconds: list[float]
@@ -162,13 +95,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     call_times: list[tuple[int, int]] = []
 
 
-class MemoryMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="memory-measured"):
-    """Peak resident memory of this process, beyond what it held before it built the tokenizer."""
-
-    peak_memory_bytes: int | None
-
-
-class Recalled(msgspec.Struct, frozen=True, kw_only=True, tag="recalled"):
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of calls on texts given before, and on new ones, pair by pair."""
 
     n_bytes: int
@@ -177,7 +104,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True, tag="recalled"):
     new_seconds: list[float]
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict instead of an answer."""
 
     status: Status
@@ -185,20 +112,3 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     counterexample: Counterexample | None = None
     candidates: tuple[bytes, ...] = ()
     """Texts around the first difference, smallest first, for `Shrink`."""
-
-
-class Shrunk(msgspec.Struct, frozen=True, kw_only=True, tag="shrunk"):
-    """The smallest differing text found, or None where none of the candidates differs in this process."""
-
-    counterexample: Counterexample | None
-
-
-class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
-    """Unicode version by engine; None where it cannot be determined."""
-
-    versions: dict[str, str | None]
-
-
-Reply = Opened | Sized | Expected | Measured | MemoryMeasured | Recalled | Failed | Shrunk | Probed
-
-PROTOCOL = Protocol[Request, Reply](Request, Reply)

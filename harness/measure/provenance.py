@@ -18,8 +18,7 @@ from typing import Any
 
 import harness
 from harness.measure import placement
-from harness.measure.processes import WorkerFailed, WorkerProcess
-from harness.measure.protocol import Probe, Probed
+from harness.process.pool import WorkerDied, run_tasks
 
 PROBE_SECONDS = 60.0
 
@@ -169,24 +168,15 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     """Return the Unicode version each implementation splits by, probed in separate processes; None where unknown."""
+    from harness.unicode.sweep import versions
+
+    probed = [(), *((name,) for name in implementations)]
     found: dict[str, str | None] = {}
-    left: list[tuple[str, ...]] = [(), *((name,) for name in implementations)]
-    while left:
-        with WorkerProcess() as worker:
-            left = _probed(worker, left, found)
+    for names, answer in zip(
+        probed, run_tasks(versions, [(names,) for names in probed], seconds=PROBE_SECONDS), strict=True
+    ):
+        found |= dict.fromkeys(names) if isinstance(answer, WorkerDied) else answer
     return found
-
-
-def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
-    """Probe until the worker dies; return what is left to probe."""
-    for position, names in enumerate(left, 1):
-        found |= dict.fromkeys(names)
-        try:
-            found |= worker.ask(Probe(implementations=names), Probed, seconds=PROBE_SECONDS).versions
-        except WorkerFailed as failure:
-            if failure.dead:
-                return left[position:]
-    return []
 
 
 def suite() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from random import Random
 
 import msgspec
 
-from harness.measure.workloads import Workload
+from harness.measure.workloads import GROWING, Workload
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +45,10 @@ PROCESS_SECONDS = 1.3
 """Cost of starting a process: interpreter, imports, model. For estimates."""
 TRAINING_SECONDS_PER_BYTE = 0.5e-6
 """Mean time of a training pass over all implementations, those that cannot train included. For estimates."""
+FILE_TRAINING_SECONDS_PER_BYTE = 0.1e-6
+"""The same of a pass from a file, over those that are meant for it."""
+GROWING_SECONDS_PER_BYTE = 0.5e-6
+"""Mean time of a pass over a text that grows, which most encode anew at every step. For estimates."""
 SUSTAINED_SECONDS_PER_BYTE = 0.08e-6
 """Mean time of `sustained`, verification included. For estimates."""
 
@@ -96,13 +100,6 @@ def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
                 yield Turn(implementation=implementation, copy=copy, round=number, workloads=tuple(workloads))
 
 
-def busiest(plan: Plan) -> str | None:
-    """Return the implementation with most workloads, whose copy takes longest; None where no copy is run."""
-    if not plan.profile.copies:
-        return None
-    return max(plan.implementations, key=lambda name: sum(w.applies_to(name) for w in plan.workloads), default=None)
-
-
 def keys(turn: Turn) -> list[Key]:
     """Return the keys of the records a turn writes where nothing fails."""
     return [(workload.name, turn.implementation, turn.copy, turn.round) for workload in turn.workloads]
@@ -110,30 +107,26 @@ def keys(turn: Turn) -> list[Key]:
 
 def estimate_seconds(plan: Plan) -> float:
     """Estimate how long the plan takes if every implementation can run everything."""
-    profile = plan.profile
-    total = 0.0
-    for turn in turns(plan, busiest(plan)):
-        total += PROCESS_SECONDS
-        for workload in turn.workloads:
-            total += workload_seconds(workload, profile)
-            if (turn.round, turn.copy) == (0, 0) and not workload.has_own_process:
-                # Its memory is measured in a separate process.
-                total += PROCESS_SECONDS + profile.pass_seconds
+    profile, total = plan.profile, 0.0
+    for turn in turns(plan, plan.implementations[0] if profile.copies else None):
+        total += PROCESS_SECONDS + sum(workload_seconds(workload, profile) for workload in turn.workloads)
+        if (turn.round, turn.copy) == (0, 0):  # memory is measured in processes of their own
+            n_separate = sum(not workload.has_own_process for workload in turn.workloads)
+            total += n_separate * (PROCESS_SECONDS + profile.pass_seconds)
     return total
 
 
 def workload_seconds(workload: Workload, profile: Profile) -> float:
     """Estimate how long one workload takes in one process, verification and calibration included."""
+    limit, n_passes = profile.time_limit_seconds, profile.n_samples + 2
     if workload.reads_file:
-        return min(profile.time_limit_seconds, workload.max_bytes * TRAINING_SECONDS_PER_BYTE)
-    if workload.task == "load" or workload.state == "cold":
-        return 0.2
-    if workload.state == "sustained":
-        return min(profile.time_limit_seconds / 2, workload.max_bytes * SUSTAINED_SECONDS_PER_BYTE)
-    if workload.state in ("second-call", "after-pause"):
-        return 1.5 if workload.state == "second-call" else 4.0
-    if workload.state == "warm-other":
-        return 6 * profile.pass_seconds / 2
+        return min(limit, workload.max_bytes * FILE_TRAINING_SECONDS_PER_BYTE)
     if workload.task == "train":
-        return min(profile.time_limit_seconds, workload.max_bytes * TRAINING_SECONDS_PER_BYTE * (profile.n_samples + 2))
-    return profile.sample_seconds * 1.2 * (profile.n_samples + 1.5) + 0.1
+        return min(limit, workload.max_bytes * TRAINING_SECONDS_PER_BYTE * n_passes)
+    if workload.task in GROWING:
+        return min(limit, workload.max_bytes * GROWING_SECONDS_PER_BYTE * n_passes + profile.sample_seconds * n_passes)
+    if workload.state == "sustained":
+        return min(limit / 2, workload.max_bytes * SUSTAINED_SECONDS_PER_BYTE)
+    usual = profile.sample_seconds * 1.2 * (profile.n_samples + 1.5) + 0.1
+    by_state = {"cold": 0.2, "second-call": 1.5, "after-pause": 4.0, "warm-other": 3 * profile.pass_seconds}
+    return 0.2 if workload.task == "load" else by_state.get(workload.state, usual)

@@ -103,15 +103,20 @@ def boundary(content: bytes, position: int) -> int:
     return position
 
 
+def boundary_after(content: bytes, position: int) -> int:
+    """Return the first border between characters at or after `position`."""
+    while position < len(content) and content[position] & 0xC0 == 0x80:
+        position += 1
+    return min(position, len(content))
+
+
 def chunks(content: bytes, size: int) -> Iterator[bytes]:
     """Cut into texts of about `size` bytes, between characters."""
     start = 0
     while start < len(content):
         end = boundary(content, start + size)
         if end <= start:
-            end = start + 1
-            while end < len(content) and content[end] & 0xC0 == 0x80:
-                end += 1
+            end = boundary_after(content, start + 1)
         yield content[start:end]
         start = end
 

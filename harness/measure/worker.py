@@ -1,96 +1,125 @@
-"""The worker process: holds one implementation, verifies it and times it, one request at a time.
+"""A worker process: holds one implementation, verifies it and times it, one call at a time.
 
-Any exception of an implementation, `BaseException` included, becomes a reply; the parent has to detect only the death
-of the process.
+`WorkerProcess` is the parent's side: it starts the process, has functions called there and enforces the limits. Any
+exception of an implementation, `BaseException` included, comes back as a verdict, and so does the death of the process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import msgspec
 
 from harness.failures import message_of, reason_of, status_of
-from harness.measure.jobs import measured
+from harness.measure import placement
 from harness.measure.jobs.answers import Wrong
-from harness.measure.jobs.judge import smallest_counterexample
-from harness.measure.jobs.opening import Opening, open_implementation
-from harness.measure.jobs.recall import recall
-from harness.measure.protocol import (
-    PROTOCOL,
-    AskReference,
-    Failed,
-    Measure,
-    MeasureMemory,
-    Open,
-    Opened,
-    Probe,
-    Probed,
-    Recall,
-    Recalled,
-    Reply,
-    Request,
-    Shrink,
-    Shrunk,
-    Size,
-)
-from impls import Missing, Unsupported, get
+from harness.measure.jobs.opening import Opened, Opening, open_implementation
+from harness.measure.protocol import Failed
+from harness.process.limits import Stopped, without_paths, worker_limits
+from harness.process.worker import Worker
+from impls import Missing, Unsupported
+
+OPEN_SECONDS = 120.0
+"""Limit on importing an implementation and building it on a model."""
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+_opening: Opening | None = None
+"""What this process holds, where it is a worker."""
 
 
-def failure(error: BaseException) -> Failed:
-    """Return the verdict on an exception an implementation or its verification raised."""
-    if isinstance(error, Wrong):
+class WorkerFailed(Exception):
+    """A call ended in a verdict instead of an answer; `dead` says whether the worker died too."""
+
+    def __init__(self, failed: Failed, *, dead: bool) -> None:
+        self.failed, self.dead = failed, dead
+        super().__init__(f"{failed.status}: {failed.reason}")
+
+
+class WorkerProcess:
+    """One worker process. Close it, or use it in a `with` statement."""
+
+    def __init__(
+        self,
+        *,
+        threads: int = 1,
+        hash_seed: int = 0,
+        memory_limit_bytes: int | None = None,
+        temporary: Path | None = None,
+    ) -> None:
+        """Start the process; `hash_seed` fixes the order of Python's sets, so that a repeated run is the same.
+
+        Its temporary files go to the folder `temporary`, whose owner can remove what a killed worker left.
+        """
+        environment = os.environ | placement.thread_environment(threads)
+        environment["PYTHONHASHSEED"] = str(hash_seed % 2**32)
+        environment["PYTHONUNBUFFERED"] = "1"
+        if temporary is not None:
+            environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+        self._worker = Worker(worker_limits(memory_limit_bytes), environment)
+        self.close = self._worker.child.close
+
+    def open(self, implementation: str, model: str, cores: tuple[int, ...] = (), *, seconds: float) -> Opened:
+        """Have an implementation imported and, where `model` names a file, built; see `open_implementation`."""
+        return self.call(seconds, _open, implementation, model, cores)
+
+    def ask(
+        self,
+        seconds: float,
+        function: Callable[Concatenate[Opening, Arguments], Answer],
+        *arguments: Arguments.args,
+        **_: Arguments.kwargs,
+    ) -> Answer:
+        """Return what `function` answers there of the implementation that was opened; fail as `call`."""
+        answer: Answer = self.call(seconds, _on_opening, function, *arguments)
+        return answer
+
+    def call(
+        self, seconds: float, function: Callable[Arguments, Answer], *arguments: Arguments.args, **_: Arguments.kwargs
+    ) -> Answer:
+        """Return `function(*arguments)`, called there; raise `WorkerFailed` where no answer comes within `seconds`."""
+        try:
+            answer: Answer | Failed = self._worker.call(_answer, function, *arguments, seconds=seconds)
+        except Stopped as stopped:
+            raise WorkerFailed(Failed(status=stopped.status, reason=stopped.reason), dead=True) from None
+        if isinstance(answer, Failed):
+            raise WorkerFailed(msgspec.structs.replace(answer, reason=without_paths(answer.reason)), dead=False)
+        return answer
+
+    def __enter__(self) -> WorkerProcess:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._worker.child.kill()
+        self.close()
+
+
+def _answer(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return `function(*arguments)`, or the verdict on the exception an implementation or its verification raised."""
+    try:
+        return function(*arguments)
+    except Wrong as error:
         return error.failed
-    if isinstance(error, Missing):
+    except Missing as error:
         return Failed(status="missing", reason=message_of(error))
-    if isinstance(error, Unsupported):
+    except Unsupported as error:
         return Failed(status="unsupported", reason=error.reason)
-    status = status_of(error)
-    return Failed(status=status, reason=reason_of(status, type(error).__name__, message_of(error)))
+    except BaseException as error:  # a Rust panic is not an Exception
+        status = status_of(error)
+        return Failed(status=status, reason=reason_of(status, type(error).__name__, message_of(error)))
 
 
-def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | None]:
-    """Return the reply to a request, and what the worker holds afterwards."""
-    if isinstance(request, Open):
-        opening = open_implementation(request)
-        return Opened(exact=opening.implementation.exact, pinned=opening.pinned), opening
-    if isinstance(request, Probe):
-        from harness.unicode.sweep import versions
-
-        return Probed(versions=versions(request.implementations)), opening
-    assert opening is not None, "nothing is open yet"
-    return _ANSWERS[type(request)](request, opening), opening
+def _open(implementation: str, model: str, cores: tuple[int, ...]) -> Opened:
+    global _opening
+    _opening = open_implementation(implementation, model, cores)
+    return Opened(_opening.implementation.exact, _opening.pinned)
 
 
-def _recall(request: Recall, opening: Opening) -> Recalled:
-    assert opening.tokenizer is not None
-    return recall(request, opening.tokenizer)
-
-
-def _shrink(request: Shrink, opening: Opening) -> Shrunk:
-    assert opening.model is not None
-    assert opening.tokenizer is not None
-    reference = get(request.reference)(opening.model)
-    found = smallest_counterexample(request.texts, opening.tokenizer, reference, request.seconds)
-    return Shrunk(counterexample=found)
-
-
-_ANSWERS: Mapping[type[Request], Callable[[Any, Opening], Reply]] = {
-    Size: measured.size,
-    AskReference: measured.answer_as_reference,
-    Measure: measured.measure,
-    MeasureMemory: measured.measure_memory,
-    Recall: _recall,
-    Shrink: _shrink,
-}
-
-
-def main(arguments: list[str]) -> None:
-    """Answer requests until the input ends."""
-    opening: Opening | None = None
-
-    def reply(request: Request) -> Reply:
-        nonlocal opening
-        found, opening = answer(request, opening)
-        return found
-
-    PROTOCOL.serve(reply, failure)
+def _on_opening(function: Callable[..., Any], *arguments: Any) -> Any:
+    assert _opening is not None, "nothing is open yet"
+    return function(_opening, *arguments)

@@ -3,7 +3,7 @@
 - `reaper`: the small process between us and a child that ends the child and all its descendants, however we end.
 - `limits`: the time, memory, output and processes a child may use, and the verdict on one that gave no answer.
 - `child`: a command driven line by line under those limits; knows nothing of the content of the lines.
-- `protocol`: typed messages over those lines, and the server's side of them.
+- `protocol`: the server's side of those lines.
 - `worker`: a process of ours that calls functions; `pool`: many tasks on several of them.
 - `memory`: resident memory of processes.
 """

@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeVar
 
 from harness.process.child import WATCH_SECONDS
 from harness.process.limits import Stopped, worker_limits
-from harness.process.worker import Worker, value_of
+from harness.process.worker import Worker
 
 T = TypeVar("T")
 
 TASK_SECONDS = 3600.0
-"""Limit on one task."""
+"""Limit on one task, where none is given."""
 
 
 class WorkerDied(Exception):
@@ -35,6 +35,8 @@ def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
+    *,
+    seconds: float | None = None,
 ) -> list[T | WorkerDied]:
     """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
@@ -56,7 +58,7 @@ def run_tasks(
                     idle.append(Worker(limits, echo=True))
                     workers.callback(idle[-1].child.kill)
                 worker = idle.pop()
-                worker.start(function, *tasks[index], seconds=TASK_SECONDS)
+                worker.start(function, *tasks[index], seconds=seconds or TASK_SECONDS)
                 running[worker] = index
             for worker, index in list(running.items()):
                 try:
@@ -72,7 +74,7 @@ def run_tasks(
                         continue
                     del running[worker]
                     idle.append(worker)
-                    answers[index] = value_of(reply)
+                    answers[index] = reply.result()
                 done(index)
             if running and (not waiting or len(running) == most):
                 select.select([worker.child for worker in running], [], [], WATCH_SECONDS)

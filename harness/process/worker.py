@@ -1,41 +1,34 @@
-"""A process of ours that calls functions, so that a library that crashes or hangs ends only it."""
+"""A process of ours that calls functions, so that a library that crashes or hangs ends only it.
+
+A call and how it ended are one line each: a pickle in base64.
+"""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import pickle
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from harness.failures import describe
 from harness.process.child import Child
 from harness.process.limits import Limits, Stopped
-from harness.process.protocol import Protocol, python_command
+from harness.process.protocol import python_command, serve_lines
 
 
-class Call(msgspec.Struct):
-    """Call a function that both processes can import."""
+class Reply(NamedTuple):
+    """How a call ended: what the function returned, or what it raised."""
 
-    task: bytes
-    """The function and its arguments, pickled."""
+    value: Any
+    error: BaseException | None = None
 
-
-class Returned(msgspec.Struct, tag="returned"):
-    """What the function returned, pickled."""
-
-    value: bytes
-
-
-class Raised(msgspec.Struct, tag="raised"):
-    """What the function raised, pickled."""
-
-    error: bytes
-
-
-_PROTOCOL = Protocol[Call, Returned | Raised](Call, Returned | Raised)
+    def result(self) -> Any:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value
 
 
 class Worker:
@@ -50,21 +43,21 @@ class Worker:
         """Begin a call that may take so long; `poll` and `result` raise what is wrong with the process."""
         self.n_calls += 1
         with contextlib.suppress(Stopped):
-            self.child.send(_PROTOCOL.request_line(Call(pickle.dumps((function, arguments)))), seconds)
+            self.child.send(_encoded((function, arguments)) + b"\n", seconds)
 
     def flush(self) -> None:
         """Wait until the process has read the call."""
         with contextlib.suppress(Stopped):
             self.child.flush()
 
-    def poll(self) -> Returned | Raised | None:
+    def poll(self) -> Reply | None:
         """Return how the call ended; None while it runs. Raises `Stopped`."""
         line = self.child.poll()
-        return None if line is None else _PROTOCOL.reply(line)
+        return None if line is None else _decoded(line)
 
     def result(self, seconds: float | None = None) -> Any:
         """Wait for the call (`seconds` from now, where given) and return its value. Raises `Stopped`, or its error."""
-        return value_of(_PROTOCOL.reply(self.child.receive(seconds)))
+        return _decoded(self.child.receive(seconds)).result()
 
     def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         """Return `function(*arguments)`. Raises `Stopped`, or what the function raises."""
@@ -72,25 +65,24 @@ class Worker:
         return self.result()
 
 
-def value_of(reply: Returned | Raised) -> Any:
-    """Return the value of a call, or raise its error."""
-    if isinstance(reply, Raised):
-        raise pickle.loads(reply.error)
-    return pickle.loads(reply.value)
+def _encoded(content: Any) -> bytes:
+    return base64.b64encode(pickle.dumps(content))
 
 
-def _answer(request: Call) -> Returned | Raised:
-    function, arguments = pickle.loads(request.task)
-    return Returned(pickle.dumps(function(*arguments)))
+def _decoded(line: bytes) -> Any:
+    return pickle.loads(base64.b64decode(line))
 
 
-def _failure(error: BaseException) -> Raised:
+def _answer(call: bytes) -> bytes:
     try:
-        content = pickle.dumps(error)
-        pickle.loads(content)
-    except Exception:  # an error that cannot be sent is described
-        content = pickle.dumps(RuntimeError(describe(error)))
-    return Raised(content)
+        function, arguments = _decoded(call)
+        return _encoded(Reply(function(*arguments)))
+    except BaseException as error:  # a Rust panic is not an Exception
+        try:
+            _decoded(reply := _encoded(Reply(None, error)))
+        except Exception:  # an error that cannot be sent is described
+            return _encoded(Reply(None, RuntimeError(describe(error))))
+        return reply
 
 
 def main(arguments: list[str]) -> None:
@@ -98,4 +90,4 @@ def main(arguments: list[str]) -> None:
     from impls.formats import PatternAssumed
 
     warnings.simplefilter("ignore", PatternAssumed)  # the parent has loaded every model itself, and warned
-    _PROTOCOL.serve(_answer, _failure)
+    serve_lines(_answer)

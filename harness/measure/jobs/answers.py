@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.measure.protocol import Failed, Job
-from harness.measure.texts import boundary, encoded
+from harness.measure.texts import boundary, boundary_after, encoded
 from harness.measure.workloads import ARRAYS, ENCODING, GROWING, TEXTS
 from harness.records import Counterexample, Status
 from impls import Model
@@ -232,10 +232,7 @@ def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:
     last = b""
     for margin in (0, 8, 32, 256):
         left = boundary(text, start - margin)
-        right = min(len(text), end + margin)
-        while right < len(text) and text[right] & 0xC0 == 0x80:
-            right += 1
-        window = text[left:right]
+        window = text[left : boundary_after(text, end + margin)]
         if window and window != last:
             yield window
         last = window

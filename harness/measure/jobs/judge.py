@@ -22,12 +22,13 @@ from harness.measure.jobs.answers import (
     require_kind,
 )
 from harness.measure.jobs.by_hand import streaming
+from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, strings
 from harness.measure.protocol import Expected
 from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize.texts import Budget, smallest_sequence
 from harness.records import Counterexample, Text
-from impls import BPEError, Model, Tokenizer
+from impls import BPEError, Model, Tokenizer, get
 from impls.core.round_trip import comes_back_as
 from impls.core.text.text import repair_surrogates
 
@@ -217,6 +218,13 @@ def answer_of(tokenizer: Tokenizer, text: str) -> list[int] | str:
         return [int(i) for i in tokenizer.encode(text, disallowed_special=())]
     except (BPEError, ValueError, TypeError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def shrink(opening: Opening, candidates: tuple[bytes, ...], reference: str, seconds: float) -> Counterexample | None:
+    """As `smallest_counterexample`, of the tokenizer the worker holds and a reference given by name."""
+    assert opening.tokenizer is not None
+    assert opening.model is not None
+    return smallest_counterexample(candidates, opening.tokenizer, get(reference)(opening.model), seconds)
 
 
 def smallest_counterexample(

@@ -73,7 +73,7 @@ def _usage() -> tuple[int, float] | None:
     return usage.ru_minflt, usage.ru_stime
 
 
-def sustained(request: Measure, opening: Opening) -> Measured:
+def sustained(opening: Opening, request: Measure) -> Measured:
     """Encode the parts of a text that never repeats, document by document: as many as time allows, but at least one.
 
     A sample is the total time of the calls of one part. Between parts the answers are verified, outside the timing;
@@ -151,7 +151,7 @@ def expected(job: Job, tokenizer: Tokenizer) -> Expected:
     )
 
 
-def long_text(request: Measure, opening: Opening) -> Measured:
+def long_text(opening: Opening, request: Measure) -> Measured:
     """Time the second call on a long text, or calls after pauses, after documents of other text.
 
     Each answer is freed before the next call, which can then reuse its memory; the last one is verified: raise `Wrong`.

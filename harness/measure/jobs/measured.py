@@ -14,18 +14,7 @@ from harness.measure.jobs.answers import Wrong, digest, join_answers, same_answe
 from harness.measure.jobs.judge import judge, other_ids
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, bind, prepare
-from harness.measure.protocol import (
-    FIRST_TEXT,
-    AskReference,
-    Expected,
-    Job,
-    Measure,
-    Measured,
-    MeasureMemory,
-    MemoryMeasured,
-    Size,
-    Sized,
-)
+from harness.measure.protocol import FIRST_TEXT, Expected, Job, Measure, Measured
 from harness.measure.workloads import DECODING, ENCODING, LONG_TEXT, ONCE_ONLY
 from harness.process import memory
 from impls import Model
@@ -33,10 +22,9 @@ from impls import Model
 _FIRST_BYTES = 2000
 
 
-def size(request: Size, opening: Opening) -> Sized:
-    """Return the largest slice of a job's texts whose pass fits the budget."""
-    job = request.job
-    whole = prepare(job, opening.tokenizer, opening.implementation, request.expected)
+def size(opening: Opening, job: Job, budget_seconds: float, expected: Expected | None) -> tuple[int, int]:
+    """Return the bytes of the largest slice of a job's texts whose pass fits the budget, and of the whole."""
+    whole = prepare(job, opening.tokenizer, opening.implementation, expected)
     full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
 
     def seconds(n_bytes: int) -> float:
@@ -47,13 +35,12 @@ def size(request: Size, opening: Opening) -> Sized:
         return timing.timed(work.run, work.fresh(work.passes[0]))[0]
 
     seconds(min(full_bytes, _FIRST_BYTES))  # warm up: the cost of the first call says nothing about size
-    n_bytes, _ = timing.largest_size(seconds, full_bytes, request.budget_seconds)
-    return Sized(n_bytes=n_bytes, full_bytes=full_bytes)
+    n_bytes, _ = timing.largest_size(seconds, full_bytes, budget_seconds)
+    return n_bytes, full_bytes
 
 
-def answer_as_reference(request: AskReference, opening: Opening) -> Expected:
-    """Return the reference's answer to a job; tasks other than training are answered by `encode`."""
-    job, name = request.job, opening.implementation.name
+def answer_as_reference(opening: Opening, job: Job, ids_file: str) -> Expected:
+    """Return the reference's answer to a job, with its ids in `ids_file`; `encode` answers all tasks but training."""
     if job.state == "sustained":
         assert opening.tokenizer is not None
         return long_runs.expected(job, opening.tokenizer)
@@ -62,20 +49,21 @@ def answer_as_reference(request: AskReference, opening: Opening) -> Expected:
     work = prepare(job, opening.tokenizer, opening.implementation)
     answer = work.run(work.fresh(work.texts))
     digest_, n_tokens = digest(job, answer)
-    write_ids(Path(request.ids_file), [list(pair) for pair in answer.merges] if job.task == "train" else answer)
-    return Expected(digest=digest_, n_tokens=n_tokens, reference=name, ids_file=request.ids_file)
+    write_ids(Path(ids_file), [list(pair) for pair in answer.merges] if job.task == "train" else answer)
+    return Expected(digest=digest_, n_tokens=n_tokens, reference=opening.implementation.name, ids_file=ids_file)
 
 
-def measure(request: Measure, opening: Opening) -> Measured:
+def measure(opening: Opening, request: Measure) -> Measured:
     """Verify a job and time it; raise `Wrong` for an answer that is not known to be right."""
     job, expected = request.job, request.expected
     memory.reset_peak()
+    begin = perf_counter()
     if job.task == "load":
-        return _measure_load(request, opening)
+        return _measure_load(opening, request)
     if job.state == "sustained":
-        return long_runs.sustained(request, opening)
+        return long_runs.sustained(opening, request)
     if job.state in LONG_TEXT:
-        return long_runs.long_text(request, opening)
+        return long_runs.long_text(opening, request)
     work = prepare(job, opening.tokenizer, opening.implementation, expected)
     samples, answers = _first_passes(work)
     # Read before verification, whose own memory says nothing about the implementation.
@@ -89,7 +77,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
                 lambda got: same_answer(job, work.read(got), answers[0]),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
-                most_seconds=request.most_seconds,
+                most_seconds=request.most_seconds - (perf_counter() - begin),
             )
         except timing.WrongAnswer as error:
             raise _later_mismatch(work, error, answers[0]) from None
@@ -100,11 +88,11 @@ def measure(request: Measure, opening: Opening) -> Measured:
     return reply
 
 
-def measure_memory(request: MeasureMemory, opening: Opening) -> MemoryMeasured:
+def measure_memory(opening: Opening, job: Job, expected: Expected | None) -> int | None:
     """Return the peak memory of one pass of a job; meaningful in a process that has done nothing else."""
     memory.reset_peak()
-    _first_passes(prepare(request.job, opening.tokenizer, opening.implementation, request.expected))
-    return MemoryMeasured(peak_memory_bytes=opening.highest_memory())
+    _first_passes(prepare(job, opening.tokenizer, opening.implementation, expected))
+    return opening.highest_memory()
 
 
 def _first_passes(work: PreparedJob) -> tuple[timing.Samples | None, list[Any]]:
@@ -132,7 +120,7 @@ def _later_mismatch(work: PreparedJob, error: timing.WrongAnswer, right: Any) ->
     return found
 
 
-def _measure_load(request: Measure, opening: Opening) -> Measured:
+def _measure_load(opening: Opening, request: Measure) -> Measured:
     """Time from the model's file to the first id; importing the library is a separate part, not in the total."""
     path = Path(request.job.model_file)
     marks = [perf_counter()]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import pickle
+from collections.abc import Collection
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 import msgspec
 
 from harness.measure import placement
-from harness.measure.protocol import Open
 from harness.process import memory
 from impls import Model, Tokenizer, get
 
@@ -31,13 +32,23 @@ class Opening(msgspec.Struct):
         return None if peak is None else max(0, peak - self.baseline_bytes)
 
 
-def open_implementation(request: Open) -> Opening:
-    """Import an implementation and, where the request names a model, build it on that; raise what either raises."""
-    pinned = placement.pin_to(request.cores)
+class Opened(NamedTuple):
+    """What the parent is told of it."""
+
+    exact: bool
+    pinned: bool
+
+
+def open_implementation(name: str, model_file: str, cores: Collection[int]) -> Opening:
+    """Import an implementation and, where a file of a pickled model is given, build it; raise what either raises.
+
+    Pin the process to `cores`; without any leave it where its parent is.
+    """
+    pinned = placement.pin_to(cores)
     start = perf_counter()
-    implementation = get(request.implementation)
+    implementation = get(name)
     import_seconds = perf_counter() - start
-    model = pickle.loads(Path(request.model).read_bytes()) if request.model else None
+    model = pickle.loads(Path(model_file).read_bytes()) if model_file else None
     gc.collect()
     baseline = memory.resident_bytes()
     tokenizer = None if model is None else implementation(model)

@@ -18,6 +18,7 @@ import numpy as np
 
 from harness.measure.analysis.stats import Interval, ratio_interval
 from harness.measure.jobs import timing
+from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import Pass, bind
 from harness.measure.protocol import Recall, Recalled
 from harness.measure.texts import read_texts
@@ -80,6 +81,12 @@ def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> In
     """Return how many times as long a new text takes, with the 95 % interval over the pairs."""
     new, met = ([[max(seconds, 1e-9)] for seconds in side] for side in (new_seconds, met_seconds))
     return ratio_interval(new, met)
+
+
+def recall_opened(opening: Opening, request: Recall) -> Recalled:
+    """As `recall`, with the tokenizer the worker holds."""
+    assert opening.tokenizer is not None
+    return recall(request, opening.tokenizer)
 
 
 def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:

@@ -52,8 +52,8 @@ def sample(
 ) -> Samples:
     """Take `n_samples` samples of at least `sample_seconds` each, after a calibration that is discarded.
 
-    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Where all samples
-    together would take more than `most_seconds`, fewer are taken, but at least one. Raise `WrongAnswer` for the first
+    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Where all of
+    it would take more than `most_seconds`, fewer are taken, but at least one. Raise `WrongAnswer` for the first
     pass whose answer is not `right`.
     """
     done = 0
@@ -66,9 +66,11 @@ def sample(
             raise WrongAnswer(answer, done)
         return seconds
 
+    begin = perf_counter()
     loops, seconds = _calibrated_loops(one, sample_seconds)
-    if loops * seconds * n_samples > most_seconds:
-        n_samples = max(1, int(most_seconds / (loops * seconds)))
+    left = most_seconds - (perf_counter() - begin)
+    if loops * seconds * n_samples > left:
+        n_samples = max(1, int(left / (loops * seconds)))
     return Samples([sum(one() for _ in range(loops)) for _ in range(n_samples)], loops)
 
 

@@ -11,12 +11,13 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from harness.measure import placement
-from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
-from harness.measure.protocol import Job, Measure, Measured
+from harness.measure.jobs import measured
+from harness.measure.protocol import Job, Measure
 from harness.measure.run.materials import Materials
 from harness.measure.run.references import References
 from harness.measure.run.setup import Setup, fill
 from harness.measure.scaling import Scale, limit_of, workload_of
+from harness.measure.worker import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.workloads import Workload, short_name
 from harness.records import AnyRecord, Measurement, RecordError, of_kind
 
@@ -71,23 +72,23 @@ class _Curve(NamedTuple):
 
     def records(self, known: Mapping[tuple[str, str, int], Measurement]) -> Iterator[Measurement]:
         """Measure and yield the records that are not known yet."""
-        left = [workload_of(self.scale, self.family, size) for size in self.scale.sizes]
-        while left and (record := known.get((left[0].name, self.implementation, self.number))) is not None:
-            left = [] if self._ends(record) else left[1:]
         with ExitStack() as process:
             worker: WorkerProcess | None = None
-            for workload in left:
-                record = self._blank(workload)
-                try:
-                    if worker is None:
-                        opening = self.setup.open(self.implementation, self.scale.model, hash_seed=self.number)
-                        worker, opened = process.enter_context(opening)
-                        self._warm_up(worker)
-                    record.exact, record.pinned = opened.exact, opened.pinned
-                    self._measure(worker, workload, record)
-                except WorkerFailed as failure:
-                    fill(record, failure.failed)
-                yield record
+            for size in self.scale.sizes:
+                workload = workload_of(self.scale, self.family, size)
+                record = known.get((workload.name, self.implementation, self.number))
+                if record is None:
+                    record = self._blank(workload)
+                    try:
+                        if worker is None:
+                            opening = self.setup.open(self.implementation, self.scale.model, hash_seed=self.number)
+                            worker, opened = process.enter_context(opening)
+                            self._warm_up(worker)
+                        record.exact, record.pinned = opened.exact, opened.pinned
+                        self._measure(worker, workload, record)
+                    except WorkerFailed as failure:
+                        fill(record, failure.failed)
+                    yield record
                 if self._ends(record):
                     return
 
@@ -113,7 +114,7 @@ class _Curve(NamedTuple):
         job = Job(task="encode", state="warm-same", texts=texts.path)
         expected = self.setup.references.expected(job, self.scale.model)
         request = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0.01)
-        worker.ask(request, Measured, seconds=OPEN_SECONDS)
+        worker.ask(OPEN_SECONDS, measured.measure, request)
 
     def _measure(self, worker: WorkerProcess, workload: Workload, record: Measurement) -> None:
         """Fill in `record`. A pass is stopped only after the limit, so that a timeout took at least that long."""
@@ -124,4 +125,4 @@ class _Curve(NamedTuple):
         expected = self.setup.references.expected(job, self.scale.model)
         record.reference = "" if expected is None else expected.reference
         request = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-        fill(record, worker.ask(request, Measured, seconds=self.scale.limit_seconds + VERIFY_SECONDS))
+        fill(record, worker.ask(self.scale.limit_seconds + VERIFY_SECONDS, measured.measure, request))

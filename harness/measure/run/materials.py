@@ -1,26 +1,34 @@
-"""The files a run gives to its workers: texts and models, made once, kept in a temporary folder until it ends."""
+"""The files a run gives to its workers: texts and models, made once, kept in a temporary folder until it ends.
+
+A folder is in use while its lock is held; the system releases the lock of a process that dies, however it dies.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import pickle
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from harness.data import load_corpus, load_model
-from harness.measure.processes import WorkerFailed
 from harness.measure.protocol import Failed
-from harness.measure.run.scratch import Scratch
 from harness.measure.texts import new_documents, shuffled, workload_texts, write_texts
+from harness.measure.worker import WorkerFailed
 from harness.measure.workloads import N_PARTS, Workload, short_corpus, short_name
 from impls import BPEError, Model
 
 M = TypeVar("M")
 
+_FOLDER_PREFIX = "bpebench-run-"
+_LOCK = "in-use"
 
 LoadCorpus = Callable[[str, Any], Any]
 """(name, split) -> corpus, of which a run needs `documents()` and `digest`"""
@@ -52,6 +60,29 @@ class ModelFile(msgspec.Struct, frozen=True):
     n_tokens: int
     round_trip: str = ""
     """`Model.round_trip`."""
+
+
+class Scratch:
+    """A temporary folder of this process. Making one removes those of dead processes."""
+
+    def __init__(self) -> None:
+        # A folder without a lock file is being made or removed by another process.
+        for lock in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*/{_LOCK}"):
+            with contextlib.suppress(OSError), FileLock(lock, timeout=0):
+                shutil.rmtree(lock.parent, ignore_errors=True)
+        held = False
+        while not held:
+            self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
+            self._lock = FileLock(self.folder / _LOCK, timeout=0)
+            # Another process that cleans up may remove the folder before it is locked.
+            with contextlib.suppress(Timeout):
+                self._lock.acquire()
+                held = self.folder.exists()
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._lock.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Materials:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.measure.processes import WorkerFailed, WorkerProcess
-from harness.measure.protocol import AskReference, Expected, Job, Open, Opened
+from harness.measure.jobs.measured import answer_as_reference
+from harness.measure.protocol import Expected, Job
 from harness.measure.run.materials import Materials
+from harness.measure.worker import WorkerFailed, WorkerProcess
 from harness.measure.workloads import STRETCHES
 
 ENCODERS = ("tiktoken", "priority", "naive")
@@ -89,7 +90,7 @@ class References:
         self._number += 1
         path = str(self._materials.new_path(f"ids-{self._number}"))
         try:
-            return worker.ask(AskReference(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
+            return worker.ask(REFERENCE_SECONDS, answer_as_reference, job, path)
         except WorkerFailed as failure:
             if failure.dead:
                 worker.close()
@@ -105,7 +106,7 @@ class References:
         path = self._materials.model(model).path if model else ""
         worker = WorkerProcess(temporary=self._materials.temporary)
         with contextlib.suppress(WorkerFailed):
-            worker.ask(Open(implementation=name, model=path), Opened, seconds=REFERENCE_SECONDS)
+            worker.open(name, path, seconds=REFERENCE_SECONDS)
             return worker
         worker.close()
         return None

@@ -7,8 +7,7 @@ calls `measure` with a plan and prints the result; nothing here prints or parses
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,16 +16,19 @@ from harness.data import load_corpus, load_model
 from harness.measure import placement
 from harness.measure.analysis import cautions
 from harness.measure.analysis.samples import measured_floor, measured_resolution
+from harness.measure.compression import add_text, uncounted
+from harness.measure.protocol import Job
 from harness.measure.recording import keep_plan, machine_facts
-from harness.measure.run.compressions import compressions
-from harness.measure.run.materials import LoadCorpus, LoadModel, Materials
+from harness.measure.run.materials import LoadCorpus, LoadModel, Materials, Unavailable
 from harness.measure.run.references import References
 from harness.measure.run.setup import Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
-from harness.measure.schedule import Plan, Turn, busiest, estimate_seconds, keys, turns
+from harness.measure.schedule import Plan, Turn, estimate_seconds, keys, turns
+from harness.measure.texts import read_texts
+from harness.measure.workloads import Workload, short_corpus, short_name
 from harness.process.pool import run_tasks
 from harness.progress import Bar
-from harness.records import AnyRecord, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
+from harness.records import AnyRecord, Compression, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
 
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
 """The implementation copied to measure the noise floor: the first of these that runs most of the workloads."""
@@ -104,10 +106,10 @@ def run(
         write(record)
         if isinstance(record, Measurement):
             measured.append(record)
+            recorded.add(key_of(record))
             bar.advance(1, f"{record.implementation} · {record.workload}")
 
-    n_records = _n_records(turns(plan, busiest(plan)))
-    bar.total(n_records)
+    bar.total(_n_records(turns(plan)))
     bar.advance(len(recorded))
     with placement.parent_on_first_core() as cores:
         setup = Setup(materials, references, cores, memory_limit_bytes)
@@ -123,12 +125,10 @@ def run(
                 if left:
                     runner.run(turn, left)
 
-        once = msgspec.structs.replace(plan, profile=msgspec.structs.replace(plan.profile, rounds=1))
-        first_round = list(turns(once))
-        run_turns(first_round)
+        run_turns(turn for turn in turns(plan) if turn.round == 0)
         copied = copied_implementation(plan, measured)
-        bar.advance(n_records - _n_records(turns(plan, copied)))
-        run_turns(islice(turns(plan, copied), len(first_round), None))
+        bar.total(_n_records(turns(plan, copied)))
+        run_turns(turns(plan, copied))
 
 
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
@@ -151,3 +151,33 @@ def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | N
 
 def _n_records(planned: Iterable[Turn]) -> int:
     return sum(len(turn.workloads) for turn in planned)
+
+
+def compressions(
+    plan: Plan, materials: Materials, references: References, done: Iterable[AnyRecord]
+) -> Iterator[Compression]:
+    """Yield the record of every model and real text timed that is not in `done`."""
+    seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
+    for workload in plan.workloads:
+        corpus = "/".join(filter(None, (short_corpus(workload.corpus), workload.split)))
+        record = uncounted(short_name(workload.model), corpus)
+        is_text = (workload.task, workload.state) == ("encode", "warm-same") and not workload.corpus.startswith("gen/")
+        if is_text and (record.model, corpus) not in seen:
+            seen.add((record.model, corpus))
+            try:
+                _count(record, workload, materials, references)
+            except Unavailable as error:
+                record.status, record.reason = "missing", error.failed.reason
+            yield record
+
+
+def _count(record: Compression, workload: Workload, materials: Materials, references: References) -> None:
+    texts, model = materials.texts(workload), materials.model(workload.model)
+    expected = references.expected(Job(task="encode", state="warm-same", texts=texts.path), workload.model)
+    if expected is None:
+        record.status, record.reason = "unsupported", "no reference can run this model on this text"
+        return
+    for content in read_texts(Path(texts.path)):
+        add_text(record, content.decode("utf-8", "surrogatepass"))
+    record.implementation, record.n_tokens = expected.reference, expected.n_tokens
+    record.vocab_size, record.round_trip = model.n_tokens, model.round_trip

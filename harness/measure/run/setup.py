@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from harness.measure.processes import OPEN_SECONDS, WorkerProcess
-from harness.measure.protocol import Failed, Measured, Open, Opened, Recalled
+from harness.measure.jobs.opening import Opened
+from harness.measure.protocol import Failed, Measured, Recalled
 from harness.measure.run.materials import Materials
 from harness.measure.run.references import References
+from harness.measure.worker import OPEN_SECONDS, WorkerProcess
 from harness.records import Measurement, TextMemory
 from impls import Unsupported
 
@@ -45,8 +46,7 @@ class Setup(NamedTuple):
             memory_limit_bytes=self.memory_limit_bytes,
             temporary=self.materials.temporary,
         ) as worker:
-            request = Open(implementation=implementation, model=path, cores=tuple(cores))
-            yield worker, worker.ask(request, Opened, seconds=OPEN_SECONDS)
+            yield worker, worker.open(implementation, path, tuple(cores), seconds=OPEN_SECONDS)
 
 
 def fill(record: Measurement | TextMemory, outcome: Measured | Recalled | Failed) -> None:

@@ -10,11 +10,11 @@ import contextlib
 import secrets
 from collections.abc import Callable, Iterable
 
-from harness.measure.jobs.recall import remembers
-from harness.measure.processes import WorkerFailed
-from harness.measure.protocol import Job, Recall, Recalled
+from harness.measure.jobs.recall import recall_opened, remembers
+from harness.measure.protocol import Job, Recall
 from harness.measure.run.setup import Setup, fill
 from harness.measure.schedule import Profile
+from harness.measure.worker import WorkerFailed
 from harness.measure.workloads import GROWING, ONCE_ONLY, State, Task, Workload, short_name
 from harness.records import Remembered, TextMemory
 
@@ -107,7 +107,7 @@ class TextMemoryDetector:
                 )
                 dead = False
                 try:
-                    found = worker.ask(request, Recalled, seconds=profile.time_limit_seconds)
+                    found = worker.ask(profile.time_limit_seconds, recall_opened, request)
                     fill(record, found)
                     record.remembers = remembers(found.met_seconds, found.new_seconds)
                 except WorkerFailed as failure:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 
 import msgspec
 
-from harness.measure.processes import Answer, WorkerFailed, WorkerProcess
-from harness.measure.protocol import (
-    FIRST_TEXT,
-    Expected,
-    Failed,
-    Job,
-    Measure,
-    Measured,
-    MeasureMemory,
-    MemoryMeasured,
-    Opened,
-    Request,
-    Shrink,
-    Shrunk,
-    Size,
-    Sized,
-)
+from harness.measure.jobs import judge, measured
+from harness.measure.jobs.opening import Opened
+from harness.measure.protocol import FIRST_TEXT, Expected, Failed, Job, Measure, Measured
 from harness.measure.run.setup import Setup, fill
 from harness.measure.run.text_memory import TextMemoryDetector
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
+from harness.measure.worker import WorkerFailed, WorkerProcess
 from harness.measure.workloads import DECODING, ONCE_ONLY, TEXTS, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
@@ -131,15 +118,15 @@ class TurnRunner:
             sample_seconds=profile.sample_seconds,
             most_seconds=profile.time_limit_seconds / 2,
         )
-        measured = worker.ask(request, Measured, seconds=profile.time_limit_seconds)
+        found = worker.ask(profile.time_limit_seconds, measured.measure, request)
         whole = n_bytes == full_bytes and workload.task not in ("load", "count", *TEXTS)
-        if whole and workload.digest and measured.digest != workload.digest:
+        if whole and workload.digest and found.digest != workload.digest:
             raise WorkerFailed(Failed(status="mismatch", reason=_OTHER_DIGEST), dead=False)
         record.full_bytes, record.reference = full_bytes, "" if expected is None else expected.reference
         if not workload.has_own_process:
             peak = self._peak_memory_bytes(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
-            measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
-        return measured
+            found = msgspec.structs.replace(found, peak_memory_bytes=peak)
+        return found
 
     def _job(self, workload: Workload, *, texts: str = "", model_file: str = "") -> Job:
         return Job(
@@ -178,27 +165,22 @@ class TurnRunner:
             profile, once = self._plan.profile, workload.state in ONCE_ONLY
             expected = self._expected(workload, job) if workload.task in DECODING else None
             budget = profile.pass_seconds * (_ONCE_FACTOR if once else 1)
-            request = Size(job=job, budget_seconds=budget, expected=expected)
-            if once:
-                sized = self._ask_alone(turn, workload, request, Sized)
-            else:
-                sized = worker.ask(request, Sized, seconds=profile.time_limit_seconds)
-            self._slices[known] = (sized.n_bytes, sized.full_bytes)
+            with self._alone(turn, workload) if once else nullcontext(worker) as sizing:
+                self._slices[known] = sizing.ask(profile.time_limit_seconds, measured.size, job, budget, expected)
         return self._slices[known]
 
     def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
         """Return the peak memory of a job in a process that runs nothing else; None where that fails."""
-        try:
-            request = MeasureMemory(job=job, expected=expected)
-            return self._ask_alone(turn, workload, request, MemoryMeasured).peak_memory_bytes
-        except WorkerFailed:
-            return None
+        with suppress(WorkerFailed), self._alone(turn, workload) as worker:
+            return worker.ask(self._plan.profile.time_limit_seconds, measured.measure_memory, job, expected)
+        return None
 
-    def _ask_alone(self, turn: Turn, workload: Workload, request: Request, kind: type[Answer]) -> Answer:
-        """Return the reply of a process that does nothing else; its death is not that of the turn's process."""
+    @contextmanager
+    def _alone(self, turn: Turn, workload: Workload) -> Iterator[WorkerProcess]:
+        """Open a process that does nothing else; its death is not that of the turn's process."""
         with self._open(turn, workload) as (worker, _):
             try:
-                return worker.ask(request, kind, seconds=self._plan.profile.time_limit_seconds)
+                yield worker
             except WorkerFailed as failure:
                 raise WorkerFailed(failure.failed, dead=False) from None
 
@@ -234,9 +216,8 @@ class TurnRunner:
             return failed
         found: Counterexample | None = None
         if reference := self._setup.references.name_for(workload.model):
-            request = Shrink(texts=failed.candidates, reference=reference, seconds=SHRINK_SECONDS)
             with suppress(WorkerFailed), self._on_model(turn, workload, workload.model) as (worker, _):
-                found = worker.ask(request, Shrunk, seconds=SHRINK_SECONDS * 4).counterexample
+                found = worker.ask(4 * SHRINK_SECONDS, judge.shrink, failed.candidates, reference, SHRINK_SECONDS)
         if found is None:
             seen = failed.counterexample or Counterexample(
                 text=Text.of(min(failed.candidates, key=len)[:1000].decode("utf-8", "replace")),

@@ -14,7 +14,7 @@ from harness.measure.jobs.answers import Wrong
 from harness.measure.jobs.growing import APPENDED_CHARACTERS, N_TURNS, TURN_CHARACTERS, Plan, plan
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, prepare
-from harness.measure.protocol import AskReference, Job, Measure, Measured
+from harness.measure.protocol import Job, Measure, Measured
 from harness.measure.texts import write_texts
 from harness.measure.workloads import GROWING, Task
 from impls import TrainingSpec
@@ -70,10 +70,9 @@ def job_of(task: Task, folder: Path) -> Job:
 
 def measure(task: Task, implementation: type[Tokenizer], folder: Path) -> Measured:
     job = job_of(task, folder)
-    asked = AskReference(job=job, ids_file=str(folder / "ids"))
-    expected = measured.answer_as_reference(asked, opening(impls.get("naive")))
+    expected = measured.answer_as_reference(opening(impls.get("naive")), job, str(folder / "ids"))
     request = Measure(job=job, expected=expected, n_samples=2, sample_seconds=0.001)
-    return measured.measure(request, opening(implementation))
+    return measured.measure(opening(implementation), request)
 
 
 @pytest.mark.parametrize("implementation", ["compiled", "priority", "tiktoken"])

@@ -93,7 +93,7 @@ def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) 
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
     expected = long_runs.expected(job, CountingBytes(byte_model()))
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0, most_seconds=0)
-    found = long_runs.sustained(asked, opening())
+    found = long_runs.sustained(opening(), asked)
     assert (len(found.samples_seconds), found.samples_wanted, found.n_bytes) == (1, N_PARTS, 7)
 
     record = Measurement(
@@ -119,7 +119,7 @@ def test_every_part_is_held_against_its_own_digest(tmp_path: Path) -> None:
     expected.parts[-1] = expected.parts[0]
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
     with pytest.raises(Wrong, match="other ids"):
-        long_runs.sustained(asked, opening())
+        long_runs.sustained(opening(), asked)
 
 
 def long_asked(tmp_path: Path, state: str) -> tuple[CountingBytes, Measured]:
@@ -131,7 +131,7 @@ def long_asked(tmp_path: Path, state: str) -> tuple[CountingBytes, Measured]:
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
     opened = opening()
     assert isinstance(opened.tokenizer, CountingBytes)
-    return opened.tokenizer, long_runs.long_text(asked, opened)
+    return opened.tokenizer, long_runs.long_text(opened, asked)
 
 
 def test_the_second_call_follows_documents_of_other_text_and_one_call(tmp_path: Path) -> None:
