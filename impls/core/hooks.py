@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.cuts import Cuts
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
-from impls.core.text.sentencepiece_rules import Cuts
 
 if TYPE_CHECKING:
     import numpy as np
