@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from impls import Model, Tokenizer, UnknownId
-from impls.core.decoding import Decoder
-from impls.core.round_trip import comes_back_as
+from impls.core.decoding import Decoder, comes_back_as
 from impls.core.text.text import repair_surrogates
 
 LOST = "a text does not come back"

@@ -52,6 +52,27 @@ class ByteLevel(Tokenizer):
         # A pair that is listed twice keeps its later rank.
         self._rank_by_pair = {(text_of[left], text_of[right]): rank for rank, (left, right) in enumerate(model.merges)}
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges over bytes; raise `Unsupported` for the alphabet `chars`."""
+        if spec.alphabet != "bytes":
+            raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
+        count_by_piece = Counter(corpus_pieces(texts, spec))
+        words = _Words(count_by_piece)
+        base = base_symbols((), spec)
+        ids = {to_printable(symbol): first_base_id(spec) + index for index, symbol in enumerate(base)}
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            pair = words.best_pair(ids, spec)
+            if pair is None:
+                break
+            merges.append((ids[pair[0]], ids[pair[1]]))
+            merge_counts.append(words.counts[pair])
+            ids["".join(pair)] = first_base_id(spec) + len(ids)
+            words.join(pair)
+        return trained_model(spec, base, merges, merge_counts, count_by_piece)
+
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece.
 
@@ -100,27 +121,6 @@ class ByteLevel(Tokenizer):
             if rank is not None:
                 joins[at] = rank
         return joins
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges over bytes; raise `Unsupported` for the alphabet `chars`."""
-        if spec.alphabet != "bytes":
-            raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
-        count_by_piece = Counter(corpus_pieces(texts, spec))
-        words = _Words(count_by_piece)
-        base = base_symbols((), spec)
-        ids = {to_printable(symbol): first_base_id(spec) + index for index, symbol in enumerate(base)}
-        merges: list[tuple[int, int]] = []
-        merge_counts: list[int] = []
-        for _ in range(merge_budget(base, spec)):
-            pair = words.best_pair(ids, spec)
-            if pair is None:
-                break
-            merges.append((ids[pair[0]], ids[pair[1]]))
-            merge_counts.append(words.counts[pair])
-            ids["".join(pair)] = first_base_id(spec) + len(ids)
-            words.join(pair)
-        return trained_model(spec, base, merges, merge_counts, count_by_piece)
 
 
 class _Words:

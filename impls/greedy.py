@@ -75,6 +75,33 @@ class Greedy(Tokenizer):
         stem = text.removesuffix(end)
         return [*stem[:-1], stem[-1] + end]
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges as the greedy tokenizers of the sources do; raise `Unsupported` for ties other than `first`.
+
+        "aa aa bb aabb", one piece, `min_count=2`:  aa, aa+space, bb; then every pair occurs once.
+        """
+        if spec.ties != "first":
+            raise Unsupported(cls.name, "trains with ties='first' only")
+        pieces = list(corpus_pieces(texts, spec))
+        base = base_symbols(pieces, spec)
+        ids = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
+        corpus = [piece_symbols(piece, spec) for piece in pieces]
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            counts = _count_pairs(corpus)
+            allowed = [pair for pair in counts if may_become_token(b"".join(pair), spec)]
+            # Pairs are in the order they first occur, and of equals `max` keeps the first.
+            best = max(allowed, key=counts.__getitem__, default=None)
+            if best is None or counts[best] < spec.min_count:
+                break
+            corpus = [_merge(symbols, *best) for symbols in corpus]
+            merges.append((ids[best[0]], ids[best[1]]))
+            merge_counts.append(counts[best])
+            ids[b"".join(best)] = first_base_id(spec) + len(ids)
+        return trained_model(spec, base, merges, merge_counts)
+
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, taking the longest token at every position.
 
@@ -109,33 +136,6 @@ class Greedy(Tokenizer):
             if node.id is not None:
                 found, length = node.id, end + 1 - start
         return found, length
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges as the greedy tokenizers of the sources do; raise `Unsupported` for ties other than `first`.
-
-        "aa aa bb aabb", one piece, `min_count=2`:  aa, aa+space, bb; then every pair occurs once.
-        """
-        if spec.ties != "first":
-            raise Unsupported(cls.name, "trains with ties='first' only")
-        pieces = list(corpus_pieces(texts, spec))
-        base = base_symbols(pieces, spec)
-        ids = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
-        corpus = [piece_symbols(piece, spec) for piece in pieces]
-        merges: list[tuple[int, int]] = []
-        merge_counts: list[int] = []
-        for _ in range(merge_budget(base, spec)):
-            counts = _count_pairs(corpus)
-            allowed = [pair for pair in counts if may_become_token(b"".join(pair), spec)]
-            # Pairs are in the order they first occur, and of equals `max` keeps the first.
-            best = max(allowed, key=counts.__getitem__, default=None)
-            if best is None or counts[best] < spec.min_count:
-                break
-            corpus = [_merge(symbols, *best) for symbols in corpus]
-            merges.append((ids[best[0]], ids[best[1]]))
-            merge_counts.append(counts[best])
-            ids[b"".join(best)] = first_base_id(spec) + len(ids)
-        return trained_model(spec, base, merges, merge_counts)
 
 
 def _count_pairs(corpus: list[list[bytes]]) -> dict[tuple[bytes, bytes], int]:

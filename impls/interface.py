@@ -27,11 +27,11 @@ from impls.core.arguments import (
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
 from impls.core.growing import Growing
+from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.offsets import Offsets
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
-from impls.core.text.sentencepiece_rules import Cuts
 from impls.core.text.text import repair_surrogates
 
 if TYPE_CHECKING:

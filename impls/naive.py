@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
-from impls.core.events import Events
+from impls.core.events import Events, replayed
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.text.joined_pieces import may_be_joined
@@ -32,12 +32,12 @@ from impls.core.training import (
 )
 from impls.interface import Tokenizer, TrainingSpec
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 Pair = tuple[int, int]
 
 
 class Naive(Tokenizer):
-    """Recounts every pair in every round; the definition of the result, recounted in every round."""
+    """Recounts every pair in every round; what every exact implementation must give."""
 
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
@@ -51,6 +51,22 @@ class Naive(Tokenizer):
         self._one_at_a_time = bool(model.equal_ranks)
         self._events = Events(model.events)
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges by recounting the whole corpus before each of them."""
+        pieces = list(corpus_pieces(texts, spec))
+        base = base_symbols(pieces, spec)
+        first = first_base_id(spec)
+        tokens = {first + index: symbol for index, symbol in enumerate(base)}
+        id_of = {symbol: i for i, symbol in tokens.items()}
+        # The corpus as one stream; no pair spans two pieces, because None separates them.
+        stream: list[int | None] = []
+        for piece in pieces:
+            stream += [*(id_of[symbol] for symbol in piece_symbols(piece, spec)), None]
+        end = first + len(base)
+        merges, counts = _learn(stream, tokens, range(end, end + merge_budget(base, spec)), spec)
+        return trained_model(spec, base, merges, counts, pieces)
+
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, merging the lowest rank everywhere, round by round.
 
@@ -62,7 +78,8 @@ class Naive(Tokenizer):
         if whole is not None:
             return [whole]
         if self.model.events:
-            return self._replayed(piece)
+            tokens = replayed(piece.encode("utf-8", "surrogateescape"), self._events)
+            return [self.model.id_by_token[token] for token in tokens]
         ids = self.model.symbols(piece)
         while True:
             merges = [self._merge_of(left, right) for left, right in pairwise(ids)]
@@ -73,53 +90,9 @@ class Naive(Tokenizer):
                 at, made = next((at, merge[1]) for at, merge in enumerate(merges) if merge and merge[0] == lowest[0])
                 ids[at : at + 2] = [made]
             else:
-                ids = _apply(ids, merges, lowest, lowest[1])
+                ids = _merge(ids, merges, lowest, lowest[1])
 
-    def _replayed(self, piece: str) -> list[int]:
-        """Return the ids of one piece, by the next event that has to do with it, until there is none (PickyBPE).
-
-        Events a+b (0), ab+c (1), ab is removed (2):    a b a b c
-                                                  ->    ab ab c       event 0, wherever it may be
-                                                  ->    ab abc        event 1
-                                                  ->    a b abc       event 2; event 0 is in the past
-        """
-        symbols, now = list(piece.encode("utf-8", "surrogateescape")), -1
-        while True:
-            merges = [self._events.next_merge(pair, now) for pair in pairwise(symbols)]
-            removals = [self._events.next_removal(symbol, now) for symbol in symbols]
-            following = min((event for event in (*merges, *removals) if event is not None), default=None)
-            if following is None:
-                return [self.model.id_by_token[self._events.tokens[symbol]] for symbol in symbols]
-            now, instead = following
-            replaced: list[int] = []
-            at = 0
-            while at < len(symbols):
-                is_merged = at < len(merges) and merges[at] == following
-                replaced += instead if is_merged or removals[at] == following else symbols[at : at + 1]
-                at += 2 if is_merged else 1
-            symbols = replaced
-
-    def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text where the lowest rank also merges two whole pieces that may be joined.
-
-        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c      _: a space, |: between pieces
-                                                ->    ab | _ ab | c        _ and ab are two tokens: 2 must wait
-                                                ->    ab | _ab | c
-                                                ->    ab_ab | c
-        """
-        assert self.model.joined_pieces is not None
-        joins = may_be_joined(self.model.joined_pieces)
-        rows = [(self.model.symbols(piece), joins(piece)) for piece in pieces]
-        while True:
-            inside = [[self._merge_of(*pair) for pair in pairwise(ids)] for ids, _ in rows]
-            whole = [ids[0] if joined and len(ids) == 1 else None for ids, joined in rows]
-            between = [None if a is None or b is None else self._merge_of(a, b) for a, b in pairwise(whole)]
-            lowest = min((merge for merge in chain(*inside, between) if merge is not None), default=None)
-            if lowest is None:
-                return [i for ids, _ in rows for i in ids]
-            merged = [_apply(ids, merges, lowest, lowest[1]) for (ids, _), merges in zip(rows, inside, strict=True)]
-            rows = [(ids, joined) for ids, (_, joined) in zip(merged, rows, strict=True)]
-            rows = _apply(rows, between, lowest, ([lowest[1]], True))
+    # --- variants ----------------------------------------------------------------------------------------------
 
     def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Return the ids of one piece; each round tries the possible merges by rank, then from left to right, until one
@@ -140,21 +113,27 @@ class Naive(Tokenizer):
             _, at, made = chosen
             ids[at : at + 2] = [made]
 
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges by recounting the whole corpus before each of them."""
-        pieces = list(corpus_pieces(texts, spec))
-        base = base_symbols(pieces, spec)
-        first = first_base_id(spec)
-        tokens = {first + index: symbol for index, symbol in enumerate(base)}
-        id_of = {symbol: i for i, symbol in tokens.items()}
-        # The corpus as one stream; no pair spans two pieces, because None separates them.
-        stream: list[int | None] = []
-        for piece in pieces:
-            stream += [*(id_of[symbol] for symbol in piece_symbols(piece, spec)), None]
-        end = first + len(base)
-        merges, counts = _learn(stream, tokens, range(end, end + merge_budget(base, spec)), spec)
-        return trained_model(spec, base, merges, counts, pieces)
+    def _encode_joining(self, pieces: list[str]) -> list[int]:
+        """Return the ids of the pieces of a text where the lowest rank also merges two whole pieces that may be joined.
+
+        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c      _: a space, |: between pieces
+                                                ->    ab | _ ab | c        _ and ab are two tokens: 2 must wait
+                                                ->    ab | _ab | c
+                                                ->    ab_ab | c
+        """
+        assert self.model.joined_pieces is not None
+        joins = may_be_joined(self.model.joined_pieces)
+        rows = [(self.model.symbols(piece), joins(piece)) for piece in pieces]
+        while True:
+            inside = [[self._merge_of(*pair) for pair in pairwise(ids)] for ids, _ in rows]
+            whole = [ids[0] if joined and len(ids) == 1 else None for ids, joined in rows]
+            between = [None if a is None or b is None else self._merge_of(a, b) for a, b in pairwise(whole)]
+            lowest = min((merge for merge in chain(*inside, between) if merge is not None), default=None)
+            if lowest is None:
+                return [i for ids, _ in rows for i in ids]
+            merged = [_merge(ids, merges, lowest, lowest[1]) for (ids, _), merges in zip(rows, inside, strict=True)]
+            rows = [(ids, joined) for ids, (_, joined) in zip(merged, rows, strict=True)]
+            rows = _merge(rows, between, lowest, ([lowest[1]], True))
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -173,20 +152,6 @@ class Naive(Tokenizer):
         return start.result(merges, counts, pieces)
 
 
-def _apply(items: list[T], merges: list[tuple[int, int] | None], lowest: tuple[int, int], made: T) -> list[T]:
-    """Return `items` with every two whose merge is `lowest` replaced by `made`, from left to right: a a a -> aa a."""
-    merged: list[T] = []
-    at = 0
-    while at < len(items):
-        if at < len(merges) and merges[at] == lowest:
-            merged.append(made)
-            at += 2
-        else:
-            merged.append(items[at])
-            at += 1
-    return merged
-
-
 def _learn(
     stream: list[int | None], tokens: dict[int, bytes], new_ids: Iterable[int], spec: TrainingSpec
 ) -> tuple[list[Pair], list[int]]:
@@ -195,7 +160,7 @@ def _learn(
     merge_counts: list[int] = []
     for new in new_ids:
         counts = count_pairs(stream)
-        best = _most_frequent(counts, tokens, spec)
+        best = _best(counts, tokens, spec)
         if best is None:
             break
         stream = _replace(stream, best, new)
@@ -211,43 +176,51 @@ def count_pairs(stream: list[int | None]) -> dict[Pair, int]:
     return {(l, r): n for (l, r), n in counts.items() if l is not None and r is not None}  # noqa: E741
 
 
-def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: TrainingSpec) -> Pair | None:
+def _best(counts: dict[Pair, int], tokens: dict[int, bytes], spec: TrainingSpec) -> Pair | None:
     """Return the most frequent pair that may become a token, with ties broken by `spec.ties`, or None."""
 
-    def characters(token: bytes) -> int:
-        return len(token) if spec.alphabet == "bytes" else len(token.decode())
+    def key(pair: Pair) -> Any:
+        left, right = tokens[pair[0]], tokens[pair[1]]
+        if spec.ties == "smallest":
+            return pair
+        if spec.ties == "largest":
+            return left, right
+        token = left + right
+        return len(token) if spec.alphabet == "bytes" else len(token.decode()), token, pair
 
-    remaining = dict(counts)
-    while remaining:
-        top = max(remaining.values())
-        if top < max(1, spec.min_count):
+    for count in sorted(set(counts.values()), reverse=True):
+        if count < spec.min_count:
             return None
-        tied = [pair for pair, count in remaining.items() if count == top]
-        if spec.ties == "first":
-            best = tied[0]  # pairs are in the order they first occur
-        elif spec.ties == "smallest":
-            best = min(tied)
-        elif spec.ties == "largest":
-            best = max(tied, key=lambda pair: (tokens[pair[0]], tokens[pair[1]]))
-        else:
-            joined = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in tied}
-            best = min(tied, key=lambda pair: (characters(joined[pair]), joined[pair], pair))
-        if may_become_token(tokens[best[0]] + tokens[best[1]], spec):
-            return best
-        del remaining[best]
+        tied = [pair for pair, its_count in counts.items() if its_count == count]  # in the order they first occur
+        if spec.ties != "first":
+            tied.sort(key=key, reverse=spec.ties == "largest")
+        for left, right in tied:
+            if may_become_token(tokens[left] + tokens[right], spec):
+                return left, right
     return None
 
 
 def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]:
     """Return `stream` with every occurrence of `pair` replaced by `new`, from left to right without overlap."""
     left, right = pair
-    merged: list[int | None] = []
+    replaced: list[int | None] = []
     at = 0
     while at < len(stream):
         if stream[at] == left and stream[at + 1] == right:  # a piece ends in None, so at + 1 is there
-            merged.append(new)
+            replaced.append(new)
             at += 2
         else:
-            merged.append(stream[at])
+            replaced.append(stream[at])
             at += 1
+    return replaced
+
+
+def _merge(items: list[Item], merges: list[Pair | None], lowest: Pair, made: Item) -> list[Item]:
+    """Return `items` with every two whose merge is `lowest` replaced by `made`, likewise: a a a -> aa a."""
+    merged: list[Item] = []
+    at = 0
+    while at < len(items):
+        is_lowest = at < len(merges) and merges[at] == lowest
+        merged.append(made if is_lowest else items[at])
+        at += 2 if is_lowest else 1
     return merged

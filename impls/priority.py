@@ -55,6 +55,18 @@ class Priority(Tokenizer):
         self.heap_operations = 0
         self._merge_of = model.merge_of
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges with incremental counts; exact under every tie rule."""
+        count_by_piece = Counter(corpus_pieces(texts, spec))  # in order of first appearance
+        base = base_symbols(count_by_piece, spec)
+        first = first_base_id(spec)
+        id_of = {symbol: first + index for index, symbol in enumerate(base)}
+        words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
+        learner = Learner(words, list(count_by_piece.values()), [b""] * first + base, spec)
+        merges, counts = learner.learn(merge_budget(base, spec))
+        return trained_model(spec, base, merges, counts, count_by_piece)
+
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, always merging the lowest rank, leftmost first.
 
@@ -119,18 +131,6 @@ class Priority(Tokenizer):
                 operations += 1
         self.heap_operations += operations
         return [i for i in ids if i != _GONE]
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges with incremental counts; exact under every tie rule."""
-        count_by_piece = Counter(corpus_pieces(texts, spec))  # in order of first appearance
-        base = base_symbols(count_by_piece, spec)
-        first = first_base_id(spec)
-        id_of = {symbol: first + index for index, symbol in enumerate(base)}
-        words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
-        learner = Learner(words, list(count_by_piece.values()), [b""] * first + base, spec)
-        merges, counts = learner.learn(merge_budget(base, spec))
-        return trained_model(spec, base, merges, counts, count_by_piece)
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:

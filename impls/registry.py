@@ -7,11 +7,13 @@ that names a subclass of `Tokenizer`, or any class or function that takes a `Mod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.resources import files
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName
@@ -32,7 +34,8 @@ _OWN = {
     "tokenizers": "impls.production.tokenizers:HuggingFace",
     "sentencepiece": "impls.production.sentencepiece:SentencePiece",
 }
-
+_PEER_PACKAGE = re.compile(r'= library\("[^"]*", "([^"]*)"')
+_PEER_SUMMARY = re.compile(r'^    summary: ClassVar\[str\] = "([^"]*)"$', re.MULTILINE)
 
 OWN_VOCABULARIES = ("turkish-tokenizer",)
 """Implementations that run only their own vocabulary; its model has their name."""
@@ -160,11 +163,19 @@ def availability(name: str) -> Availability:
     if not point.module.startswith("impls.peers."):
         origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
         return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
-    from impls.peers.metadata import adapter_metadata
-
-    about = adapter_metadata(point.module)
+    package, summary = peer_metadata(point.module)
     try:
-        version(about.package)
+        version(package)
     except PackageNotFoundError:
-        return Availability(name, "peer", f"missing: pip install {about.package}", about.summary)
-    return Availability(name, "peer", "installed", about.summary)
+        return Availability(name, "peer", f"missing: pip install {package}", summary)
+    return Availability(name, "peer", "installed", summary)
+
+
+def peer_metadata(module: str) -> tuple[str, str]:
+    """Return the distribution that `module` (`impls.peers.NAME`) passes to `library`, and the `summary` of its class.
+
+    Both are read in its source, so that a peer is listed without importing it.
+    """
+    folder, _, stem = module.rpartition(".")
+    source = (files(folder) / f"{stem}.py").read_text(encoding="utf-8")
+    return "".join(_PEER_PACKAGE.findall(source)), "".join(_PEER_SUMMARY.findall(source))

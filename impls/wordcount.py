@@ -50,6 +50,30 @@ class WordCount(Tokenizer):
         self._one_at_a_time = bool(model.equal_ranks)
         self._cache: dict[str, tuple[int, ...]] = {}
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges from words and their counts.
+
+        "ab ab ac"  ->  a b: 2, a c: 1  ->  merge a+b (count 2)  ->  ab: 2, a c: 1
+        """
+        # In order of first occurrence: the first word with a pair has its first occurrence in the corpus.
+        count_by_piece = Counter(corpus_pieces(texts, spec))
+        words: dict[Word, int] = {tuple(piece_symbols(piece, spec)): count for piece, count in count_by_piece.items()}
+        base = base_symbols(count_by_piece, spec)
+        id_by_symbol = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            pair_counts = _count_pairs(words)
+            pair = _choose(pair_counts, id_by_symbol, spec)
+            if pair is None:
+                break
+            words = {_merge(word, pair): count for word, count in words.items()}
+            merges.append((id_by_symbol[pair[0]], id_by_symbol[pair[1]]))
+            merge_counts.append(pair_counts[pair])
+            id_by_symbol[pair[0] + pair[1]] = first_base_id(spec) + len(id_by_symbol)
+        return trained_model(spec, base, merges, merge_counts, count_by_piece)
+
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, from the cache if it was seen before."""
         known = self._cache.get(piece)
@@ -92,30 +116,6 @@ class WordCount(Tokenizer):
                 else:
                     merged.append(symbol)
             ids, done = merged, -1 if goes_back else upcoming
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges from words and their counts.
-
-        "ab ab ac"  ->  a b: 2, a c: 1  ->  merge a+b (count 2)  ->  ab: 2, a c: 1
-        """
-        # In order of first occurrence: the first word with a pair has its first occurrence in the corpus.
-        count_by_piece = Counter(corpus_pieces(texts, spec))
-        words: dict[Word, int] = {tuple(piece_symbols(piece, spec)): count for piece, count in count_by_piece.items()}
-        base = base_symbols(count_by_piece, spec)
-        id_by_symbol = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
-        merges: list[tuple[int, int]] = []
-        merge_counts: list[int] = []
-        for _ in range(merge_budget(base, spec)):
-            pair_counts = _count_pairs(words)
-            pair = _choose(pair_counts, id_by_symbol, spec)
-            if pair is None:
-                break
-            words = {_merge(word, pair): count for word, count in words.items()}
-            merges.append((id_by_symbol[pair[0]], id_by_symbol[pair[1]]))
-            merge_counts.append(pair_counts[pair])
-            id_by_symbol[pair[0] + pair[1]] = first_base_id(spec) + len(id_by_symbol)
-        return trained_model(spec, base, merges, merge_counts, count_by_piece)
 
 
 def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:

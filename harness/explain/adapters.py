@@ -20,9 +20,9 @@ from harness.explain.sides import Side, black_box
 from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, is_target, load_object
 from impls.core.errors import UnknownName
+from impls.core.model.cuts import Cuts
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
-from impls.core.text.sentencepiece_rules import Cuts
 from impls.formats import sentencepiece_model
 from impls.interface import SpecialSet, Tokenizer
 

@@ -15,9 +15,9 @@ from typing import Literal
 from harness.explain.readable import quoted
 from harness.lint.factors import Factors
 from harness.lint.utf8 import texts_around
+from impls.core.model.cuts import single_characters
 from impls.core.model.derivations import merged, spellings
 from impls.core.model.model import Model
-from impls.core.text.sentencepiece_rules import single_characters
 
 _ENDS = 4096
 """Ways to complete a character of which two bytes are missing."""

@@ -19,7 +19,7 @@ from harness.lint.proofs import Proofs, Rule, text_of
 from harness.lint.utf8 import texts_around
 from harness.measure.token_use import ordinary_tokens
 from impls import BPEError, Tokenizer
-from impls.core.text.sentencepiece_rules import single_characters
+from impls.core.model.cuts import single_characters
 
 _AROUND = ("\U0010fffd", "a", " ", "\n", "1", ".", "A", "'", "é", "ж", "中", "\t", "\u0301", "\u3000", "🙂")
 """Characters of different classes to put around a token."""

@@ -26,13 +26,14 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import is_word
 from impls.core.pattern.pair_cuts import PairCuts
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import stage_tables
 from impls.core.text.normal_borders import NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
-from impls.core.text.sentencepiece_rules import SPACE_MARK, Cuts, write_text
+from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 
 if TYPE_CHECKING:
     from impls.core.model import Model

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from impls.core.arguments import check_text, checked_ids, wrong_type
 from impls.core.errors import Unsupported
 from impls.core.streaming import StreamDecoder, StreamRules
-from impls.core.text.sentencepiece_rules import SPACE_MARK
-from impls.core.text.text import byte_starts_of_characters
+from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
+from impls.core.text.text import byte_starts_of_characters, special_matcher
 
 if TYPE_CHECKING:
     from impls.core.model import Model
@@ -133,3 +133,27 @@ def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collecti
             offsets.append(length)
             length += len(parts[-1])
     return "".join(parts), offsets
+
+
+def comes_back_as(model: Model, text: str) -> str | None:
+    """Return the text that decoding gives after encoding `text`, which has no surrogate; None where the model alone
+    does not decide it.
+
+    >>> from impls.core.model import Model
+    >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
+    'é'
+    """
+    if model.round_trip == "lossy":
+        return None
+    if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
+        return text if model.round_trip == "exact" else None
+    text = model.normalizer(text)
+    rules = model.sentencepiece
+    if rules is None:
+        return text
+    if rules.remove_extra_spaces and SPACE_MARK in text:
+        return None  # how many marks begin a token decides how many are left out
+    written = write_text(text, rules, model.user_defined_texts)
+    if rules.hides_prefix:
+        written = written.removeprefix(SPACE_MARK)
+    return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written

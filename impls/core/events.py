@@ -8,6 +8,7 @@ what it was made of last, and of that what was removed before becomes what that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from impls.core.errors import InvalidModel
 
@@ -73,3 +74,28 @@ class Events:
         self._removals.setdefault(symbol, []).append((self._n_events, tuple(instead)))
         self._n_events += 1
         return tuple(instead)
+
+
+def replayed(piece: bytes, events: Events) -> list[bytes]:
+    """Return the tokens of a piece, by the next event that has to do with it, until there is none.
+
+    Events a+b (0), ab+c (1), ab is removed (2):    a b a b c
+                                              ->    ab ab c       event 0, wherever it may be
+                                              ->    ab abc        event 1
+                                              ->    a b abc       event 2; event 0 is in the past
+    """
+    symbols, now = list(piece), -1
+    while True:
+        merges = [events.next_merge(pair, now) for pair in pairwise(symbols)]
+        removals = [events.next_removal(symbol, now) for symbol in symbols]
+        following = min((event for event in (*merges, *removals) if event is not None), default=None)
+        if following is None:
+            return [events.tokens[symbol] for symbol in symbols]
+        now, instead = following
+        replaced: list[int] = []
+        at = 0
+        while at < len(symbols):
+            is_merged = at < len(merges) and merges[at] == following
+            replaced += instead if is_merged or removals[at] == following else symbols[at : at + 1]
+            at += 2 if is_merged else 1
+        symbols = replaced

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
-from impls.core.text.sentencepiece_rules import Cuts
 from impls.core.text.text import repair_surrogates
 
 if TYPE_CHECKING:

@@ -25,24 +25,8 @@ LEAST_BYTES = 1 << 18
 """Smaller files parse as fast as a cache lookup."""
 
 _HERE = Path(__file__).parent
-_SOURCES = (
-    *(f"../core/{name}.py" for name in ("cache", "events", "private_files")),
-    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
-    *(
-        f"../core/text/{name}.py"
-        for name in (
-            "charsmap",
-            "joined_pieces",
-            "normal_forms",
-            "normalization",
-            "patterns",
-            "script_patterns",
-            "sentencepiece_rules",
-            "tracing",
-        )
-    ),
-    *(f"{name}.py" for name in ("files", "known", "own", "parse_cache", "tiktoken_ranks")),
-)
+_CORE = _HERE.parent / "core"
+_SOURCE_FOLDERS = (_CORE, _CORE / "model", _CORE / "pattern", _CORE / "text", _HERE)
 
 
 def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256: str, *given: Any) -> Model:
@@ -64,9 +48,10 @@ def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256
 def _digest_of_sources() -> str | None:
     """Return the SHA-256 (hex) of the sources that read and check; None where they are not files."""
     hasher = hashlib.sha256(f"{regex.__version__} {sys.version} {sys.byteorder}".encode())
+    sources = [source for folder in _SOURCE_FOLDERS for source in sorted(folder.glob("*.py"))]
     try:
-        for name in _SOURCES:
-            hasher.update((_HERE / name).read_bytes())
+        for source in sources:
+            hasher.update(source.read_bytes())
     except OSError:
         return None
-    return hasher.hexdigest()
+    return hasher.hexdigest() if sources else None

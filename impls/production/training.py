@@ -77,7 +77,7 @@ def model_of_tokens(name: str, spec: TrainingSpec, base: Sequence[bytes], learne
     merges, underived = ranked.recovered_merges
     assert not underived, "a learned token is made of two that were there before"
     tokens = ranked.tokens
-    return model_of_merges(name, spec, base, [(tokens[left], tokens[right]) for left, right in merges])  # type: ignore[misc]
+    return model_of_merges(name, spec, base, [(tokens[left], tokens[right]) for left, right in merges])
 
 
 def model_of_ranks(name: str, spec: TrainingSpec, base: Sequence[bytes], rank_by_token: Mapping[bytes, int]) -> Model:

@@ -21,7 +21,7 @@ from family_libraries import FAMILIES, IN_MISTRAL_COMMON, mistral_common, model_
 
 import impls
 from impls import Model
-from impls.core.round_trip import comes_back_as
+from impls.core.decoding import comes_back_as
 
 ASKED = os.environ.get("BPEBENCH_FULL", "0")
 FULL = ASKED not in ("", "0")

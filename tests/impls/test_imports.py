@@ -1,4 +1,4 @@
-"""Imports run one way: no module of `impls` imports itself through others, not even inside a function."""
+"""Imports run one way: no module of `impls` imports itself through others, not even inside a function or for a type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROOT = Path(impls.__file__).parents[1]
 
 
 def imported(tree: ast.AST, modules: Collection[str]) -> Iterator[str]:
-    """The `modules` a tree imports, except for type checking."""
+    """The `modules` a tree imports, those for type checking included."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             found = [f"{node.module}.{name.name}" for name in node.names]
             yield from (name if name in modules else node.module for name in found)
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+        else:
             yield from imported(node, modules)
 
 

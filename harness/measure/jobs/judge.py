@@ -29,7 +29,7 @@ from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize.texts import Budget, smallest_sequence
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer, get
-from impls.core.round_trip import comes_back_as
+from impls.core.decoding import comes_back_as
 from impls.core.text.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200

@@ -25,10 +25,10 @@ def package_of(implementation: str) -> str:
     if wording.kind_of(implementation) in ("pure", "compiled"):
         return OWN_PACKAGE
     if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", implementation):
-        from impls.peers.metadata import adapter_metadata
+        from impls.registry import peer_metadata
 
         with suppress(OSError):
-            return adapter_metadata(f"impls.peers.{implementation.replace('-', '_')}").package or implementation
+            return peer_metadata(f"impls.peers.{implementation.replace('-', '_')}")[0] or implementation
     return implementation
 
 

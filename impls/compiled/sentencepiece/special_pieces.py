@@ -14,8 +14,9 @@ from impls.compiled.pretokenize.specials import common_prefix
 from impls.compiled.sentencepiece.spelling_tables import single_characters
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
+from impls.core.model.cuts import Cuts
 from impls.core.text.patterns import Splitter
-from impls.core.text.sentencepiece_rules import Cuts, SentencePieceRules
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.text import special_matcher
 
 Merge = Callable[[str], np.ndarray]

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from impls.core.errors import InvalidModel
 from impls.core.events import Events
+from impls.core.model.cuts import single_characters, token_text
+from impls.core.model.data import ModelData
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.joined_pieces import JOINED_PIECES
 from impls.core.text.normalization import normalizer
-from impls.core.text.sentencepiece_rules import SentencePieceRules, single_characters, token_text
-
-if TYPE_CHECKING:
-    from impls.core.model.model import Model
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 MAX_ID = 2**31 - 1
 
 
-def check_model(model: Model) -> None:
+def check_model(model: ModelData) -> None:
     """Raise `InvalidModel` where `model` contradicts itself."""
     tokens = model.tokens
     if model.alphabet not in ("bytes", "chars"):
@@ -64,7 +61,7 @@ def check_model(model: Model) -> None:
         _check_rules(model, model.sentencepiece)
 
 
-def _check_events(model: Model) -> None:
+def _check_events(model: ModelData) -> None:
     if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.merges or model.ignore_merges:
         raise InvalidModel("events need the alphabet 'bytes', and no merges, ignore_merges or ranks beside them")
     if model.joined_pieces is not None:
@@ -75,7 +72,7 @@ def _check_events(model: Model) -> None:
             raise InvalidModel(f"the events leave {said.tokens[symbol]!r}, which is no token")
 
 
-def _check_tokens(model: Model) -> None:
+def _check_tokens(model: ModelData) -> None:
     present = 0
     for i, token in enumerate(model.tokens):
         if token is None:
@@ -96,7 +93,7 @@ def _check_tokens(model: Model) -> None:
         raise InvalidModel("a model without tokens")
 
 
-def _check_whole_tokens(model: Model) -> None:
+def _check_whole_tokens(model: ModelData) -> None:
     used: dict[int, str] = {}
     whole = [*model.special_tokens.items(), *model.added_tokens.items()]
     if model.unknown is not None and model.unknown_id is not None:
@@ -120,7 +117,7 @@ def _check_whole_tokens(model: Model) -> None:
             raise InvalidModel(f"the special tokens {used[i]!r} and {text!r} have the same id {i}")
 
 
-def _check_flags(model: Model) -> None:
+def _check_flags(model: ModelData) -> None:
     for text, flags in model.whole_token_flags.items():
         if text not in model.whole_token_ids:
             raise InvalidModel(f"whole_token_flags: {text!r} is not a special or added token")
@@ -133,7 +130,7 @@ def _check_flags(model: Model) -> None:
 # --- SentencePiece's rules ---------------------------------------------------------------------------------------
 
 
-def _check_rules(model: Model, rules: SentencePieceRules) -> None:
+def _check_rules(model: ModelData, rules: SentencePieceRules) -> None:
     """Raise `InvalidModel` naming the rule that contradicts the model."""
     if model.alphabet != "chars" or model.end_of_word is not None:
         raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
@@ -156,7 +153,7 @@ def _check_rules(model: Model, rules: SentencePieceRules) -> None:
         _check_characters(model, rules)
 
 
-def _check_ids(model: Model, rules: SentencePieceRules) -> None:
+def _check_ids(model: ModelData, rules: SentencePieceRules) -> None:
     given = [i for i in rules.byte_ids if i != -1]
     if len(rules.byte_ids) not in (0, 256) or len(set(given)) != len(given):
         raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
@@ -174,7 +171,7 @@ def _check_ids(model: Model, rules: SentencePieceRules) -> None:
         raise InvalidModel(f"the id {min(both)} is user-defined and unused")
 
 
-def _check_characters(model: Model, rules: SentencePieceRules) -> None:
+def _check_characters(model: ModelData, rules: SentencePieceRules) -> None:
     """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, and merge."""
     own = set(rules.user_defined_ids)
     characters = single_characters(model)

@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice, pairwise, zip_longest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from impls.core.errors import shortened
+from impls.core.model.data import ModelData
 from impls.core.text.sentencepiece_rules import SPACE_MARK
-
-if TYPE_CHECKING:
-    from impls.core.model.model import Model
 
 Symbol = TypeVar("Symbol")
 
 _LAST = 1 << 62  # no rank is above it
 
 
-def bytes_by_id(model: Model) -> dict[int, bytes]:
+def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     """Return what each id decodes to, with SentencePiece's rules before the leading space is removed."""
     rules = model.sentencepiece
     by_id = {i: token for i, token in enumerate(model.tokens) if token is not None}
@@ -41,14 +39,25 @@ def bytes_by_id(model: Model) -> dict[int, bytes]:
     return by_id
 
 
-def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """Return the merges of a model whose ids are its ranks, whatever its merge rule, and the ids without a merge.
+Merges = tuple[tuple[int, int], ...]
+
+
+def recovered_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
+    """Return the merges of a model whose ids are its ranks, whatever its merge rule, and the ids without a merge; they
+    are recovered once, and kept with the model.
 
     A token's merge is found by running byte pair encoding on its base symbols with all lower ranks; a token for which
     that does not end in two parts has no derivation. Merges are in rank order, of equal ranks the longest token first:
     when only listed pairs merge, a run of one character then grows from the left, as it does where the leftmost of
     equal ranks merges first.
     """
+    if "recovered_merges" not in model.__dict__:
+        model.__dict__["recovered_merges"] = _recover_merges(model)
+    recovered: tuple[Merges, tuple[int, ...]] = model.__dict__["recovered_merges"]
+    return recovered
+
+
+def _recover_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
     ranks = _ranks_by_token(model)
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
@@ -64,7 +73,7 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     return tuple(merges), tuple(underived)
 
 
-def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
+def unused_parts(model: ModelData) -> dict[int, tuple[int, ...]]:
     """Return the ids that replace each token of `sentencepiece.unused_ids`: its two parts, recursively where these are
     unused too. A token without a derivation is not replaced."""
     if model.sentencepiece is None:
@@ -79,12 +88,12 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     return found
 
 
-def _ranks_by_token(model: Model) -> dict[bytes, int]:
+def _ranks_by_token(model: ModelData) -> dict[bytes, int]:
     return {token: model.ranks[i] for token, i in model.id_by_token.items() if i not in model.unmade_ids}
 
 
 def _parts_of(
-    token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int], model: Model
+    token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int], model: ModelData
 ) -> tuple[int, int] | None:
     """Return the ids of the two parts that merging `token` by ranks below `limit` leaves, or None."""
     middle = middle_of(token, ends, limit, ranks)
@@ -112,7 +121,7 @@ def character_ends(token: bytes) -> list[int]:
     return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
-def ids_out_of_order(model: Model) -> str | None:
+def ids_out_of_order(model: ModelData) -> str | None:
     """Return why the ids of `model` are not in the order of its ranks, or None where they are."""
     previous = -1
     for rank, made in enumerate(model.merge_results):
@@ -122,7 +131,7 @@ def ids_out_of_order(model: Model) -> str | None:
     return None
 
 
-def concatenation_differs(model: Model) -> str | None:
+def concatenation_differs(model: ModelData) -> str | None:
     """Return why looking up joined bytes, lowest id first, may give other ids than the model's rule, or None.
 
     The two rules agree where every token's derivation from lower ranks is the merge listed for it: when two neighbours
@@ -135,7 +144,7 @@ def concatenation_differs(model: Model) -> str | None:
         return f"tokens inside a word begin with {model.continuing_prefix!r}"
     if why := ids_out_of_order(model):
         return why
-    recovered, underived = model.recovered_merges
+    recovered, underived = recovered_merges(model)
     if underived:
         return _summary("no derivation from lower ranks", underived, model)[0]
     if recovered != model.merges:
@@ -145,7 +154,7 @@ def concatenation_differs(model: Model) -> str | None:
     return None
 
 
-def irregularities(model: Model) -> tuple[str, ...]:
+def irregularities(model: ModelData) -> tuple[str, ...]:
     """Return how `model` differs from a trained one, a line each; none for a vocabulary that is not byte pair encoding.
 
     On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
@@ -153,7 +162,7 @@ def irregularities(model: Model) -> tuple[str, ...]:
     if model.belongs_to is not None or model.events:
         return ()
     if model.merge_rule == "concatenation":
-        return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
+        return _summary("no derivation from lower ranks", recovered_merges(model)[1], model)
     found: list[str] = []
     if model.ignore_merges:
         found.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")
@@ -177,7 +186,7 @@ def irregularities(model: Model) -> tuple[str, ...]:
     return tuple(found)
 
 
-def equal_ranks(model: Model) -> tuple[int, ...]:
+def equal_ranks(model: ModelData) -> tuple[int, ...]:
     """Return the tokens that share their rank with another."""
     rules = model.sentencepiece
     if rules is None or not rules.ranks:
@@ -187,13 +196,13 @@ def equal_ranks(model: Model) -> tuple[int, ...]:
     return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
 
-def symbol_ids(model: Model) -> frozenset[int]:
+def symbol_ids(model: ModelData) -> frozenset[int]:
     """Return the ids `Model.symbols` can give: base symbols, the unknown token, the bytes of other characters."""
     spelling = () if model.sentencepiece is None else model.sentencepiece.byte_ids
     return frozenset(i for i in (*_base_ids(model), model.unknown_id, *spelling) if i is not None and i >= 0)
 
 
-def _base_ids(model: Model) -> set[int]:
+def _base_ids(model: ModelData) -> set[int]:
     """Return the ids of single bytes, or of single characters, alone and as a word's end or (continuing) inside."""
     suffix = (model.end_of_word or "").encode()
     base: set[int] = set()
@@ -208,13 +217,13 @@ def _base_ids(model: Model) -> set[int]:
     return base
 
 
-def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
+def _summary(what: str, ids: Sequence[int], model: ModelData) -> tuple[str, ...]:
     if not ids:
         return ()
     return (shortened(f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
 
 
-def unreachable(model: Model) -> tuple[int, ...]:
+def unreachable(model: ModelData) -> tuple[int, ...]:
     """Return the ids of tokens that no text is encoded to: merging their own symbols does not give the token.
 
     The text around a token does not matter: had a merge crossed its border, the token would not be there. Where whole
@@ -222,7 +231,7 @@ def unreachable(model: Model) -> tuple[int, ...]:
     that goes beyond merges inside pieces none is found: that would depend on the text around it.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
-        return model.recovered_merges[1]
+        return recovered_merges(model)[1]
     looked_up = model.merge_rule == "concatenation" or model.ignore_merges
     if looked_up or model.beyond_merges is not None or concatenation_differs(model) is None:
         return ()
@@ -267,7 +276,7 @@ def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[in
     symbols[:] = [symbol for at, symbol in enumerate(symbols) if at not in gone]
 
 
-def spellings(model: Model, token: bytes) -> list[list[int]]:
+def spellings(model: ModelData, token: bytes) -> list[list[int]]:
     """Return the ways to spell a token in base symbols, as ids: one, or two for a text that ends in `end_of_word` (at
     the end of a word, and inside it); none where a symbol is not a token."""
     if model.alphabet == "bytes":

@@ -1,52 +1,39 @@
-"""The `Model`: what training learned, as immutable data, checked on construction; and what its rules mean for a piece.
+"""The `Model`: immutable data that is checked on construction, with what is derived from it computed once.
 
-A model with merge rule `pairs` merges only the listed pairs (Hugging Face, our own trainers); with `concatenation`
-any two neighbours whose joined bytes are a token merge, and the token's id is the rank (tiktoken rank files).
+It is the top of this room: `data` holds the fields and their meaning, `checks`, `derivations`, `round_trip` and
+`packed` are functions of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from impls.core.errors import UnknownSymbol
-from impls.core.events import Event
 from impls.core.model import derivations
 from impls.core.model.checks import check_model
+from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
-from impls.core.round_trip import round_trip_of
-from impls.core.text.joined_pieces import JoinedPieces
-from impls.core.text.normalization import normalizer
-from impls.core.text.patterns import resolve
-from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+from impls.core.model.round_trip import round_trip_of
 
 
 class _Unpacked:
-    """A field, empty by default, that a restored model unpacks on first access; any other has it from the start."""
+    """A field that a restored model unpacks on first access; any other model has it from the start."""
 
     def __set_name__(self, owner: type[Model], name: str) -> None:
         self._name = name
 
     def __get__(self, model: Model | None, owner: type[Model]) -> Any:
-        if model is None:  # the default, which `dataclass` asks for
+        if model is None:
             return ()
         value = model.__dict__[self._name] = getattr(model.__dict__["_packed"], self._name)()
         return value
 
 
-class _Files:
-    """Reading and writing files, which `impls` adds: the formats know the model, not the reverse."""
-
-    load: ClassVar[Callable[[str | Path], Model]]
-    save: ClassVar[Callable[[Model, str | Path], None]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Model(_Files):
+class Model(ModelData):
     """Tokens, merges and the rules they are used by. Raises `InvalidModel` naming the entry that is wrong.
 
     Refused: a missing byte (alphabet `bytes`), one token under two ids, an id out of range, a merge of unknown
@@ -54,62 +41,15 @@ class Model(_Files):
     non-monotone ranks, tokens with several or no derivations, duplicate merges.
     """
 
-    tokens: tuple[bytes | None, ...] = cast("Any", _Unpacked())
-    """Token bytes by id; None for a gap: the id of a special token, or an unused one."""
-    merges: tuple[tuple[int, int], ...] = cast("Any", _Unpacked())
-    """(left id, right id) in rank order; empty for the rule `concatenation`, where ids are ranks."""
-    merge_counts: tuple[int, ...] | None = None
-    """How often each merge's pair occurred when it was learned."""
-    pattern: tuple[str, ...] = ()
-    """Split stages, as expressions; empty: each text is one piece."""
-    special_tokens: Mapping[str, int] = field(default_factory=dict)
-    """Text -> id, recognised only when allowed."""
-    added_tokens: Mapping[str, int] = field(default_factory=dict)
-    """Text -> id, always recognised (Hugging Face's added tokens)."""
-    whole_token_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Text of a special or added token -> restrictions on where it matches; see `whole_tokens`."""
-    normalization: str | None = None
-    """None, the names of steps (see `core.text.normalization`), or the name of the charsmap in `sentencepiece`; applied
-    before splitting."""
-    alphabet: Literal["bytes", "chars"] = "bytes"
-    merge_rule: Literal["pairs", "concatenation"] = "pairs"
-    ignore_merges: bool = False
-    """Hugging Face's flag: a whole piece that is in the vocabulary is one token."""
-    id_offset: int = 0
-    """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
-    joined_pieces: JoinedPieces | None = None
-    """The pieces that merges also join where neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
-    merges stay inside pieces."""
-    events: tuple[Event, ...] = ()
-    """Merges and removals of tokens in order (PickyBPE, `core.events`), in place of `merges`."""
-    end_of_word: str | None = None
-    continuing_prefix: str | None = None
-    """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
-    of a merge loses it. Only for listed merges over characters."""
-    unknown: str | None = None
-    """Text of the unknown token."""
-    unknown_id: int | None = None
-    sentencepiece: SentencePieceRules | None = None
-    """What SentencePiece does around the merges, for a model that comes from it."""
-    belongs_to: str | None = None
-    """The only implementation that runs this vocabulary, which is not byte pair encoding; None: all may."""
-    training_documents: str = field(default="", compare=False)
-    """Hashes of the training documents (base64; see `harness.data.overlap`), empty where they are not known. They do
-    not affect behaviour, and so are part of neither the digest nor a comparison."""
+    if not TYPE_CHECKING:
+        tokens = _Unpacked()
+        merges = _Unpacked()
+    load: ClassVar[Callable[[str | Path], Model]]
+    """Read a file of any format; `impls` adds this and `save`, since the formats know the model, not the reverse."""
+    save: ClassVar[Callable[[Model, str | Path], None]]
 
     def __post_init__(self) -> None:
-        flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
-        fields = {
-            "tokens": tuple(self.tokens),
-            "merges": tuple((left, right) for left, right in self.merges),
-            "events": tuple((left, right) for left, right in self.events),
-            "merge_counts": None if self.merge_counts is None else tuple(self.merge_counts),
-            "pattern": resolve(self.pattern),
-            "special_tokens": MappingProxyType(dict(self.special_tokens)),
-            "added_tokens": MappingProxyType(dict(self.added_tokens)),
-            "whole_token_flags": MappingProxyType(flags),
-        }
-        self.__dict__.update(fields)  # no other way leads into a frozen dataclass
+        super().__post_init__()
         check_model(self)
 
     @staticmethod
@@ -142,59 +82,6 @@ class Model(_Files):
     digest = cached_property(digest_of)
 
     @cached_property
-    def id_by_token(self) -> dict[bytes, int]:
-        """Token bytes -> id."""
-        return {token: i for i, token in enumerate(self.tokens) if token is not None}
-
-    @cached_property
-    def merge_results(self) -> tuple[int, ...]:
-        """The id each merge makes, in rank order."""
-        tokens, ids, prefix = self.tokens, self.id_by_token, (self.continuing_prefix or "").encode()
-        return tuple(
-            ids[tokens[left] + tokens[right].removeprefix(prefix)]  # type: ignore[operator, union-attr]
-            for left, right in self.merges
-        )
-
-    @cached_property
-    def ranks(self) -> Sequence[int]:
-        """Rank by id, for the rule `concatenation`: the lowest merges first, of equal ranks the leftmost."""
-        if self.sentencepiece is not None and self.sentencepiece.ranks:
-            return self.sentencepiece.ranks
-        return range(len(self.tokens))
-
-    @cached_property
-    def merge_of(self) -> Callable[[int, int], tuple[int, int] | None]:
-        """The merge of two neighbours as a function: (left id, right id) -> (rank, id it makes), or None where they do
-        not merge. Of a pair that is listed twice the later rank counts. The unknown token never merges, nor does the
-        byte of a character that is not a token."""
-        if self.merge_rule == "pairs":
-            listed = enumerate(zip(self.merges, self.merge_results, strict=True))
-            by_pair = {pair: (rank, made) for rank, (pair, made) in listed}
-            return lambda left, right: by_pair.get((left, right))
-        id_of, ranks = self.id_by_token.get, self.ranks
-        token_of = {i: token for token, i in self.id_by_token.items() if i != self.unknown_id}.get
-
-        def merge_of(left: int, right: int) -> tuple[int, int] | None:
-            first, second = token_of(left), token_of(right)
-            if first is None or second is None:
-                return None
-            made = id_of(first + second)
-            return None if made is None else (ranks[made], made)
-
-        return merge_of
-
-    @cached_property
-    def whole_token_ids(self) -> dict[str, int]:
-        """Special and added tokens: text -> id."""
-        return {**self.special_tokens, **self.added_tokens}
-
-    @cached_property
-    def vocab_size(self) -> int:
-        """One more than the largest id."""
-        others = [*self.whole_token_ids.values(), *([] if self.unknown_id is None else [self.unknown_id])]
-        return max([len(self.tokens), *(i + 1 for i in others)])
-
-    @cached_property
     def n_tokens(self) -> int:
         """The number of ids that decode to a text: tokens, special, added and unknown tokens."""
         return len(self.bytes_by_id())
@@ -203,99 +90,12 @@ class Model(_Files):
         """Return what each id decodes to; `end_of_word` and SentencePiece's U+2581 become a space."""
         return derivations.bytes_by_id(self)
 
-    @cached_property
-    def _byte_ids(self) -> list[int]:
-        return [self.id_by_token[bytes([byte])] for byte in range(256)]
-
-    def symbols(self, piece: str) -> list[int]:
-        """Return the ids of the base symbols of a piece, from which merging starts; over bytes, the piece may contain
-        invalid UTF-8 as surrogates (`surrogateescape`).
-
-        By SentencePiece's rules a character that is not a token becomes its bytes. Any other becomes the unknown token,
-        delayed until the next character that is a token or unknown: where some bytes are missing, it comes after the
-        bytes that follow it, as in Hugging Face's library. Raise `UnknownSymbol` (offset within the piece) for a
-        character outside the alphabet of a model without an unknown token.
-        """
-        if self.alphabet == "bytes":
-            byte_ids = self._byte_ids
-            return [byte_ids[byte] for byte in piece.encode("utf-8", "surrogateescape")]
-        id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
-        prefix, end_of_word, last = self.continuing_prefix or "", self.end_of_word or "", len(piece) - 1
-        ids: list[int] = []
-        waiting: list[int] = []
-        for offset, character in enumerate(piece):
-            symbol = character if offset == 0 else prefix + character
-            i = id_by_token.get((symbol + end_of_word if offset == last else symbol).encode())
-            if i is not None:
-                ids += [*waiting, i]
-                waiting = []
-            elif rules is not None and (spelled := rules.spelled(character)):
-                ids += spelled
-            elif unknown_id is None:
-                raise UnknownSymbol(character, offset)
-            else:
-                if rules is None or not rules.fuse_unknown:
-                    ids += waiting
-                waiting = [unknown_id]
-        return ids + waiting
-
-    def whole_piece(self, piece: str) -> int | None:
-        """Return the id of a piece that is one token whatever its merges, or None: for `ignore_merges`, and the merge
-        rule `concatenation` except with SentencePiece, which has no such rule."""
-        if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
-            return None
-        return self.id_by_token.get((piece + (self.end_of_word or "")).encode("utf-8", "surrogateescape"))
-
-    def normalize(self, text: str, *, first: bool = True) -> str:
-        """Return `text` as it is split and encoded: in the model's normal form, with SentencePiece's white space marks.
-
-        `first` is False for a segment that follows a special token.
-        """
-        if self.normalization is not None:
-            text = self.normalizer(text)
-        if self.sentencepiece is None or not self.sentencepiece.changes_text:
-            return text
-        return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
-
-    @property
-    def beyond_merges(self) -> str | None:
-        """What it takes besides merges inside pieces, as a reason to refuse it; None for most models."""
-        if self.joined_pieces is not None:
-            return "its merges join whole pieces (BoundlessBPE)"
-        return "its tokens are removed again as well as merged (PickyBPE)" if self.events else None
-
-    @property
-    def has_charsmap_only(self) -> bool:
-        """Whether `normalization` names a charsmap rather than steps."""
-        return self.sentencepiece is not None and self.sentencepiece.looks_up
-
-    @cached_property
-    def normalizer(self) -> Callable[[str], str]:
-        """The steps of `normalization` as a function."""
-        charsmap = b"" if self.sentencepiece is None else self.sentencepiece.charsmap
-        return normalizer(self.normalization, charsmap) if self.normalization and not self.has_charsmap_only else str
-
-    @property
-    def rewrites_text(self) -> bool:
-        """Whether `normalize` may change a text."""
-        return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
-
-    @cached_property
-    def unmade_ids(self) -> frozenset[int]:
-        """Tokens that no merge makes, SentencePiece's user-defined pieces: they are cut out of a text first."""
-        return frozenset() if self.sentencepiece is None else frozenset(self.sentencepiece.user_defined_ids)
-
-    @cached_property
-    def user_defined_texts(self) -> frozenset[str]:
-        """The texts of `unmade_ids`."""
-        return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
-
     # --- what follows from it, in `derivations` --------------------------------------------------------------
 
     symbol_ids = cached_property(derivations.symbol_ids)
     equal_ranks = cached_property(derivations.equal_ranks)
     unused_parts = cached_property(derivations.unused_parts)
-    recovered_merges = cached_property(derivations.recovered_merges)
+    recovered_merges = property(derivations.recovered_merges)
     irregularities = cached_property(derivations.irregularities)
 
     @cached_property

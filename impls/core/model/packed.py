@@ -19,12 +19,10 @@ from array import array
 from dataclasses import dataclass
 from itertools import chain
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from impls.core.model.data import ModelData
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-
-if TYPE_CHECKING:
-    from impls.core.model.model import Model
 
 MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
 """The fields of a model that are mappings."""
@@ -81,7 +79,7 @@ class PackedModel:
         return fields | {"pattern": tuple(fields["pattern"]), "whole_token_flags": flags}
 
 
-def _head(model: Model) -> dict[str, Any]:
+def _head(model: ModelData) -> dict[str, Any]:
     """Return the fields of `model` but tokens and merges, as JSON can hold them."""
     head = {name: getattr(model, name) for name in model.__dataclass_fields__ if name not in ("tokens", "merges")}
     head |= {name: dict(head[name]) for name in MAPPINGS}
@@ -92,7 +90,7 @@ def _head(model: Model) -> dict[str, Any]:
     return head
 
 
-def digest_of(model: Model) -> str:
+def digest_of(model: ModelData) -> str:
     """Return the SHA-256 (hex) of the content of `model`, the same on every machine."""
     content = {
         name: value
@@ -106,7 +104,7 @@ def digest_of(model: Model) -> str:
     return hasher.hexdigest()
 
 
-def pack(model: Model) -> PackedModel:
+def pack(model: ModelData) -> PackedModel:
     """Pack `model`."""
     lengths = [0 if token is None else len(token) for token in model.tokens]
     largest = max(lengths, default=0)

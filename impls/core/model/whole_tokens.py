@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import regex
 
 from impls.core.errors import SpecialToken
+from impls.core.model.data import ModelData
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, without_prefix_space
 from impls.core.text.text import repair_surrogates, special_matcher
 from impls.core.text.tracing import Rewriting, Traced
 
 if TYPE_CHECKING:
     from impls.core.arguments import SpecialSet
-    from impls.core.model.model import Model
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 """What `Model.whole_token_flags` may say of a token."""
@@ -39,7 +39,7 @@ _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
 class WholeTokens:
     """Finds the special and added tokens of a model in a text."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: ModelData) -> None:
         self._specials, self._added = model.special_tokens.keys(), model.added_tokens.keys()
         self._ids = model.whole_token_ids
         self._flags = model.whole_token_flags
@@ -142,7 +142,7 @@ def cut(
         yield text[start:], None, start
 
 
-def normal_form(model: Model) -> Rewriting:
+def normal_form(model: ModelData) -> Rewriting:
     """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
     steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
     rules = model.sentencepiece
@@ -154,7 +154,7 @@ def normal_form(model: Model) -> Rewriting:
     return Rewriting(steps, charsmap, rules, model.user_defined_texts)
 
 
-def mark_spaces(model: Model) -> Rewriting:
+def mark_spaces(model: ModelData) -> Rewriting:
     """Return what Hugging Face's pre-tokenizer of `model` does to white space after `normal_form`."""
     rules = model.sentencepiece
     if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
@@ -164,7 +164,7 @@ def mark_spaces(model: Model) -> Rewriting:
     return Rewriting(PREFIX_SPACE if without_prefix_space(model.normalization)[1] else None)
 
 
-def all_rewriting(model: Model) -> Rewriting:
+def all_rewriting(model: ModelData) -> Rewriting:
     """Return `Model.normalize` as a function of a text and whether it begins the whole text."""
     rules = model.sentencepiece
     steps = None if model.has_charsmap_only else model.normalization

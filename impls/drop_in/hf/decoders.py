@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,9 +10,11 @@ from typing import Any
 import regex
 
 from impls.core.errors import InvalidModel
+from impls.core.streaming import StreamRules
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.drop_in.hf.arguments import items, text
-from impls.formats.tokenizer_json.space_steps import flat_steps, read_expression
+from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps, read_expression
 
 Step = Callable[[list[str]], list[str]]
 
@@ -104,3 +106,29 @@ def _stripped(token: str, character: str, start: int, stop: int) -> str:
     token = token[:start].lstrip(character) + token[start:]
     kept = max(len(token) - stop, 0)
     return token[:kept] + token[kept:].rstrip(character)
+
+
+def stream_rules(names: Mapping[int, str], special: Collection[int], decoder: Decoder | None) -> StreamRules | None:
+    """Return how the ids of tokens are decoded one by one, or None where each text may depend on all of them."""
+    steps = None if decoder is None else [step for _, step in flat_steps(decoder.document, "decoder", "decoders")]
+    if steps is not None and [step.get("type") for step in steps] == ["ByteLevel"]:
+        by_id = {i: bytes_of(name) for i, name in names.items()}
+        byte_ids, marked = None, frozenset[int]()
+    elif steps in (DECODER_STEPS, [*DECODER_STEPS, STRIP_STEP]):
+        byte_by_id = {i: byte for i, name in names.items() if (byte := byte_of(name)) is not None}
+        by_id = {i: name.replace(SPACE_MARK, " ").encode() for i, name in names.items()}
+        by_id |= {i: bytes([byte]) for i, byte in byte_by_id.items()}
+        byte_ids = frozenset(byte_by_id)
+        marked = frozenset(i for i, data in by_id.items() if data.startswith(b" ") and steps != DECODER_STEPS)
+    else:
+        return None
+    single = {data for i, data in by_id.items() if byte_ids is None or i in byte_ids}
+    return StreamRules(
+        bytes_by_id=by_id,
+        special_ids=special,
+        unknown_id=None,
+        ids_with_mark=marked,
+        removes_all_marks=False,
+        byte_ids=byte_ids,
+        has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
+    )

@@ -7,18 +7,13 @@ certain: the parts, joined, begin the text of all ids.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from impls.core.arguments import wrong_type
-from impls.core.streaming import StreamDecoder, StreamRules
-from impls.core.text.sentencepiece_rules import SPACE_MARK
+from impls.core.streaming import StreamDecoder
 from impls.drop_in.hf.arguments import flag, id_list
-from impls.drop_in.hf.decoders import Decoder, byte_of, bytes_of
-from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps
-
-if TYPE_CHECKING:
-    from impls.drop_in.hf.tokenizer import Tokenizer
+from impls.drop_in.hf.tokenizer import Tokenizer
 
 
 class DecodeStream:
@@ -47,7 +42,7 @@ class DecodeStream:
             ids = id_list("id", [id] if isinstance(id, int) else id)
         except OverflowError as error:
             raise TypeError(str(error)) from None
-        if not hasattr(tokenizer, "stream_rules"):
+        if not isinstance(tokenizer, Tokenizer):
             raise wrong_type("tokenizer", "a bpebench.hf.Tokenizer", tokenizer)
         if tokenizer is not self._tokenizer:
             self._begin(tokenizer)
@@ -70,29 +65,3 @@ class DecodeStream:
             return ""
         new, self._shown = whole[len(self._shown) :], whole
         return new
-
-
-def stream_rules(names: Mapping[int, str], special: Collection[int], decoder: Decoder | None) -> StreamRules | None:
-    """Return how the ids of tokens are decoded one by one, or None where each text may depend on all of them."""
-    steps = None if decoder is None else [step for _, step in flat_steps(decoder.document, "decoder", "decoders")]
-    if steps is not None and [step.get("type") for step in steps] == ["ByteLevel"]:
-        by_id = {i: bytes_of(name) for i, name in names.items()}
-        byte_ids, marked = None, frozenset[int]()
-    elif steps in (DECODER_STEPS, [*DECODER_STEPS, STRIP_STEP]):
-        byte_by_id = {i: byte for i, name in names.items() if (byte := byte_of(name)) is not None}
-        by_id = {i: name.replace(SPACE_MARK, " ").encode() for i, name in names.items()}
-        by_id |= {i: bytes([byte]) for i, byte in byte_by_id.items()}
-        byte_ids = frozenset(byte_by_id)
-        marked = frozenset(i for i, data in by_id.items() if data.startswith(b" ") and steps != DECODER_STEPS)
-    else:
-        return None
-    single = {data for i, data in by_id.items() if byte_ids is None or i in byte_ids}
-    return StreamRules(
-        bytes_by_id=by_id,
-        special_ids=special,
-        unknown_id=None,
-        ids_with_mark=marked,
-        removes_all_marks=False,
-        byte_ids=byte_ids,
-        has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
-    )

@@ -16,10 +16,9 @@ from impls.core.errors import InvalidFile, InvalidModel, Missing
 from impls.core.streaming import StreamRules
 from impls.drop_in.hf.added_tokens import AddedToken, AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts, batch_input, flag, id_list, items, sequence_input, text
-from impls.drop_in.hf.decoders import Decoder, read_decoder
+from impls.drop_in.hf.decoders import Decoder, read_decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.settings import Settings
-from impls.drop_in.hf.stream import stream_rules
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats import load
 from impls.formats.files import naming, parse_json, read_bytes, without_collecting, write_atomically

@@ -14,8 +14,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
 from impls import Model, TrainingSpec, formats
+from impls.core.decoding import comes_back_as
 from impls.core.errors import InvalidModel, UnknownSymbol, Unsupported
-from impls.core.round_trip import comes_back_as
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
 
 IN_ALL = [

@@ -11,7 +11,7 @@ import pytest
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol
-from impls.core.round_trip import comes_back_as
+from impls.core.decoding import comes_back_as
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 Texts = Callable[..., list[str]]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from impls.core.model.data import ModelData
 from impls.core.text.normalization import is_settled
 from impls.core.text.patterns import drops_text
-from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, write_text
-from impls.core.text.text import special_matcher
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
 
 
-def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
+def round_trip_of(model: ModelData) -> tuple[RoundTrip, str | None]:
     """Return how exact the round trip is, and why it is not exact, or None.
 
     `exact`: every text is restored (except lone surrogates, which become U+FFFD). `normalising`: a normal form of it,
@@ -44,7 +41,7 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     return ("normalising", "; ".join(reasons)) if reasons else ("exact", None)
 
 
-def _swallows_spaces(model: Model) -> bool:
+def _swallows_spaces(model: ModelData) -> bool:
     """Return whether tokens that are always recognised absorb white space, or the mark before them."""
     swallows = {"lstrip", "rstrip"} if model.sentencepiece is None else {"lstrip", "rstrip", "normalized"}
     return any(swallows & set(model.whole_token_flags.get(text, ())) for text in model.added_tokens)
@@ -61,27 +58,3 @@ def _changes(rules: SentencePieceRules) -> list[str]:
     if rules.escape_spaces:
         changes.append("U+2581 becomes a space")
     return changes
-
-
-def comes_back_as(model: Model, text: str) -> str | None:
-    """Return the text that decoding gives after encoding `text`, which has no surrogate; None where the model alone
-    does not decide it.
-
-    >>> from impls.core.model import Model
-    >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
-    'é'
-    """
-    if model.round_trip == "lossy":
-        return None
-    if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
-        return text if model.round_trip == "exact" else None
-    text = model.normalizer(text)
-    rules = model.sentencepiece
-    if rules is None:
-        return text
-    if rules.remove_extra_spaces and SPACE_MARK in text:
-        return None  # how many marks begin a token decides how many are left out
-    written = write_text(text, rules, model.user_defined_texts)
-    if rules.hides_prefix:
-        written = written.removeprefix(SPACE_MARK)
-    return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written
