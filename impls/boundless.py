@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from impls.core.arguments import texts_in_turn
-from impls.core.errors import InvalidSpec
+from impls.core.errors import InvalidSpec, Unsupported
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces, may_be_joined
@@ -38,10 +38,13 @@ from impls.priority import Learner, Pair
 _NOT_WHOLE = -1
 
 
-def train_boundless(texts: Iterable[str], spec: TrainingSpec, *, join: JoinedPieces = "words") -> Model:
+def train_boundless(
+    texts: Iterable[str], spec: TrainingSpec, *, join: JoinedPieces = "words", implementation: str = "compiled"
+) -> Model:
     """Learn a model whose merges also join whole pieces, of words or `all`, and count them in `merge_counts`.
 
-    Raise `InvalidSpec` for the alphabet `chars`, for ties to the first occurrence, and for a least count of 0.
+    By `compiled`, or by `priority` as in this file. Raise `InvalidSpec` for the alphabet `chars`, for ties to the first
+    occurrence, and for a least count of 0; `Unsupported` for another implementation.
     """
     for field, value, why in (
         ("alphabet", "chars", "is not trained with merges that join pieces; 'bytes' is"),
@@ -52,6 +55,12 @@ def train_boundless(texts: Iterable[str], spec: TrainingSpec, *, join: JoinedPie
             raise InvalidSpec(field, f"{value!r} {why}")
     if join not in JOINED_PIECES:
         raise InvalidSpec("join", f"must be {' or '.join(JOINED_PIECES)}, not {join!r}")
+    if implementation == "compiled":
+        from impls.compiled.training.boundless import train
+
+        return train(texts, spec, join)
+    if implementation != "priority":
+        raise Unsupported(implementation, "trains no merges that join pieces; compiled and priority do")
     splitter = Splitter(resolve(spec.pattern))
     pieces_of = [splitter.split(repair_surrogates(text)) for text in texts_in_turn(texts)]
     base = base_symbols((), spec)

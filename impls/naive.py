@@ -42,7 +42,7 @@ class Naive(Tokenizer):
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
     kind: ClassVar[Literal["pure"]] = "pure"
-    replays_events = True
+    replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

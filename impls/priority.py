@@ -25,6 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
 from typing import Any, ClassVar, Literal
 
+from impls.core.events import Change, Events
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.text.joined_pieces import may_be_joined
@@ -49,10 +50,12 @@ class Priority(Tokenizer):
     name: ClassVar[str] = "priority"
     summary: ClassVar[str] = "linked list and heap, O(n log n); trains incrementally with a lazy heap"
     kind: ClassVar[Literal["pure"]] = "pure"
+    replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.heap_operations = 0
+        self._events = Events(model.events)
         self._merge_of = model.merge_of
 
     @classmethod
@@ -78,7 +81,7 @@ class Priority(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None:
             return [whole]
-        return self._merged(self.model.symbols(piece))
+        return self._replayed(piece) if self.model.events else self._merged(self.model.symbols(piece))
 
     def _encode_joining(self, pieces: list[str]) -> list[int]:
         """Return the ids of the pieces of a text, joining whole pieces only after all merges inside them.
@@ -131,6 +134,54 @@ class Priority(Tokenizer):
                 operations += 1
         self.heap_operations += operations
         return [i for i in ids if i != _GONE]
+
+    def _replayed(self, piece: str) -> list[int]:
+        """Return the ids of one piece by merges and removals in turn (PickyBPE), from a heap of (event, byte offset).
+
+        What an event changes may next be changed by later events only, so none is popped too late.
+
+        Events a+b (0), ab+c (1), ab is removed (2):    a b a b c    heap: (0, at 0) (0, at 2)
+                                                  ->    ab . ab . c    popped (0, 0), pushed (2, at 0); and so on
+                                                  ->    ab . abc . .   popped (1, 2)
+                                                  ->    a b abc . .    popped (2, 0); a+b is in the past
+        """
+        symbols = list(piece.encode("utf-8", "surrogateescape"))
+        n, tokens = len(symbols), self._events.tokens
+        before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # n is the end
+        due: list[Change | None] = [None] * n
+        heap: list[tuple[int, int]] = []
+
+        def offer(at: int, now: int) -> None:
+            changes = [self._events.next_removal(symbols[at], now)]
+            if after[at] < n:
+                changes.append(self._events.next_merge((symbols[at], symbols[after[at]]), now))
+            due[at] = min((change for change in changes if change is not None), default=None)
+            if (change := due[at]) is not None:
+                heappush(heap, (change[0], at))
+
+        for at in range(n):
+            offer(at, -1)
+        while heap:
+            now, start = heappop(heap)
+            change = due[start]
+            if change is None or change[0] != now:
+                continue
+            at, leader = start, before[start]
+            due[after[start] if len(change[1]) == 1 else start] = None  # a merge absorbs the symbol after it
+            for symbol in change[1]:
+                symbols[at], before[at], after[at] = symbol, leader, at + len(tokens[symbol])
+                leader, at = at, after[at]
+            if at < n:
+                before[at] = leader
+            changed = start if before[start] < 0 else before[start]
+            while changed < at:
+                offer(changed, now)
+                changed = after[changed]
+        row, at = [], 0
+        while at < n:
+            row.append(self.model.id_by_token[tokens[symbols[at]]])
+            at = after[at]
+        return row
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -20,6 +20,7 @@ from harness.commands.verb import Verb, option
 from harness.printable import printable
 from harness.progress import progress
 from impls.core.counts import PieceCounts
+from impls.core.text.files import TextFiles
 from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces
 from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
@@ -110,7 +111,9 @@ class Train(Verb):
 
         languages = self._languages()
         if self.boundless is not None:
-            self._trained_by_priority("--boundless", "parity", "counts", "weight", "until", "picky")
+            self._ensure_alone(
+                "--boundless", "extend", "superword_from", "parity", "counts", "weight", "until", "picky"
+            )
         if self.picky is not None:
             self._trained_by_priority("--picky", "parity", "until")
         text = self._text
@@ -124,9 +127,10 @@ class Train(Verb):
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
         dev = self._parallel()
         start = time.perf_counter()
-        texts: list[str] | PieceCounts
+        texts: list[str] | PieceCounts | TextFiles
         is_split = parts is not None and not self.held_out
-        is_counted = not by_language and not is_split and (text.must_be_counted or self._is_counted(text))
+        is_counted = text.must_be_counted or self._is_counted(text)
+        is_counted = is_counted and not by_language and not is_split and self.boundless is None
         for name in () if is_counted else ("workers", "scheduler", "resume"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
@@ -136,6 +140,8 @@ class Train(Verb):
             texts = list(all_documents(parts[0]))
         elif is_counted:
             texts = self._counts(text, resolve(spec.pattern))
+        elif self.boundless is not None and self._is_counted(text):
+            texts = text.texts_or_files()
         else:
             texts = text.texts()
         if isinstance(texts, list):
@@ -147,7 +153,8 @@ class Train(Verb):
             if languages:
                 model = impls.train_parity_aware(by_language, spec, dev=dev)
             elif self.boundless is not None:
-                model = impls.train_boundless(texts, spec, join=self.boundless)  # type: ignore[arg-type]
+                how = {"join": self.boundless, "implementation": self.implementation}
+                model = impls.train_boundless(texts, spec, **how)  # type: ignore[arg-type]
             elif self.picky is not None:
                 model = impls.train_picky(texts, spec, threshold=self.picky)  # type: ignore[arg-type]
             else:
@@ -258,10 +265,14 @@ class Train(Verb):
 
     def _trained_by_priority(self, flag: str, *others: str) -> None:
         """Have `priority` train; raise for options that do not go with `flag`, which says how."""
-        for name in ("implementation", "extend", "superword_from", *others):
-            problem = f"--{name.replace('_', '-')} does not go with {flag}, which `priority` trains"
-            options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
+        self._ensure_alone(flag, "implementation", "extend", "superword_from", *others, why=", which `priority` trains")
         self.implementation = "priority"
+
+    def _ensure_alone(self, flag: str, *others: str, why: str = "") -> None:
+        """Raise for options that do not go with `flag`."""
+        for name in others:
+            problem = f"--{name.replace('_', '-')} does not go with {flag}{why}"
+            options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
 
     def _parallel(self) -> dict[str, list[str]] | None:
         """Return the documents that compression is measured on: of a named corpus its held-out part."""

@@ -68,6 +68,16 @@ class TrainingText:
         weighted = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
         return weighted[0] if len(weighted) == 1 else added(weighted)
 
+    def texts_or_files(self) -> list[str] | TextFiles:
+        """Return the documents of all corpora as files where none is named, else as `texts`; raise as that does."""
+        if any(map(is_named, self.corpora)):
+            return self.texts()
+        found = {name: TextFiles(self.reading.files(name)) for name in dict.fromkeys(self.corpora)}
+        for name, files in found.items():
+            if next(iter(files), None) is None:
+                raise DataError(f"{name}: holds no text")
+        return TextFiles([file for files in found.values() for file in files.files])
+
     def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
         """Return the documents of all corpora, or of these. Raises `DataError` for one that holds no text."""
         texts: list[str] = []
@@ -86,7 +96,7 @@ class TrainingText:
             corpus = load_corpus(name, split="train", max_bytes=self.max_bytes)
         return list(corpus.documents())
 
-    def hashes(self, texts: list[str] | PieceCounts, before: str) -> str | None:
+    def hashes(self, texts: list[str] | PieceCounts | TextFiles, before: str) -> str | None:
         """Return what later finds the text; None where only counts, or too much text, were read."""
         if isinstance(texts, list):
             return training_documents(texts, before)

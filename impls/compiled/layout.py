@@ -161,6 +161,20 @@ class ContextRecord(Record):
     clock_nanoseconds: i64  # and nanoseconds
 
 
+class EventsRecord(Record):
+    """Merges and removals of tokens in the order in which they happened; see `merge/replay`."""
+
+    pairs: i64  # what two symbols merge into, as in a context, but the number of the first such event for the symbol
+    buckets: i64
+    handles: i64
+    removals: i64  # int32 by symbol: the first event that removes it, or NONE
+    following: i64  # int32 by event: the next one of the same pair or symbol, or NONE
+    starts: i64  # int32 by event, and one more: where the symbols begin that are there after it
+    symbols: i64  # int32
+    lengths: i64  # int32 by symbol: its bytes
+    ids: i64  # int32 by symbol: its id, where it is a token in the end
+
+
 class StageRecord(Record):
     """One stage of a splitter of several; the automaton's fields are those of a context."""
 

@@ -95,7 +95,8 @@ def build_tables(model: Model) -> ModelTables:
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
-    return _with_vocabulary(bare, model, data, starts)
+    # Events decide what a piece becomes, also one that is a token.
+    return bare if model.events else _with_vocabulary(bare, model, data, starts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,8 @@ class Hooks:
         return text if self.normalizes else self._model.normalize(text, first=first)
 
     def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text by a model whose merges also join pieces (`impls.boundless`).
-
-        Only an implementation that overrides this runs such a model.
-        """
-        raise Unsupported(self.name, "its merges join whole pieces (BoundlessBPE)")
+        """Return the ids of the pieces of a text by a model whose merges also join pieces (`impls.boundless`)."""
+        raise Unsupported(self.name, "does not encode by merges that join pieces")
 
     def _cut_pieces(self, text: str) -> list[str]:
         """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""

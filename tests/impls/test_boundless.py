@@ -11,15 +11,16 @@ from pathlib import Path
 import pytest
 
 import impls
+from harness.data import load_corpus
 from impls import InvalidFile, InvalidModel, InvalidSpec, Model, TrainingSpec, Unsupported
 from impls.boundless import train_boundless
-from impls.core.text.joined_pieces import JoinedPieces, may_be_joined
+from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces, may_be_joined
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.training import base_symbols, may_become_token, piece_symbols
 from impls.formats import formats, save
 
 Piece = tuple[list[bytes], bool]
-ENCODERS = ["naive", "priority"]
+ENCODERS = ["naive", "priority", "compiled"]
 TEXT = "the cat of the house and the dog of the house, in 2024 and in 2025: the cat's of the house"
 
 
@@ -112,7 +113,8 @@ def test_every_merge_is_that_of_a_literal_recount(ties: str, join: JoinedPieces,
             special_tokens=chance.choice([(), ("ab",)]),
         )
         spec = replace(spec, vocab_size=spec.vocab_size + len(spec.special_tokens))
-        model = train_boundless(texts, spec, join=join)
+        model = train_boundless(texts, spec, join=join, implementation="priority")
+        assert train_boundless(texts, spec, join=join) == model, (texts, spec)
         tokens, counts, state = literally(texts, spec, join)
         assert list(model.tokens[256 : 256 + len(tokens)]) == tokens, (texts, spec)
         assert list(model.merge_counts or ()) == counts
@@ -151,20 +153,50 @@ def test_where_no_piece_is_joined_it_is_training_as_ever(pattern: str) -> None:
     assert model.digest != model.with_(joined_pieces=None).digest
 
 
-def test_encoders_agree_on_text_that_was_not_trained_on(fuzz: int) -> None:
+@pytest.mark.parametrize("join", ["words", "all"])
+def test_encoders_agree_on_text_that_was_not_trained_on(join: JoinedPieces, fuzz: int) -> None:
     chance = random.Random(4)
-    model = train_boundless([TEXT] * 2, TrainingSpec(vocab_size=340, pattern="cl100k", special_tokens=("<s>",)))
-    naive, priority = (impls.load(name, model) for name in ENCODERS)
+    spec = TrainingSpec(vocab_size=340, pattern="cl100k", special_tokens=("<s>",))
+    model = train_boundless([TEXT] * 2, spec, join=join)
+    naive, *others = (impls.load(name, model) for name in ENCODERS)
     assert any(b" of the" in (token or b"") for token in model.tokens)
     words = [*TEXT.split(" "), "the", "of", "<s>", "the\n", "ça", "\ud800", "  "]
-    for _ in range(300 * fuzz):
-        text = " ".join(chance.choices(words, k=chance.randint(0, 20)))
-        ids = naive.encode(text, allowed_special="all")
-        assert ids == priority.encode(text, allowed_special="all")
-        assert naive.decode(ids) == text.replace("\ud800", "\ufffd")
+    texts = [" ".join(chance.choices(words, k=chance.randint(0, 20))) for _ in range(300 * fuzz)]
+    expected = [naive.encode(text, allowed_special="all") for text in texts]
     data = TEXT.encode() + b"\xff the"
-    assert naive.encode_bytes(data) == priority.encode_bytes(data)
     assert naive.decode_bytes(naive.encode_bytes(data)) == data
+    for text, ids in zip(texts, expected, strict=True):
+        assert naive.decode(ids) == text.replace("\ud800", "\ufffd")
+        for other in others:
+            assert other.encode(text, allowed_special="all") == ids, (other.name, text)
+            assert other.encode_array(text, allowed_special="all").tolist() == ids
+    for other in others:
+        assert other.encode_bytes(data) == naive.encode_bytes(data)
+        assert other.encode_batch(texts, threads=2, allowed_special="all") == expected
+        assert other.encode_ragged(texts, allowed_special="all")[0].tolist() == [i for ids in expected for i in ids]
+        assert other.incremental(TEXT).append(" of the house").ids
+        grown = other.incremental(TEXT)
+        for word in words[:7]:
+            grown.append(" " + word)
+        assert grown.ids == naive.encode(grown.text)
+
+
+def test_compiled_learns_the_merges_of_priority_on_text(fuzz: int) -> None:
+    documents = list(load_corpus("samples").documents())
+    spec = TrainingSpec(vocab_size=2000 + 500 * fuzz, pattern="gpt2")
+    for join in JOINED_PIECES:
+        model = train_boundless(documents, spec, join=join, implementation="priority")
+        assert train_boundless(documents, spec, join=join) == model
+        assert sum(b" " in (token or b"").strip() for token in model.tokens) > 5
+
+
+def test_a_merge_that_comes_before_those_of_its_parts_joins_no_pieces() -> None:
+    # a | b | cc: joining a and b first, and cc later, is not what merging inside pieces first gives.
+    tokens = (*(bytes([byte]) for byte in range(256)), b"bcc", b"ab", b"cc")
+    with pytest.raises(InvalidModel, match="merge 0: with joined_pieces it must follow those that make its parts"):
+        Model(tokens=tokens, merges=((98, 258), (97, 98), (99, 99)), pattern=("a|b|c+",), joined_pieces="all")
+    with pytest.raises(InvalidModel, match="each must make another token"):
+        Model(tokens=(*tokens[:256], b"aaa", b"aa"), merges=((97, 97), (97, 257), (257, 97)), joined_pieces="all")
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -229,6 +261,8 @@ def test_who_cannot_run_it_says_so() -> None:
 def test_what_it_does_not_train_by_is_named(fields: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidSpec, match=message):
         train_boundless([TEXT], TrainingSpec(**({"vocab_size": 300} | fields)))  # type: ignore[arg-type]
+    with pytest.raises(Unsupported, match="naive: trains no merges that join pieces"):
+        train_boundless([TEXT], TrainingSpec(vocab_size=300), implementation="naive")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from impls.core.training import corpus_pieces, may_become_token
 from impls.formats import formats, save
 from impls.picky import train_picky
 
+ENCODERS = ["naive", "priority", "compiled"]
 BYTES = tuple(bytes([byte]) for byte in range(256))
 TEXTS = ["whence thence hence then hens when", "the hen, then the wren; whence? thence!"] * 2
 
@@ -78,14 +79,16 @@ def test_a_token_is_removed_and_its_place_is_free_by_hand() -> None:
     model = train_picky(texts, spec, threshold=0.7)
     assert model.events == ((97, 98), (256, 99), (256, REMOVED))
     assert model.tokens[256:] == (b"abc",)
-    naive = impls.load("naive", model)
-    assert [naive.encode(text) for text in ("abc", "ab", "ababc")] == [[256], [97, 98], [97, 98, 256]]
+    for name in ENCODERS:
+        encode = impls.load(name, model).encode
+        assert [encode(text) for text in ("abc", "ab", "ababc")] == [[256], [97, 98], [97, 98, 256]]
     # once is enough now: a+b is made again, in the place that is free
     again = train_picky(texts, replace(spec, min_count=1), threshold=0.7)
     assert again.events == ((97, 98), (256, 99), (256, REMOVED), (97, 98))
     assert again.tokens[256:] == (b"ab", b"abc")
-    naive = impls.load("naive", again)
-    assert [naive.encode(text) for text in ("abc", "ab", "ababc")] == [[257], [256], [256, 257]]
+    for name in ENCODERS:
+        encode = impls.load(name, again).encode
+        assert [encode(text) for text in ("abc", "ab", "ababc")] == [[257], [256], [256, 257]]
     assert train_picky(texts, spec, threshold=0.8).events == ((97, 98), (256, 99))
 
 
@@ -110,13 +113,16 @@ def test_every_event_is_that_of_a_literal_recount(ties: str, fuzz: int) -> None:
         model = train_picky(texts, spec, threshold=threshold)
         events, pieces = literally(texts, spec, threshold)
         assert named(model) == events, (texts, spec, threshold)
-        naive = impls.load("naive", model)
+        assert model.vocab_size <= spec.vocab_size
+        naive, *others = (impls.load(name, model) for name in ENCODERS)
         for piece in pieces:
             text = b"".join(piece).decode()
             assert [model.tokens[i] for i in naive.encode_piece(text)] == piece, (texts, spec, threshold)
-        assert model.vocab_size <= spec.vocab_size
-        for text in texts:
-            assert naive.decode(naive.encode(text, disallowed_special=())) == text
+        for text in (*texts, "".join(chance.choices("abç ", k=60))):
+            ids = naive.encode(text, disallowed_special=())
+            assert naive.decode(ids) == text
+            for other in others:
+                assert other.encode(text, disallowed_special=()) == ids, (other.name, text, spec, model.events)
         made = Counter(b"".join(event) for event in events if len(event) == 2)
         n_removed += sum(len(event) == 1 for event in events)
         n_again += sum(times > 1 for times in made.values())
@@ -130,11 +136,29 @@ def test_a_threshold_of_1_removes_nothing() -> None:
     model = train_picky(TEXTS, spec, threshold=1)
     assert model.tokens == plain.tokens
     assert model.special_tokens == plain.special_tokens
-    naive, priority = impls.load("naive", model), impls.load("priority", plain)
-    for text in (*TEXTS, "wherehence\nthen hen", "ça", ""):
-        assert naive.encode(text) == priority.encode(text)
-    data = b"hence \xff then"
-    assert naive.encode_bytes(data) == priority.encode_bytes(data)
+    data, priority = b"hence \xff then", impls.load("priority", plain)
+    for name in ENCODERS:
+        tokenizer = impls.load(name, model)
+        for text in (*TEXTS, "wherehence\nthen hen", "ça", "hen" * 40, ""):
+            assert tokenizer.encode(text) == priority.encode(text)
+        assert tokenizer.encode_bytes(data) == priority.encode_bytes(data)
+
+
+def test_encoders_agree_on_text_that_was_not_trained_on(fuzz: int) -> None:
+    chance = random.Random(5)
+    model = train_picky(TEXTS, TrainingSpec(vocab_size=300, special_tokens=("<s>",)), threshold=0.5)
+    naive, *others = (impls.load(name, model) for name in ENCODERS)
+    words = [*"".join(TEXTS).split(" "), "henhen", "<s>", "ça", "\ud800", "w" * 40, " ", "whence" * 9, "hence" * 60]
+    texts = [" ".join(chance.choices(words, k=chance.randint(0, 20))) for _ in range(200 * fuzz)]
+    expected = [naive.encode(text, allowed_special="all") for text in texts]
+    for other in others:
+        for _ in range(2):  # merged, then from the caches
+            assert [other.encode(text, allowed_special="all") for text in texts] == expected
+        assert other.encode_batch(texts, threads=2, allowed_special="all") == expected
+        for text, ids in zip(texts, expected, strict=True):
+            assert other.encode_array(text, allowed_special="all").tolist() == ids
+            data = text.encode("utf-8", "surrogatepass") + b"then\xff"
+            assert other.encode_bytes(data) == naive.encode_bytes(data)
 
 
 def test_places_go_to_tokens_that_are_used() -> None:
@@ -170,13 +194,14 @@ def test_its_own_file_keeps_it_and_no_other_format_does(tmp_path: Path) -> None:
 def test_who_cannot_run_it_says_so() -> None:
     model = train_picky(TEXTS, TrainingSpec(vocab_size=285), threshold=0.6)
     for name in impls.default_names():
-        if name != "naive":
+        if name not in ENCODERS:
             with pytest.raises(Unsupported, match=f"^{name}: its tokens are removed again as well as merged"):
                 impls.load(name, model)
     with pytest.raises(Unsupported, match="cannot go on from this model: its tokens are removed again"):
         impls.get("naive").extend_model(model, TEXTS, TrainingSpec(vocab_size=310))
-    with pytest.raises(Unsupported, match="leaves out no merges of this model: its tokens are removed again"):
-        impls.load("naive", model).encode_with_dropout("hence", probability=0.5, seed=1)
+    for name in ENCODERS:
+        with pytest.raises(Unsupported, match="leaves out no merges of this model: its tokens are removed again"):
+            impls.load(name, model).encode_with_dropout("hence", probability=0.5, seed=1)
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from llvmlite import binding as llvm
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
-from impls.compiled.layout import ContextRecord
+from impls.compiled.layout import ContextRecord, EventsRecord
 from impls.compiled.threads.layout import WorkerRecord
 from impls.compiled.training.layout import BlockRecord, CountingRecord, LearningRecord
 
 T = TypeVar("T")
-_RECORDS = (BlockRecord, ContextRecord, CountingRecord, LearningRecord, WorkerRecord)
+_RECORDS = (BlockRecord, ContextRecord, CountingRecord, EventsRecord, LearningRecord, WorkerRecord)
 _VIEWS = {kind.__name__: record_at(kind) for kind in _RECORDS}
 context_at = record_at(ContextRecord)
 

@@ -24,6 +24,8 @@ PLAIN = {
     "index_tokens": ("merge.derive", 5),
     "derive": ("merge.derive", 8),
     "encode_with_dropout": ("merge.dropout", 6),
+    "merge_rows": ("merge.dropout", 6),
+    "encode_with_events": ("merge.replay", 7),
     "valid_bytes": ("training.documents", 2),
     "text_sizes": ("training.documents", 2),
     "count_texts": ("training.count_pieces", 2),
@@ -31,8 +33,10 @@ PLAIN = {
     "spread_pieces": ("training.count_pieces", 3),
     "number_pieces": ("training.count_pieces", 3),
     "collect_counts": ("training.count_pieces", 2),
+    "count_rows": ("training.count_pieces", 4),
     "fill_cells": ("training.cells", 5),
     "compact_cells": ("training.cells", 1),
+    "list_waiting": ("training.cells", 1),
     "sum_pairs": ("training.list_pairs", 1),
     "count_pairs": ("training.list_pairs", 1),
     "spread_pairs": ("training.pair_table", 4),
@@ -64,7 +68,7 @@ FAST_METHODS = {
 """Bodies of built-in functions: of the context, the address of the arguments, and how many they are."""
 
 
-_LATER = ("merge.dropout", "threads", "training")
+_LATER = ("merge.dropout", "merge.replay", "threads", "training")
 """Modules, or their folders, of the kernels that most programs never call, or not at first."""
 OBJECT_FILES = ("encoding", "later")
 

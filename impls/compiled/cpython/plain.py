@@ -40,10 +40,9 @@ def encode(context: Context, text: str) -> np.ndarray:
     return shrunk(out, n_ids)
 
 
-def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
-    """Return the ids of a text that consists of `pieces`, uint32 of shape (n_tokens,)."""
+def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+    """Return the ids of a text whose pieces end at `ends` (int32, in bytes), uint32 of shape (n_tokens,)."""
     data = _utf8(text)
-    ends = ends_of(text, pieces)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with native.reachable(data, ends, out):
         n_ids = native.encode_pieces(context.address, address(data), len(data), address(ends), len(ends), address(out))

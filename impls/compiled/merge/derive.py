@@ -18,16 +18,22 @@ def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) 
 
     Empty tokens are left out.
     """
-    mask = shift_right(-1, shift)
     for token in range(n_tokens):
-        start = load_i64(starts + 8 * token)
-        length = load_i64(starts + 8 * token + 8) - start
-        if length > 0:
-            slot = shift_right(hash_piece(blob + start, length), shift)
-            while load_i32(table + 4 * slot) >= 0:
-                slot = (slot + 1) & mask
-            store_32(table + 4 * slot, token)
+        put_token(blob, starts, table, shift, token)
     return 0
+
+
+@kernel
+def put_token(blob: int, starts: int, table: int, shift: int, token: int) -> None:
+    """Add a token to such a table, which must have room, unless it is empty."""
+    mask = shift_right(-1, shift)
+    start = load_i64(starts + 8 * token)
+    length = load_i64(starts + 8 * token + 8) - start
+    if length > 0:
+        slot = shift_right(hash_piece(blob + start, length), shift)
+        while load_i32(table + 4 * slot) >= 0:
+            slot = (slot + 1) & mask
+        store_32(table + 4 * slot, token)
 
 
 @kernel

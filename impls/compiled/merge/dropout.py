@@ -134,7 +134,10 @@ def _merge_at(places: int, n_bytes: int, i: int, symbol: int) -> None:
 def _merge_piece(
     context: ContextRecord, parameters: int, piece: int, n_bytes: int, places: int, heap: int, coins: int
 ) -> None:
-    """Merge the symbols at `places` until every candidate is left out; `coins` is the piece's random state."""
+    """Merge the symbols at `places` until every candidate is left out; `coins` is the piece's random state.
+
+    `n_bytes`: the places, one for each byte of a piece, or for each symbol of a row.
+    """
     threshold, results = load_i64(parameters + THRESHOLD), load_i64(parameters + RESULTS)
     size = 0
     for i in range(n_bytes):
@@ -176,33 +179,69 @@ def _one_piece(
     """Write the ids (int32) of piece `number` of the text to `out`; return how many."""
     byte_symbols = context.byte_symbols
     for i in range(n_bytes):
-        at = memory + PLACE_BYTES * i
-        store_32(at, load_i32(byte_symbols + 4 * load_u8(piece + i)))
-        store_32(at + FOLLOWING, i + 1)
-        store_32(at + PREVIOUS, i - 1)
+        _put(memory, i, load_i32(byte_symbols + 4 * load_u8(piece + i)))
     coins = _mix(wrapping_add(load_i64(parameters + START), wrapping_multiply(number, GAMMA)))
     _merge_piece(context, parameters, piece, n_bytes, memory, memory + PLACE_BYTES * n_bytes, coins)
+    return _write_ids(context, memory, n_bytes, out)
+
+
+@inlined
+def _put(places: int, i: int, symbol: int) -> None:
+    at = places + PLACE_BYTES * i
+    store_32(at, symbol)
+    store_32(at + FOLLOWING, i + 1)
+    store_32(at + PREVIOUS, i - 1)
+
+
+@kernel
+def _write_ids(context: ContextRecord, places: int, n: int, out: int) -> int:
     ids = context.ids
     count, i = 0, 0
-    while i < n_bytes:
-        symbol = load_i32(memory + PLACE_BYTES * i)
+    while i < n:
+        symbol = load_i32(places + PLACE_BYTES * i)
         if ids != 0:
             symbol = load_i32(ids + 4 * symbol)
         store_32(out + 4 * count, symbol)
         count += 1
-        i = load_i32(memory + PLACE_BYTES * i + FOLLOWING)
+        i = load_i32(places + PLACE_BYTES * i + FOLLOWING)
     return count
+
+
+@kernel
+def longest_of(ends: int, n: int) -> int:
+    """Return the size of the longest of `n` stretches that end at `ends` (int32)."""
+    longest, begin = 0, 0
+    for i in range(n):
+        end = load_i32(ends + 4 * i)
+        longest = max(longest, end - begin)
+        begin = end
+    return longest
+
+
+@kernel
+def merge_rows(context: ContextRecord, parameters: int, symbols: int, ends: int, n_rows: int, out: int) -> int:
+    """Merge rows of symbols (int32), each as if it were a piece, and write their ids as `encode_with_dropout` does."""
+    memory = allocate(REGION, (PLACE_BYTES + 8 * CANDIDATES_PER_BYTE) * longest_of(ends, n_rows) + 64)
+    if memory == 0:
+        return NO_MEMORY
+    total, begin = 0, 0
+    for row in range(n_rows):
+        end = load_i32(ends + 4 * row)
+        n = end - begin
+        for i in range(n):
+            _put(memory, i, load_i32(symbols + 4 * (begin + i)))
+        if n > 1:
+            _merge_piece(context, parameters, 0, n, memory, memory + PLACE_BYTES * n, 0)
+        total += _write_ids(context, memory, n, out + 4 * total)
+        begin = end
+    release_memory(memory)
+    return total
 
 
 @kernel
 def encode_with_dropout(context: ContextRecord, parameters: int, text: int, ends: int, n_pieces: int, out: int) -> int:
     """Return the number of ids (int32) of a text whose n_pieces end at `ends` (int32), or NO_MEMORY."""
-    longest, begin = 0, 0
-    for i in range(n_pieces):
-        end = load_i32(ends + 4 * i)
-        longest = max(longest, end - begin)
-        begin = end
-    memory = allocate(REGION, (PLACE_BYTES + 8 * CANDIDATES_PER_BYTE) * longest + 64)
+    memory = allocate(REGION, (PLACE_BYTES + 8 * CANDIDATES_PER_BYTE) * longest_of(ends, n_pieces) + 64)
     if memory == 0:
         return NO_MEMORY
     first = load_i64(parameters + FIRST_PIECE)

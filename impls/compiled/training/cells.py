@@ -2,6 +2,9 @@
 
 A merged symbol takes as many cells as its parts and is written in the first and the last of them: both neighbours see
 it without links. The cell where an absorbed symbol began holds no symbol any more, so a list of positions may be stale.
+
+Where merges also join pieces, the words are followed by the rows of pieces in which that may happen: a cell per piece,
+with the weight of its row. A symbol there is written in the first cell of those it takes, the others are absorbed.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ from impls.compiled.codegen.memory import (
     load_i64,
     load_u8,
     store_32,
+    store_64,
 )
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.training.layout import (
+    ABSORBED,
     CELL_BYTES,
+    FIRST_WAITING,
     MOST_WEIGHT,
     SEPARATOR,
     CountingRecord,
@@ -85,22 +91,46 @@ def compact_cells(learning: LearningRecord) -> int:
 
     The caller must reset the spans to 1.
     """
-    cells, spans = learning.cells, learning.spans
+    cells, spans, rows = learning.cells, learning.spans, learning.rows
     to, word, place = 1, 1, 1
     n_cells = learning.n_cells
-    while place < n_cells:
-        symbol = load_i32(cell_at(cells, place))
-        if symbol == SEPARATOR:
-            place += 1
-            if to - word < 2:
-                to = word
-                continue
-            _write(cells, to, SEPARATOR, 0)
-            to += 1
-            word = to
-        else:
-            _write(cells, to, symbol, load_i32(cell_at(cells, place) + 4))
+    while place < min(rows, n_cells):
+        symbol, weight = load_i32(cell_at(cells, place)), load_i32(cell_at(cells, place) + 4)
+        if symbol >= 0:
+            _write(cells, to, symbol, weight)
             to += 1
             place += load_i32(spans + 4 * symbol)
+        else:
+            if to - word < 2:
+                # What is before the word that is dropped goes with it.
+                to = word - 1
+            _write(cells, to, symbol, weight)
+            to += 1
+            word = to
+            place += 1
+    if rows < n_cells:
+        learning.rows = to
+        for place in range(rows, n_cells):
+            symbol = load_i32(cell_at(cells, place))
+            if symbol != ABSORBED:
+                _write(cells, to, symbol, load_i32(cell_at(cells, place) + 4))
+                to += 1
     learning.n_cells = to
     return to
+
+
+@kernel
+def list_waiting(learning: LearningRecord) -> int:
+    """Write the cells of the pieces that are not one symbol yet; return 0.
+
+    WAITING_STARTS holds where those of each piece end in WAITING, and afterwards where they begin.
+    """
+    starts = learning.waiting_starts
+    for place in range(learning.n_cells - 1, learning.rows - 1, -1):
+        symbol = load_i32(cell_at(learning.cells, place))
+        if symbol <= FIRST_WAITING:
+            start = starts + 8 * (FIRST_WAITING - symbol)
+            at = load_i64(start) - 1
+            store_64(start, at)
+            store_32(learning.waiting + 4 * at, place)
+    return 0

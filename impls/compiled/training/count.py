@@ -44,9 +44,7 @@ def count_texts(texts: Iterable[str], pattern: tuple[str, ...], *, in_order: boo
 
     With `in_order` they are in that of their first occurrence.
     """
-    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
-    cut = last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
-    given = batches(texts, cut)
+    given = batches(texts, safe_cut(pattern))
     first = list(islice(given, _MOST_THREADS))
 
     def count(batches: Iterator[list[bytes]]) -> Words:
@@ -56,6 +54,12 @@ def count_texts(texts: Iterable[str], pattern: tuple[str, ...], *, in_order: boo
         return words
 
     return _on_threads(count, chain(first, given), 1 if in_order else min(len(first), n_cores()))
+
+
+def safe_cut(pattern: tuple[str, ...]) -> Callable[[bytes], int] | None:
+    """Return what finds where a text may be cut, if the pattern certainly cuts at line breaks between letters."""
+    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+    return last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
 
 
 def count_files(
@@ -74,7 +78,7 @@ def count_files(
     `runs` covers already is not read again. Raises `InvalidFile` for a file that cannot be read, or changes meanwhile.
     """
     n_threads = 1 if in_order else n_cores()
-    parts = _planned(files, n_threads, memory_limit, resumable=runs is not None)
+    parts = planned(files, n_threads, memory_limit, resumable=runs is not None)
     often = runs is not None
     with ExitStack() as stack:
         if memory_limit is not None and runs is None:
@@ -99,7 +103,7 @@ def count_files(
         return runs.added()
 
 
-def _planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:
+def planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:
     """Return parts of files: small enough for the memory, and to share them evenly; always the same if `resumable`."""
     n_blocks = _PART_BLOCKS
     if not resumable:

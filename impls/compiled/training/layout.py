@@ -9,6 +9,9 @@ from impls.compiled.typed_memory import Record, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
+FIRST_WAITING = -3
+"""A piece that merges may join and that is not one symbol yet: this minus its number. In place of the separator before
+a word it says which piece that is; in a row of pieces it is one of the places the piece occurs at."""
 CELL_BYTES = 8
 """int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
@@ -35,6 +38,8 @@ class CountingRecord(Record):
     text_at: i64
     position: i64
     n_split: i64  # pieces of the block there that are split already, their ends in the working space
+    numbers: i64  # int32 by piece of the texts in turn: its index, and -1 after each text; 0: not written
+    n_numbers: i64
 
 
 class BlockRecord(Record):
@@ -90,6 +95,12 @@ class LearningRecord(Record):
     cell: i64  # where to resume
     reserved: i64  # rows of address and length: texts that no merge may make
     n_reserved: i64
+    rows: i64  # the cell where rows of pieces begin; words end there
+    waiting: i64  # int32: the cells in rows of each piece that is not one symbol yet; 0: merges join no pieces
+    waiting_starts: i64  # int64 by piece, and one more: where its cells begin in WAITING
+    whole: i64  # int32: the pieces that a merge makes one symbol
+    known: i64  # hash table of the symbols by their bytes, see `merge/derive`, which no merge makes again
+    known_shift: i64
 
 
 SUM_BITS = 20

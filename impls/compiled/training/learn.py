@@ -16,12 +16,14 @@ from impls.compiled.codegen.memory import (
     store_32,
     store_64,
 )
+from impls.compiled.merge.derive import put_token
 from impls.compiled.training.cells import cell_at
 from impls.compiled.training.layout import (
     ABSORBED,
     CELL_BYTES,
     FINISHED,
     FIRST,
+    FIRST_WAITING,
     NO_ROOM,
     TOO_RARE,
     LearningRecord,
@@ -38,7 +40,7 @@ from impls.compiled.training.pair_table import (
     left_of,
     right_of,
 )
-from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
+from impls.compiled.training.tokens import append_token, is_known, is_reserved, is_short_enough, n_token_bytes
 
 AHEAD = 12
 """Prefetch distance, in positions."""
@@ -114,6 +116,46 @@ def _write_lists(learning: LearningRecord, rows: int, events: int, n_events: int
             store_64(row + TIMES, to + 1)
 
 
+@inlined
+def _in_row(cell: int, step: int) -> int:
+    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that a symbol takes first, or a separator."""
+    cell += step
+    while load_i32(cell) == ABSORBED:
+        cell += step
+    return cell
+
+
+@kernel
+def _sort(places: int, n_places: int) -> None:
+    """Sort int32 places (Shell 1959, "A high-speed sorting procedure"); most of them are in order."""
+    gap = n_places >> 1
+    while gap > 0:
+        for i in range(gap, n_places):
+            place, at = load_i32(places + 4 * i), i
+            while at >= gap and load_i32(places + 4 * (at - gap)) > place:
+                store_32(places + 4 * at, load_i32(places + 4 * (at - gap)))
+                at -= gap
+            store_32(places + 4 * at, place)
+        gap >>= 1
+
+
+@kernel
+def _n_woken(learning: LearningRecord, left: int, right: int, places: int, n_places: int) -> int:
+    """Return how many cells of rows hold a piece that merging a pair at these places makes one symbol, at most."""
+    cells, spans, starts = learning.cells, learning.spans, learning.waiting_starts
+    n_woken = 0
+    for i in range(n_places):
+        place = load_i32(places + 4 * i)
+        cell = cell_at(cells, place)
+        before = load_i32(cell - CELL_BYTES)
+        if place < learning.rows and before <= FIRST_WAITING and load_i32(cell) == left:
+            second = cell + CELL_BYTES * load_i32(spans + 4 * left)
+            if load_i32(second) == right and load_i32(second + CELL_BYTES * load_i32(spans + 4 * right)) < 0:
+                start = starts + 8 * (FIRST_WAITING - before)
+                n_woken += load_i64(start + 8) - load_i64(start)
+    return n_woken
+
+
 @kernel
 def _merge(learning: LearningRecord, left: int, right: int, new: int, places: int, n_places: int) -> None:
     """Merge a pair at all positions, among those given, where it still is; update the pairs of its neighbours."""
@@ -122,7 +164,8 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
     touched_lefts, touched_rights = learning.touched_lefts, learning.touched_rights
     left_events, right_events = learning.left_events, learning.right_events
     left_span, right_span = load_i32(spans + 4 * left), load_i32(spans + 4 * right)
-    n_lefts, n_rights, n_touched_lefts, n_touched_rights = 0, 0, 0, 0
+    n_lefts, n_rights, n_touched_lefts, n_touched_rights, n_whole = 0, 0, 0, 0, 0
+    rows, whole = learning.rows, learning.whole
     for i in range(n_places):
         if i + AHEAD < n_places:
             prefetch(cell_at(cells, load_i32(places + 4 * (i + AHEAD))))
@@ -130,36 +173,79 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         cell = cell_at(cells, place)
         if load_i32(cell) != left:
             continue
+        in_row = place >= rows
         second = cell + CELL_BYTES * left_span
+        if in_row:
+            second = _in_row(cell, CELL_BYTES)
         if load_i32(second) != right:
             continue
         weight = load_i32(cell + 4)
-        before, past = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
-        after = load_i32(past)
+        before_cell, past = cell - CELL_BYTES, second + CELL_BYTES * right_span
+        if in_row:
+            before_cell, past = _in_row(cell, -CELL_BYTES), _in_row(second, CELL_BYTES)
+        before, after = load_i32(before_cell), load_i32(past)
         if before >= 0:
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
-            _note_event(left_events, n_lefts, before, place - load_i32(spans + 4 * before))
+            start = place - load_i32(spans + 4 * before)
+            if in_row:
+                start = (before_cell - cells) // CELL_BYTES
+            _note_event(left_events, n_lefts, before, start)
             n_lefts += 1
+        elif before <= FIRST_WAITING and after < 0 and not in_row:
+            store_32(whole + 4 * n_whole, FIRST_WAITING - before)
+            n_whole += 1
         if after >= 0:
             n_touched_rights = _note(rights, touched_rights, n_touched_rights, after, weight)
             _note_event(right_events, n_rights, after, place)
             n_rights += 1
         store_32(cell, new)
         store_32(second, ABSORBED)
-        store_32(past - CELL_BYTES, new)
+        if not in_row:
+            store_32(past - CELL_BYTES, new)
     # Where the left neighbour is the new symbol itself, the occurrence before counted it as a right neighbour.
     twice = load_i64(lefts + ROW * new + GAIN)
     for i in range(n_touched_lefts):
         before = load_i32(touched_lefts + 4 * i)
-        gain = load_i64(lefts + ROW * before + GAIN)
         if before != new:
-            _lose(learning, key_of(before, left), gain)
-        _gain(learning, lefts + ROW * before, before, new, gain)
+            _lose(learning, key_of(before, left), load_i64(lefts + ROW * before + GAIN))
     for i in range(n_touched_rights):
         after = load_i32(touched_rights + 4 * i)
-        gain = load_i64(rights + ROW * after + GAIN)
-        _lose(learning, key_of(right, after), gain)
-        _gain(learning, rights + ROW * after, new, after, gain - twice if after == left else gain)
+        gain = rights + ROW * after + GAIN
+        _lose(learning, key_of(right, after), load_i64(gain))
+        if after == left:
+            store_64(gain, load_i64(gain) - twice)
+    # Pieces that are one symbol now meet what is beside them in rows.
+    for i in range(n_whole):
+        number = load_i32(whole + 4 * i)
+        starts = learning.waiting_starts + 8 * number
+        for k in range(load_i64(starts), load_i64(starts + 8)):
+            place = load_i32(learning.waiting + 4 * k)
+            cell = cell_at(cells, place)
+            if load_i32(cell) != FIRST_WAITING - number:
+                continue
+            store_32(cell, new)
+            weight, before_cell = load_i32(cell + 4), _in_row(cell, -CELL_BYTES)
+            before, after = load_i32(before_cell), load_i32(cell + CELL_BYTES)
+            if before >= 0:
+                n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
+                _note_event(left_events, n_lefts, before, (before_cell - cells) // CELL_BYTES)
+                n_lefts += 1
+            if after == new:
+                n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, new, weight)
+                _note_event(left_events, n_lefts, new, place)
+                n_lefts += 1
+            elif after >= 0:
+                n_touched_rights = _note(rights, touched_rights, n_touched_rights, after, weight)
+                _note_event(right_events, n_rights, after, place)
+                n_rights += 1
+    for i in range(n_touched_lefts):
+        before = load_i32(touched_lefts + 4 * i)
+        row = lefts + ROW * before
+        _gain(learning, row, before, new, load_i64(row + GAIN))
+    for i in range(n_touched_rights):
+        after = load_i32(touched_rights + 4 * i)
+        row = rights + ROW * after
+        _gain(learning, row, new, after, load_i64(row + GAIN))
     _write_lists(learning, lefts, left_events, n_lefts)
     _write_lists(learning, rights, right_events, n_rights)
     for i in range(n_touched_lefts):
@@ -219,7 +305,7 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
 @kernel
 def learn(learning: LearningRecord) -> int:
     """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
-    threshold, heap = learning.threshold, learning.heap
+    threshold, heap, joins = learning.threshold, learning.heap, learning.waiting != 0
     while learning.n_merges < learning.most_merges:
         if learning.n_heap == 0:
             return TOO_RARE
@@ -234,11 +320,19 @@ def learn(learning: LearningRecord) -> int:
             continue
         n_places = load_i64(entry + LIST_LENGTH)
         new = learning.n_base + learning.n_merges
-        if not _has_room(learning, n_places, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
+        places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
+        n_events = n_places
+        if joins:
+            n_events += 2 * _n_woken(learning, left, right, places, n_places)
+        if not _has_room(learning, n_events, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
         drop_first(learning)
+        if joins:
+            if is_known(learning, left, right, new):
+                continue
+            put_token(learning.token_text, learning.token_starts, learning.known, learning.known_shift, new)
+            _sort(places, n_places)
         _begin(learning, left, right, new, count)
-        places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
         store_64(entry + COUNT, 0)
         _merge(learning, left, right, new, places, n_places)
         learning.n_merges = learning.n_merges + 1

@@ -71,6 +71,7 @@ class Learner(Slots):
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
+        self["rows"] = MOST_CELLS
         self._reserve(texts_no_merge_makes(spec))
 
     def _reserve(self, texts: list[bytes]) -> None:
@@ -168,7 +169,9 @@ class Learner(Slots):
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(2 * n_places + 1024)
         for slot in ("left_events", "right_events"):
-            self.hold(slot, np.empty((longest + 1, 2), np.int32))
+            # A piece that becomes one symbol meets one on either side in each row.
+            n_in_rows = max(0, self["n_cells"] - self["rows"])
+            self.hold(slot, np.empty((longest + 1 + 2 * n_in_rows, 2), np.int32))
         with self._reachable():
             native.list_pairs(self.address)
 

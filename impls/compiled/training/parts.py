@@ -36,10 +36,19 @@ Progress = Callable[[int], None]
 
 
 def count_parts(
-    parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress | None = None, spill: Spill | None = None
+    parts: Iterable[Part],
+    pattern: tuple[str, ...],
+    progress: Progress | None = None,
+    spill: Spill | None = None,
+    *,
+    words: Words | None = None,
+    joins_lines: bool = True,
 ) -> Words:
-    """Count the pieces of parts of files, one after the other."""
-    words, layout = new_words(pattern), _Layout(pattern)
+    """Count the pieces of parts of files, one after the other, in `words` if given.
+
+    With `joins_lines` lines between which the pattern certainly cuts are one text.
+    """
+    words, layout = words or new_words(pattern), _Layout(pattern, joins_lines=joins_lines)
     counted: list[Part] = []
     since = time.monotonic()
     for part in parts:
@@ -159,13 +168,14 @@ class Spill:
 class _Layout(Slots):
     """The texts of a block, as kernels that count need them."""
 
-    def __init__(self, pattern: tuple[str, ...]) -> None:
+    def __init__(self, pattern: tuple[str, ...], *, joins_lines: bool) -> None:
         super().__init__(BlockRecord)
         self._sizes = np.zeros(_MOST_TEXTS, np.int64)
         self.hold("sizes", self._sizes)
         self["most_texts"] = _MOST_TEXTS
         splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
-        if splitting is not None and splitting.tables is not None and (cuts := line_cuts(splitting.tables)) is not None:
+        tables = None if splitting is None or not joins_lines else splitting.tables
+        if tables is not None and (cuts := line_cuts(tables)) is not None:
             self.hold("line_cuts", cuts)
         self._text = np.zeros(0, np.uint8)
 

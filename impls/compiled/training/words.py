@@ -111,7 +111,7 @@ class Words(Pieces):
         self["n_texts"] = len(sizes)
         self["text"] = self["text_at"] = self["position"] = self["n_split"] = 0
         context = self._context
-        status = self._enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
+        status = self.enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
         if status == UNCOVERED:
             for text in _texts(data, sizes):
                 # One of these raises, and names the text that is not covered.
@@ -125,14 +125,14 @@ class Words(Pieces):
         padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
         places = (self._context.address, self.address, address(padded), address(ends))
         self["position"] = 0
-        self._enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
+        self.enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
 
     def add_counts(self, other: Pieces) -> None:
         """Add the counts of another one."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self["position"] = 0
-        self._enlarging(
+        self.enlarging(
             other["arena_used"] + 8 * len(numbers),
             lambda: native.number_pieces(self.address, other.address, address(numbers)),
             numbers,
@@ -157,7 +157,7 @@ class Words(Pieces):
         self.counts = counts
         self._n_counted = 0
 
-    def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
+    def enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
         """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
             with native.reachable(*arrays, *self.arrays):

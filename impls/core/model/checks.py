@@ -55,10 +55,23 @@ def check_model(model: ModelData) -> None:
         made = tokens[left] + tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
         if made not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
+    if model.joined_pieces is not None:
+        _check_order(model)
     _check_whole_tokens(model)
     _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
+
+
+def _check_order(model: ModelData) -> None:
+    """Raise unless all merges inside pieces may be made before any that joins them: each follows those of its parts."""
+    later = set(model.merge_results)
+    if len(later) < len(model.merges):
+        raise InvalidModel("of merges with joined_pieces each must make another token")
+    for rank, (pair, made) in enumerate(zip(model.merges, model.merge_results, strict=True)):
+        if not later.isdisjoint(pair):
+            raise InvalidModel(f"merge {rank}: with joined_pieces it must follow those that make its parts")
+        later.discard(made)
 
 
 def _check_events(model: ModelData) -> None:

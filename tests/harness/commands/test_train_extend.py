@@ -89,17 +89,23 @@ def test_pieces_that_merges_join(bpebench: Any, text: str, tmp_path: Path, chose
     out = tmp_path / "boundless.json"
     command = ["train", "-c", text, "--vocab-size", "280", "--pattern", "cl100k", *chosen, "--out", str(out), "--json"]
     shown = json.loads(bpebench(*command).out)
-    assert (shown["boundless"], shown["implementation"]) == (join, "priority")
+    assert (shown["boundless"], shown["implementation"]) == (join, "compiled")
     spec = TrainingSpec(vocab_size=280, pattern="cl100k")
-    model = impls.train_boundless(load_corpus(text).documents(), spec, join=join)
+    model = impls.train_boundless(load_corpus(text).documents(), spec, join=join, implementation="priority")
     assert Model.load(out) == model
+    shown = json.loads(bpebench(*command, "-e", "priority").out)
+    assert (shown["digest"], shown["implementation"]) == (model.digest, "priority")
     assert any(b" " in (model.tokens[i] or b"")[1:] for i in model.merge_results)
     ended = bpebench("convert", str(out), str(tmp_path / "tokenizer.json"), "--to", "tokenizer.json")
     assert ended.status == 2
     assert "tokenizer.json: its merges join whole pieces (BoundlessBPE); only 'bpebench' keeps that" in ended.err
-    encoded = bpebench("encode", "-m", str(out), "-e", "compiled", "by the way")
+    assert bpebench("encode", "-m", str(out), "-e", "compiled", "by the way").status == 0
+    encoded = bpebench("encode", "-m", str(out), "-e", "greedy", "by the way")
     assert encoded.status == 2
-    assert "compiled: its merges join whole pieces (BoundlessBPE); naive and priority encode that" in encoded.err
+    assert "greedy: its merges join whole pieces (BoundlessBPE); naive, priority and compiled encode" in encoded.err
+    trained = bpebench(*command, "-e", "naive")
+    assert trained.status == 2
+    assert "naive: trains no merges that join pieces; compiled and priority do" in trained.err
 
 
 @pytest.mark.parametrize("counted", [False, True])

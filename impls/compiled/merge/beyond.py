@@ -1,0 +1,138 @@
+"""Models that take more than merges inside pieces: merges that join pieces (BoundlessBPE), removals (PickyBPE).
+
+Both encode a text that is split already, in kernels beside those of all other models.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from impls.compiled import layout
+from impls.compiled.codegen.native import address, native
+from impls.compiled.context import Context
+from impls.compiled.cpython import plain
+from impls.compiled.layout import DROPOUT_PARAMETERS, MOST_TEXT_BYTES, NONE, PAD_BYTES
+from impls.compiled.merge.pair_rows import pair_rows
+from impls.compiled.merge.symbols import blob_of, entries
+from impls.compiled.slots import Slots
+from impls.core.errors import Unsupported
+from impls.core.events import REMOVED, Event, Events
+from impls.core.model import Model
+from impls.core.text.joined_pieces import may_be_joined
+
+
+class Beyond(Protocol):
+    """Encodes what a model's merges inside pieces do not decide alone."""
+
+    def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+        """Return the ids, uint32, of a text whose pieces end at `ends` (int32, in bytes).
+
+        Bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`).
+        """
+
+
+def beyond_merges(model: Model) -> Beyond | None:
+    """Return what encodes a model, where the kernels of all others do not."""
+    if model.events:
+        return _Replaying(model)
+    return None if model.joined_pieces is None else _Joining(model)
+
+
+class _Joining:
+    """Encodes each piece by itself, and merges rows of whole ones as if their tokens were the symbols of a piece.
+
+    A merge follows those of its parts, so nothing inside a piece waits for what is joined.
+    """
+
+    def __init__(self, model: Model) -> None:
+        assert model.joined_pieces is not None
+        joins = may_be_joined(model.joined_pieces)
+        _, starts = blob_of(model)
+        self._lengths = np.diff(starts)
+        # A whole piece is the text of its token.
+        texts = [(token or b"").decode("utf-8", "surrogateescape") for token in model.tokens]
+        self._joins = np.fromiter(map(joins, texts), bool, len(texts))
+        self._parameters = np.zeros(DROPOUT_PARAMETERS, np.uint64)
+
+    def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+        ids = plain.encode_pieces(context, text, ends)
+        if len(ids) < 2:
+            return ids
+        is_end = np.zeros(int(ends[-1]) + 1, bool)
+        is_end[0] = True
+        is_end[ends] = True
+        ends_piece = is_end[np.cumsum(self._lengths[ids])]
+        joins = self._joins[ids] & ends_piece
+        joins[1:] &= ends_piece[:-1]
+        row_ends = np.append(np.flatnonzero(~(joins[:-1] & joins[1:])) + 1, len(ids)).astype(np.int32)
+        symbols, out = self._symbols(context)[ids], np.empty(len(ids), np.uint32)
+        with native.reachable(symbols, row_ends, out, self._parameters):
+            n_ids = native.merge_rows(
+                context.address,
+                address(self._parameters),
+                address(symbols),
+                address(row_ends),
+                len(row_ends),
+                address(out),
+            )
+        return plain.shrunk(out, n_ids)
+
+    def _symbols(self, context: Context) -> np.ndarray:
+        """Return the symbol of each id, int32."""
+        symbols = np.arange(len(self._lengths), dtype=np.int32)
+        if len(ids := context.tables.ids):
+            symbols[ids] = np.arange(len(ids), dtype=np.int32)
+        return symbols
+
+
+class _Replaying(Slots):
+    """Encodes pieces by the events of a model, see `merge/replay`."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(layout.EventsRecord)
+        said = Events()
+        last: dict[Event, int] = {}
+        following = np.full(len(model.events), NONE, np.int32)
+        firsts: list[tuple[Event, int]] = []
+        after: list[tuple[int, ...]] = []
+        for number, event in enumerate(model.events):
+            if event in last:
+                following[last[event]] = number
+            else:
+                firsts.append((event, number))
+            last[event] = number
+            after.append(said.remove(event[0]) if event[1] == REMOVED else (said.merge(event),))
+        n_symbols = max(len(said.tokens), len(model.events))
+        if n_symbols >= NONE:
+            raise Unsupported("compiled", f"the model has {n_symbols:,} events; it replays {NONE - 1:,} at most")
+        merges = np.array([(*pair, number) for pair, number in firsts if pair[1] != REMOVED], np.int64).reshape(-1, 3)
+        rows = pair_rows(entries(*merges.T), n_symbols)
+        removals = np.full(n_symbols, NONE, np.int32)
+        for (symbol, right), number in firsts:
+            if right == REMOVED:
+                removals[symbol] = number
+        for field, array in (
+            ("pairs", rows.pairs),
+            ("buckets", rows.buckets),
+            ("handles", rows.handles),
+            ("removals", removals),
+            ("following", following),
+            ("starts", np.cumsum([0, *map(len, after)], dtype=np.int32)),
+            ("symbols", np.array([symbol for symbols in after for symbol in symbols], np.int32)),
+            ("lengths", np.array(list(map(len, said.tokens)), np.int32)),
+            ("ids", np.array([model.id_by_token.get(token, -1) for token in said.tokens], np.int32)),
+        ):
+            self.hold(field, array)
+
+    def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+        data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+        if len(data) > MOST_TEXT_BYTES:
+            raise Unsupported("compiled", f"a text of {len(data):,} bytes; it takes {MOST_TEXT_BYTES:,} at most")
+        out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)
+        with native.reachable(data, ends, out, *self.arrays):
+            n_ids = native.encode_with_events(
+                context.address, self.address, address(data), len(data), address(ends), len(ends), address(out)
+            )
+        return plain.shrunk(out, n_ids)
