@@ -111,4 +111,4 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     counterexample: Counterexample | None = None
     candidates: tuple[bytes, ...] = ()
-    """Texts around the first difference, smallest first, for `Shrink`."""
+    """Texts around the first difference, smallest first, for `judge.shrink`."""

@@ -58,7 +58,7 @@ _NO_KERNELS = (
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
 _REGIONS_SYMBOL = "bpebench_regions"
-_PURPOSE = {"encoding": "encoding, 7 to 11 s", "later": "batches and training, 5 to 8 s"}
+_PURPOSE = {"encoding": "encoding", "later": "batches and training"}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after it this process compiles too."""
 
