@@ -28,7 +28,7 @@ import numpy as np
 
 from harness.data import DataError
 from harness.data.catalogue import real_corpora
-from harness.data.documents import encoded, place_of
+from harness.data.documents import encoded, place_of, shuffle_key
 from harness.data.user_files import read_toml
 from harness.evaluate.texts import Documents
 
@@ -94,6 +94,23 @@ def _are_parallel(names: Sequence[str]) -> bool:
     families = {name.partition("/")[0] for name in names}
     family = real_corpora().get(families.pop()) if len(families) == 1 else None
     return family is not None and len(family.parts) > 1
+
+
+def sample(documents: Documents, share: float) -> Documents:
+    """Return about that share of the documents: which ones depends on their text, a larger share holds a smaller one.
+
+    At least one is returned.
+    """
+    if share == 1:
+        return documents
+    limit = round(share * 2**64)
+
+    def chosen() -> Iterator[str]:
+        return (text for text in documents() if place_of(text) < limit)
+
+    if any(True for _ in chosen()):
+        return chosen
+    return lambda: iter([min(documents(), key=shuffle_key)])
 
 
 class Part(NamedTuple):

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.data import DataError, load_model
-from harness.data.documents import encoded, place_of, shuffle_key
+from harness.data.documents import encoded
 from harness.data.overlap import training_overlap
 from harness.evaluate.intervals import Figure, ratio
-from harness.evaluate.mixtures import Part
+from harness.evaluate.mixtures import Part, sample
 from harness.evaluate.run import fastest
 from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import Documents, Text, batches
@@ -205,23 +205,6 @@ def _sources(plan: Plan) -> Iterator[_Source]:
 
 def _one_after_the_other(parts: Sequence[Part]) -> Iterator[str]:
     return chain.from_iterable(part.documents() for part in parts)
-
-
-def sample(documents: Documents, share: float) -> Documents:
-    """Return about that share of the documents: which ones depends on their text, a larger share holds a smaller one.
-
-    At least one is returned.
-    """
-    if share == 1:
-        return documents
-    limit = round(share * 2**64)
-
-    def chosen() -> Iterator[str]:
-        return (text for text in documents() if place_of(text) < limit)
-
-    if any(True for _ in chosen()):
-        return chosen
-    return lambda: iter([min(documents(), key=shuffle_key)])
 
 
 def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.ndarray], found: Found) -> None:

@@ -8,6 +8,7 @@ more, and ends there. So each distinct piece is merged once, and the ranks of it
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,9 @@ def vocabulary_curve(
     n_documents = 0
     for document in filter(None, documents):
         pieces = Counter(splitter.split(model.normalize(repair_surrogates(document))))
-        for piece in pieces.keys() - number_of.keys():
+        for piece in pieces:
+            if piece in number_of:
+                continue
             number = number_of[piece] = len(number_of)
             if number == len(times):
                 times = np.concatenate((times, np.zeros_like(times)))
@@ -74,7 +77,7 @@ def vocabulary_curve(
             n_symbols.append(n)
             n_steps.append(len(steps))
             needed.extend(steps)
-            lengths[number] = n - np.searchsorted(steps, sizes, side="right")
+            lengths[number] = [n - bisect_right(steps, size) for size in sizes]
         numbers, occurrences = [number_of[piece] for piece in pieces], np.array([*pieces.values()], np.int64)
         times[numbers] += occurrences
         group = n_documents if n_groups is None else n_documents % n_groups

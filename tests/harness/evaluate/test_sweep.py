@@ -17,9 +17,9 @@ import pytest
 import impls
 from harness.data.overlap import shared_documents
 from harness.evaluate.intervals import Figure
-from harness.evaluate.mixtures import mixed, read_mixtures
+from harness.evaluate.mixtures import mixed, read_mixtures, sample
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes
-from harness.evaluate.sweep import Plan, Row, sample, sweep
+from harness.evaluate.sweep import Plan, Row, sweep
 from harness.evaluate.sweep_output import CSV_COLUMNS, against
 from harness.evaluate.texts import Text
 from harness.progress import Bar
