@@ -1,6 +1,6 @@
 """Take the README's two screenshots: the playground with three columns, and the site's barometer.
 
-    python tests/page/screenshots.py [FOLDER]        # default: results/screenshots
+    python tests/support/screenshots.py [FOLDER]        # default: results/screenshots
 
 They are pictures of a page at one moment, so nothing compares them byte by byte. A palette of few colours keeps each
 under 60 KB.
