@@ -216,6 +216,25 @@ def test_a_host_that_takes_back_free_memory_says_so_through_its_balloon(
     assert provenance.free_memory_taken_back() is taken_back
 
 
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        ("fpu avx2 avx512f", "family 26 model 2 AVX-512"),
+        ("fpu avx2", "family 26 model 2 AVX2"),
+        ("fpu", "family 26 model 2"),
+    ],
+)
+def test_processors_of_one_name_have_their_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, shown: str
+) -> None:
+    facts = tmp_path / "cpuinfo"
+    facts.write_text(f"cpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(provenance, "_CPUINFO", facts)
+    assert provenance.cpu_generation() == shown
+    facts.write_text("Processor\t: AArch64\n")
+    assert provenance.cpu_generation() is None
+
+
 @pytest.mark.parametrize(("text", "size"), [("48K", 49152), ("2M", 2097152), ("512", 512)])
 def test_cache_sizes_are_read_in_bytes(text: str, size: int) -> None:
     assert provenance._size(text) == size

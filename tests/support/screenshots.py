@@ -1,6 +1,6 @@
 """Take the README's two screenshots: the playground with three columns, and the site's barometer.
 
-    python tests/page/screenshots.py [FOLDER]        # default: results/screenshots
+    python tests/support/screenshots.py [FOLDER]        # default: results/screenshots
 
 They are pictures of a page at one moment, so nothing compares them byte by byte. A palette of few colours keeps each
 under 60 KB.
@@ -62,8 +62,10 @@ def barometer(page: Page) -> bytes:
         site = Path(folder) / "site"
         subprocess.run([sys.executable, "-m", "harness", "site", "--out", str(site)], check=True, cwd=ROOT)
         page.goto((site / "index.html").as_uri())
-        page.get_by_role("heading", name="Who is how fast").evaluate("(heading) => heading.scrollIntoView()")
-        return page.screenshot()
+        place = page.get_by_role("heading", name="Who is how fast").bounding_box()
+        assert place is not None
+        clip = {"x": 0, "y": place["y"] - 16, "width": WIDTH, "height": 760}
+        return page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
 
 
 def quantised(browser: Browser, png: bytes) -> bytes:
