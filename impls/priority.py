@@ -25,7 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
 from typing import Any, ClassVar, Literal
 
-from impls.core.events import Change, Events
+from impls.core.events import Events
 from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.text.joined_pieces import may_be_joined
@@ -86,11 +86,7 @@ class Priority(Tokenizer):
     def _encode_joining(self, pieces: list[str]) -> list[int]:
         """Return the ids of the pieces of a text, joining whole pieces only after all merges inside them.
 
-        A merge ranks after those that make its parts, so nothing inside a piece waits for what is joined.
-
-        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c
-                                                ->    ab | _ab | c         each by itself
-                                                ->    ab_ab | c            a row of whole pieces, as the symbols of one
+        A merge ranks after those that make its parts, so nothing inside a piece waits: a b | _ a b -> ab | _ab -> ab_ab
         """
         assert self.model.joined_pieces is not None
         joins = may_be_joined(self.model.joined_pieces)
@@ -136,50 +132,41 @@ class Priority(Tokenizer):
         return [i for i in ids if i != _GONE]
 
     def _replayed(self, piece: str) -> list[int]:
-        """Return the ids of one piece by merges and removals in turn (PickyBPE), from a heap of (event, byte offset).
+        """Return the ids of one piece by merges and removals in turn (PickyBPE), from a heap of events by byte offset.
 
-        What an event changes may next be changed by later events only, so none is popped too late.
-
-        Events a+b (0), ab+c (1), ab is removed (2):    a b a b c    heap: (0, at 0) (0, at 2)
-                                                  ->    ab . ab . c    popped (0, 0), pushed (2, at 0); and so on
-                                                  ->    ab . abc . .   popped (1, 2)
-                                                  ->    a b abc . .    popped (2, 0); a+b is in the past
+        What an event leaves is next changed by a later one, so none is popped too late.
         """
-        symbols = list(piece.encode("utf-8", "surrogateescape"))
-        n, tokens = len(symbols), self._events.tokens
+        symbols, said = list(piece.encode("utf-8", "surrogateescape")), self._events
+        n = len(symbols)
         before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # n is the end
-        due: list[Change | None] = [None] * n
-        heap: list[tuple[int, int]] = []
-
-        def offer(at: int, now: int) -> None:
-            changes = [self._events.next_removal(symbols[at], now)]
-            if after[at] < n:
-                changes.append(self._events.next_merge((symbols[at], symbols[after[at]]), now))
-            due[at] = min((change for change in changes if change is not None), default=None)
-            if (change := due[at]) is not None:
-                heappush(heap, (change[0], at))
-
-        for at in range(n):
-            offer(at, -1)
-        while heap:
-            now, start = heappop(heap)
-            change = due[start]
-            if change is None or change[0] != now:
-                continue
-            at, leader = start, before[start]
-            due[after[start] if len(change[1]) == 1 else start] = None  # a merge absorbs the symbol after it
-            for symbol in change[1]:
-                symbols[at], before[at], after[at] = symbol, leader, at + len(tokens[symbol])
-                leader, at = at, after[at]
-            if at < n:
-                before[at] = leader
-            changed = start if before[start] < 0 else before[start]
-            while changed < at:
-                offer(changed, now)
-                changed = after[changed]
+        due = [_GONE] * n
+        heap: list[tuple[int, int, tuple[int, ...]]] = []
+        changed, now = list(range(n)), -1
+        while changed:
+            for at in changed:
+                pair = (symbols[at], symbols[after[at]]) if after[at] < n else None
+                changes = [said.next_removal(symbols[at], now), None if pair is None else said.next_merge(pair, now)]
+                due[at], instead = min(filter(None, changes), default=(_GONE, ()))
+                if instead:
+                    heappush(heap, (due[at], at, instead))
+            changed = []
+            while heap and not changed:
+                now, at, instead = heappop(heap)
+                if due[at] != now:
+                    continue  # another event has changed it since
+                leader = before[at]
+                if len(instead) == 1:
+                    due[after[at]] = _GONE  # a merge; a removal leaves two symbols or more
+                changed = [leader] if leader >= 0 else []
+                for symbol in instead:
+                    symbols[at], before[at], after[at] = symbol, leader, at + len(said.tokens[symbol])
+                    changed.append(at)
+                    leader, at = at, after[at]
+                if at < n:
+                    before[at] = leader
         row, at = [], 0
         while at < n:
-            row.append(self.model.id_by_token[tokens[symbols[at]]])
+            row.append(self.model.id_by_token[said.tokens[symbols[at]]])
             at = after[at]
         return row
 

@@ -111,11 +111,9 @@ class Train(Verb):
 
         languages = self._languages()
         if self.boundless is not None:
-            self._ensure_alone(
-                "--boundless", "extend", "superword_from", "parity", "counts", "weight", "until", "picky"
-            )
+            self._ensure_alone("--boundless", "parity", "counts", "weight", "until", "picky")
         if self.picky is not None:
-            self._trained_by_priority("--picky", "parity", "until")
+            self._ensure_alone("--picky", "implementation", "parity", "until")
         text = self._text
         self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
@@ -259,20 +257,19 @@ class Train(Verb):
         languages = options.corpora_by_name("--parity", self.parity)
         options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
         if languages:
-            self._trained_by_priority("--parity", "corpora")
+            self._ensure_alone("--parity", "implementation", "corpora")
             self.corpora = tuple(languages.values())
         return languages
 
-    def _trained_by_priority(self, flag: str, *others: str) -> None:
-        """Have `priority` train; raise for options that do not go with `flag`, which says how."""
-        self._ensure_alone(flag, "implementation", "extend", "superword_from", *others, why=", which `priority` trains")
-        self.implementation = "priority"
-
-    def _ensure_alone(self, flag: str, *others: str, why: str = "") -> None:
-        """Raise for options that do not go with `flag`."""
-        for name in others:
+    def _ensure_alone(self, flag: str, *others: str) -> None:
+        """Raise for options that do not go with `flag`; where the implementation is one of them, `priority` trains."""
+        by_priority = "implementation" in others
+        why = ", which `priority` trains" if by_priority else ""
+        for name in ("extend", "superword_from", *others):
             problem = f"--{name.replace('_', '-')} does not go with {flag}{why}"
             options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
+        if by_priority:
+            self.implementation = "priority"
 
     def _parallel(self) -> dict[str, list[str]] | None:
         """Return the documents that compression is measured on: of a named corpus its held-out part."""

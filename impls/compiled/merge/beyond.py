@@ -5,8 +5,6 @@ Both encode a text that is split already, in kernels beside those of all other m
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from impls.compiled import layout
@@ -23,24 +21,14 @@ from impls.core.model import Model
 from impls.core.text.joined_pieces import may_be_joined
 
 
-class Beyond(Protocol):
-    """Encodes what a model's merges inside pieces do not decide alone."""
-
-    def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
-        """Return the ids, uint32, of a text whose pieces end at `ends` (int32, in bytes).
-
-        Bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`).
-        """
-
-
-def beyond_merges(model: Model) -> Beyond | None:
+def beyond_merges(model: Model) -> Joining | Replaying | None:
     """Return what encodes a model, where the kernels of all others do not."""
     if model.events:
-        return _Replaying(model)
-    return None if model.joined_pieces is None else _Joining(model)
+        return Replaying(model)
+    return None if model.joined_pieces is None else Joining(model)
 
 
-class _Joining:
+class Joining:
     """Encodes each piece by itself, and merges rows of whole ones as if their tokens were the symbols of a piece.
 
     A merge follows those of its parts, so nothing inside a piece waits for what is joined.
@@ -57,6 +45,7 @@ class _Joining:
         self._parameters = np.zeros(DROPOUT_PARAMETERS, np.uint64)
 
     def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+        """Return the ids, uint32, of a text whose pieces end at `ends` (int32, in bytes)."""
         ids = plain.encode_pieces(context, text, ends)
         if len(ids) < 2:
             return ids
@@ -87,7 +76,7 @@ class _Joining:
         return symbols
 
 
-class _Replaying(Slots):
+class Replaying(Slots):
     """Encodes pieces by the events of a model, see `merge/replay`."""
 
     def __init__(self, model: Model) -> None:
@@ -127,6 +116,7 @@ class _Replaying(Slots):
             self.hold(field, array)
 
     def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
+        """Return as above; bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`)."""
         data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
         if len(data) > MOST_TEXT_BYTES:
             raise Unsupported("compiled", f"a text of {len(data):,} bytes; it takes {MOST_TEXT_BYTES:,} at most")

@@ -119,6 +119,46 @@ def compact_cells(learning: LearningRecord) -> int:
     return to
 
 
+@inlined
+def next_in_row(cell: int, step: int) -> int:
+    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that a symbol takes first, or a separator."""
+    cell += step
+    while load_i32(cell) == ABSORBED:
+        cell += step
+    return cell
+
+
+@kernel
+def sort_places(places: int, n_places: int) -> None:
+    """Sort int32 places (Shell 1959, "A high-speed sorting procedure"); most of them are in order."""
+    gap = n_places >> 1
+    while gap > 0:
+        for i in range(gap, n_places):
+            place, at = load_i32(places + 4 * i), i
+            while at >= gap and load_i32(places + 4 * (at - gap)) > place:
+                store_32(places + 4 * at, load_i32(places + 4 * (at - gap)))
+                at -= gap
+            store_32(places + 4 * at, place)
+        gap >>= 1
+
+
+@kernel
+def n_woken(learning: LearningRecord, left: int, right: int, places: int, n_places: int) -> int:
+    """Return how many cells of rows hold a piece that merging a pair at these places makes one symbol, at most."""
+    cells, spans, starts = learning.cells, learning.spans, learning.waiting_starts
+    n_cells = 0
+    for i in range(n_places):
+        place = load_i32(places + 4 * i)
+        cell = cell_at(cells, place)
+        before = load_i32(cell - CELL_BYTES)
+        if place < learning.rows and before <= FIRST_WAITING and load_i32(cell) == left:
+            second = cell + CELL_BYTES * load_i32(spans + 4 * left)
+            if load_i32(second) == right and load_i32(second + CELL_BYTES * load_i32(spans + 4 * right)) < 0:
+                start = starts + 8 * (FIRST_WAITING - before)
+                n_cells += load_i64(start + 8) - load_i64(start)
+    return n_cells
+
+
 @kernel
 def list_waiting(learning: LearningRecord) -> int:
     """Write the cells of the pieces that are not one symbol yet; return 0.

@@ -65,7 +65,7 @@ class LearningRecord(Record):
     n_base: i64  # number of base symbols
     token_starts: i64  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
     token_text: i64
-    token_room: i64
+    token_text_room: i64
     measures: i64  # int32 by symbol: its length, as the rule `shortest` counts it
     pair_table: i64  # 32-byte entries by hash: key, count, end of its list in POOL, length of that list
     pair_table_shift: i64

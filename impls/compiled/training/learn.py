@@ -17,7 +17,7 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.merge.derive import put_token
-from impls.compiled.training.cells import cell_at
+from impls.compiled.training.cells import cell_at, n_woken, next_in_row, sort_places
 from impls.compiled.training.layout import (
     ABSORBED,
     CELL_BYTES,
@@ -116,46 +116,6 @@ def _write_lists(learning: LearningRecord, rows: int, events: int, n_events: int
             store_64(row + TIMES, to + 1)
 
 
-@inlined
-def _in_row(cell: int, step: int) -> int:
-    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that a symbol takes first, or a separator."""
-    cell += step
-    while load_i32(cell) == ABSORBED:
-        cell += step
-    return cell
-
-
-@kernel
-def _sort(places: int, n_places: int) -> None:
-    """Sort int32 places (Shell 1959, "A high-speed sorting procedure"); most of them are in order."""
-    gap = n_places >> 1
-    while gap > 0:
-        for i in range(gap, n_places):
-            place, at = load_i32(places + 4 * i), i
-            while at >= gap and load_i32(places + 4 * (at - gap)) > place:
-                store_32(places + 4 * at, load_i32(places + 4 * (at - gap)))
-                at -= gap
-            store_32(places + 4 * at, place)
-        gap >>= 1
-
-
-@kernel
-def _n_woken(learning: LearningRecord, left: int, right: int, places: int, n_places: int) -> int:
-    """Return how many cells of rows hold a piece that merging a pair at these places makes one symbol, at most."""
-    cells, spans, starts = learning.cells, learning.spans, learning.waiting_starts
-    n_woken = 0
-    for i in range(n_places):
-        place = load_i32(places + 4 * i)
-        cell = cell_at(cells, place)
-        before = load_i32(cell - CELL_BYTES)
-        if place < learning.rows and before <= FIRST_WAITING and load_i32(cell) == left:
-            second = cell + CELL_BYTES * load_i32(spans + 4 * left)
-            if load_i32(second) == right and load_i32(second + CELL_BYTES * load_i32(spans + 4 * right)) < 0:
-                start = starts + 8 * (FIRST_WAITING - before)
-                n_woken += load_i64(start + 8) - load_i64(start)
-    return n_woken
-
-
 @kernel
 def _merge(learning: LearningRecord, left: int, right: int, new: int, places: int, n_places: int) -> None:
     """Merge a pair at all positions, among those given, where it still is; update the pairs of its neighbours."""
@@ -176,13 +136,13 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         in_row = place >= rows
         second = cell + CELL_BYTES * left_span
         if in_row:
-            second = _in_row(cell, CELL_BYTES)
+            second = next_in_row(cell, CELL_BYTES)
         if load_i32(second) != right:
             continue
         weight = load_i32(cell + 4)
         before_cell, past = cell - CELL_BYTES, second + CELL_BYTES * right_span
         if in_row:
-            before_cell, past = _in_row(cell, -CELL_BYTES), _in_row(second, CELL_BYTES)
+            before_cell, past = next_in_row(cell, -CELL_BYTES), next_in_row(second, CELL_BYTES)
         before, after = load_i32(before_cell), load_i32(past)
         if before >= 0:
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
@@ -224,7 +184,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
             if load_i32(cell) != FIRST_WAITING - number:
                 continue
             store_32(cell, new)
-            weight, before_cell = load_i32(cell + 4), _in_row(cell, -CELL_BYTES)
+            weight, before_cell = load_i32(cell + 4), next_in_row(cell, -CELL_BYTES)
             before, after = load_i32(before_cell), load_i32(cell + CELL_BYTES)
             if before >= 0:
                 n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
@@ -265,7 +225,7 @@ def _has_room(learning: LearningRecord, n_places: int, n_symbols: int, n_bytes: 
         learning.n_heap + n_pairs <= learning.heap_room
         and learning.n_pairs + n_pairs <= learning.most_pairs
         and learning.pool_used + 2 * n_places <= learning.pool_room
-        and n_text <= learning.token_room
+        and n_text <= learning.token_text_room
     )
 
 
@@ -323,7 +283,7 @@ def learn(learning: LearningRecord) -> int:
         places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
         n_events = n_places
         if joins:
-            n_events += 2 * _n_woken(learning, left, right, places, n_places)
+            n_events += 2 * n_woken(learning, left, right, places, n_places)
         if not _has_room(learning, n_events, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
         drop_first(learning)
@@ -331,7 +291,7 @@ def learn(learning: LearningRecord) -> int:
             if is_known(learning, left, right, new):
                 continue
             put_token(learning.token_text, learning.token_starts, learning.known, learning.known_shift, new)
-            _sort(places, n_places)
+            sort_places(places, n_places)
         _begin(learning, left, right, new, count)
         store_64(entry + COUNT, 0)
         _merge(learning, left, right, new, places, n_places)

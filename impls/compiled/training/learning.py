@@ -52,7 +52,7 @@ class Learner(Slots):
         text = np.zeros(int(starts[len(base)]) + _USUAL_TOKEN_BYTES * budget, np.uint8)
         text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
         self.hold("token_text", text)
-        self["token_room"] = len(text)
+        self["token_text_room"] = len(text)
         measures, characters = np.ones(most, np.int32), np.ones(most, np.int32)
         if spec.alphabet == "chars":
             measures[: len(base)] = [len(symbol.decode()) for symbol in base]
@@ -201,26 +201,21 @@ class Learner(Slots):
             native.spread_pairs(self.address, address(table), 64 - bits, least)
         self.hold("pair_table", table)
 
-    def _room_in_heap(self, n_entries: int) -> None:
-        heap = np.empty(24 * n_entries, np.uint8)
-        used = 24 * self["n_heap"]
-        heap[:used] = self._held.get("heap", heap)[:used]
-        self.hold("heap", heap)
-        self["heap_room"] = n_entries
+    def _room_in(self, slot: str, n_used: int, room: np.ndarray) -> None:
+        """Let a slot point at `room`, with what it has so far: `n_used` rows."""
+        room[:n_used] = self._held.get(slot, room)[:n_used]
+        self.hold(slot, room)
+        self[f"{slot}_room"] = len(room)
 
     def _room_for_text(self) -> None:
         """Double the room for the bytes of tokens, and add that for one more token, however long."""
         starts, before = self.held("token_starts"), self.held("token_text")
         n_tokens = self["n_base"] + self["n_merges"]
         longest = int(np.diff(starts[: n_tokens + 1]).max())
-        text = np.empty(2 * (len(before) + longest), np.uint8)
-        text[: len(before)] = before
-        self.hold("token_text", text)
-        self["token_room"] = len(text)
+        self._room_in("token_text", len(before), np.empty(2 * (len(before) + longest), np.uint8))
+
+    def _room_in_heap(self, n_entries: int) -> None:
+        self._room_in("heap", self["n_heap"], np.empty((n_entries, 3), np.int64))
 
     def _room_in_pool(self, n_places: int) -> None:
-        pool = np.empty(n_places, np.int32)
-        used = self["pool_used"]
-        pool[:used] = self._held.get("pool", pool)[:used]
-        self.hold("pool", pool)
-        self["pool_room"] = n_places
+        self._room_in("pool", self["pool_used"], np.empty(n_places, np.int32))
