@@ -97,7 +97,12 @@ def threads(case: Case) -> None:
         case.client.fresh()
         return many(**arguments)
 
-    compare(case, "threads", first_calls, [short] * _FRESH_STARTS, alone)
+    try:
+        compare(case, "threads", first_calls, [short] * _FRESH_STARTS, alone)
+    except Fault as fault:
+        if _wrong_at(first_calls(texts=short, threads=1), short, alone) is not None:
+            fault.stage, fault.reason = "cache", f"among the first calls of a process: {fault.reason}"
+        raise
     if case.client.offers("mixed_threads"):
         names = sorted(case.reference.model.special_tokens, key=len)[:2]
         some = [*short, *(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
