@@ -92,7 +92,9 @@ def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[Tr
         rules = rules_to_compare(followed[a], followed[b])
         if not rules:
             idle = next(trainer for trainer in (a, b) if not followed[trainer])
-            yield NotCompared(a=a, b=b, model="", corpus=corpus, reason=f"{idle} trains by no rule here")
+            yield NotCompared(
+                a=a, b=b, model="", corpus=corpus, reason=f"{idle} learned nothing from this text by any of the rules"
+            )
         for rule_a, rule_b in rules:
             yield _compare((a, rule_a), (b, rule_b), corpus, plan.max_merges, outcomes)
 

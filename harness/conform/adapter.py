@@ -6,27 +6,37 @@ import base64
 import inspect
 import operator
 import sys
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from time import monotonic, process_time
 from typing import Any
 
-from harness.conform.values import faults_of_values
+from harness.conform.values import faults_of_threads, faults_of_values, from_threads
 from harness.failures import message_of, status_of
 
-_SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
-_OTHER_OPTIONS = {"truncate": ("side", "whole"), "count": ("at_most",)}
-"""Method -> options that are used where it names them."""
 ANY_OPTION = "any_option"
 """Listed among the operations of a target that takes `**kwargs`: it may ignore options it does not know."""
-_SWITCH_SECONDS = 1e-5
-"""How often threads switch in `encode_threads`: often, so that a race shows."""
-_ALWAYS = frozenset(
-    {"encode", "decode", "encode_each", "encode_threads", "decode_threads", "timed_encode"}
-    | {"timed_decode", "python_values"}
+_OPTIONS = {
+    "encode": ("allowed_special", "disallowed_special"),
+    "truncate": ("side", "whole"),
+    "count": ("at_most",),
+}
+"""Operation -> options that are used where its method names them."""
+_BY_PLACE = ("text", "ids", "texts", "n_tokens", "token", "path")
+"""Arguments passed by place; all others are options, passed by name."""
+_METHODS = (
+    *("encode", "decode", "decode_bytes", "encode_batch", "encode_array", "count", "truncate", "fits", "pieces"),
+    *("decode_with_offsets", "encode_with_offsets", "token_bytes", "save"),
 )
+"""Operations that are a method of the object."""
+_BYTES = ("decode_bytes", "token_bytes")
+_AS_THEY_ARE = ("decode", "truncate", "fits", "save")
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
+_OF_EVERY_OBJECT = (
+    *("encode", "decode", "encode_each", "encode_threads", "timed_encode", "timed_decode"),
+    *("python_values", "mixed_threads"),
+)
+_MADE_BY = {"decode_stream": "decoder", "incremental": "incremental", "load": "load"}
+"""Operation -> the method of the object that an operation of the adapter's own needs."""
 
 
 class NotATokenizer(Exception):
@@ -41,34 +51,32 @@ class ObjectAdapter:
         self._take(target)
 
     def _take(self, target: Any) -> None:
+        def method(name: str) -> Any:
+            return getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
+
         for needed in ("encode", "decode"):
-            if not callable(getattr(target, needed, None)):
+            if not callable(method(needed)):
                 kind = target.__name__ if inspect.ismodule(target) else type(target).__name__
                 raise NotATokenizer(
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
         self.target = target
-        self.methods: dict[str, Callable[..., Any]] = {}
-        for name in _RESULTS:
-            method = getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
-            if callable(method):
-                self.methods[name] = method
-        if callable(getattr(target, "save", None)) and callable(getattr(target, "load", None)):
-            self.methods |= {"save": target.save, "load": target.load}
-        if callable(getattr(target, "decoder", None)):
-            self.methods["decode_stream"] = self.decode_stream
-        if callable(getattr(target, "incremental", None)):
-            self.methods["incremental"] = self.incremental
-        others = [_named(self.methods[name], names) for name, names in _OTHER_OPTIONS.items() if name in self.methods]
-        self.methods |= {name: getattr(self, name) for name in ("truncate", "fits") if name in self.methods}
-        self.options = _options(target.encode).union(*others)
+        self.methods: dict[str, Callable[..., Any]] = {
+            name: found for name in _METHODS if callable(found := method(name))
+        }
+        made = {operation for operation, name in _MADE_BY.items() if callable(method(name))}
+        if not ("save" in self.methods and "load" in made):
+            self.methods.pop("save", None)
+            made.discard("load")
+        self.own = {*_OF_EVERY_OBJECT[2:], *made, "describe", "n_vocab"}
+        self.operations = {*self.methods, *_OF_EVERY_OBJECT, *made, *_options(self.methods)}
         self.special_tokens = _special_tokens(target)
 
     def describe(self) -> dict[str, Any]:
         """Describe what the object has."""
-        n_vocab = _number(self.target, "n_vocab", "vocab_size")
+        n_vocab = self.n_vocab()
         return {
-            "operations": sorted(_ALWAYS | self.methods.keys() | self.options | ({"n_vocab"} if n_vocab else set())),
+            "operations": sorted(self.operations | ({"n_vocab"} if n_vocab else set())),
             "special_tokens": self.special_tokens,
             "n_vocab": n_vocab,
             "info": {
@@ -79,23 +87,18 @@ class ObjectAdapter:
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
         """Return the result of an operation as plain values."""
-        if operation in _ALWAYS or operation in ("describe", "n_vocab", "save", "load"):
+        if operation in self.own:
             return getattr(self, operation)(**arguments)
         if operation not in self.methods:
             raise LookupError(f"no operation {operation}")
-        first, *others = arguments
-        result = self.methods[operation](arguments[first], **{name: _given(arguments[name]) for name in others})
-        return _RESULTS[operation](result)
+        by_place = [arguments[name] for name in _BY_PLACE if name in arguments]
+        options = {name: _given(value) for name, value in arguments.items() if name not in _BY_PLACE}
+        result = self.methods[operation](*by_place, **options)
+        if operation in _BYTES:
+            return _as_base64(result)
+        return result if operation in _AS_THEY_ARE else _plain(result)
 
     # --- the operations ------------------------------------------------------------------------------------
-
-    def encode(self, text: str, **options: Any) -> Any:
-        """Return the ids of `text`."""
-        return _as_ids(self.target.encode(text, **{name: _given(value) for name, value in options.items()}))
-
-    def decode(self, ids: list[int]) -> Any:
-        """Return the text of `ids`."""
-        return self.target.decode(ids)
 
     def encode_each(self, texts: list[str], seconds_left: float = float("inf"), **options: Any) -> list[Any]:
         """Return the ids of each text, or its error, for as many texts as fit the time, at least one."""
@@ -103,7 +106,7 @@ class ObjectAdapter:
         deadline = monotonic() + seconds_left
         for text in texts:
             try:
-                found.append(self.encode(text, **options))
+                found.append(self.answer("encode", {"text": text, **options}))
             except BaseException as error:
                 found.append(failure(error))
                 if found[-1]["status"] != "error":
@@ -112,16 +115,9 @@ class ObjectAdapter:
                 break
         return found
 
-    def encode_threads(self, texts: list[str], threads: int, by: str = "encode") -> list[Any]:
-        """Return the ids of each text, from so many Python threads that start at once and call the method `by`."""
-        if by == "encode_batch":
-            return _from_threads(lambda text: _as_ids(self.methods[by]([text])[0]), texts, threads)
-        call = self.target.encode if by == "encode" else self.methods[by]
-        return _from_threads(lambda text: _as_ids(call(text)), texts, threads)
-
-    def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
-        """Return the text of each list of ids, from threads likewise."""
-        return _from_threads(self.target.decode, lists, threads)
+    def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
+        """Return the ids of each text, from so many Python threads that start at once."""
+        return from_threads(lambda text: _plain(self.target.encode(text)), texts, threads)
 
     def decode_stream(self, lists: list[list[int]]) -> Any:
         """Return what a new decoder's `push` gives for each list of ids, and its `finish` after them."""
@@ -142,14 +138,6 @@ class ObjectAdapter:
             states.append([_state(each) for each in followed])
         return states
 
-    def truncate(self, text: str, n_tokens: int, **options: str) -> Any:
-        """Return the part of `text` that is kept."""
-        return self.target.truncate(text, n_tokens, **options)
-
-    def fits(self, text: str, n_tokens: int) -> Any:
-        """Return whether `text` has at most `n_tokens` ids."""
-        return self.target.fits(text, n_tokens)
-
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Return the seconds of processor time of one call, the minimum of `loops`."""
         return min(_processor_seconds(self.target.encode, text) for _ in range(max(1, loops)))
@@ -162,17 +150,22 @@ class ObjectAdapter:
         """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
         return faults_of_values(self.target, self.methods, texts)
 
-    def n_vocab(self) -> Any:
-        """Return the number of ids."""
-        return _number(self.target, "n_vocab", "vocab_size")
+    def mixed_threads(self, texts: list[str], threads: int) -> list[str]:
+        """Return what is wrong while threads call different methods at once; see `values`."""
+        return faults_of_threads(self.target, self.methods, self.operations, texts, threads)
 
-    def save(self, path: str) -> None:
-        """Write the tokenizer to `path`."""
-        self.methods["save"](path)
+    def n_vocab(self) -> int | None:
+        """Return the number of ids, where the object says it."""
+        for name in ("n_vocab", "vocab_size"):
+            found = getattr(self.target, name, None)
+            found = found() if callable(found) else found
+            if isinstance(found, int) and not isinstance(found, bool):
+                return found
+        return None
 
     def load(self, path: str) -> None:
         """Continue with the tokenizer saved in `path`."""
-        loaded = self.methods["load"](path)
+        loaded = self.target.load(path)
         if loaded is not None:
             self._take(loaded)
 
@@ -181,24 +174,6 @@ def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:
     start = process_time()
     call(argument)
     return process_time() - start
-
-
-def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads: int) -> list[Any]:
-    """Call `call` on each argument, from threads that start at once and switch often."""
-    together = threading.Barrier(threads)
-
-    def one(part: Sequence[Any]) -> list[Any]:
-        together.wait()
-        return [call(argument) for argument in part]
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(one, [arguments[first::threads] for first in range(threads)]))
-    finally:
-        sys.setswitchinterval(before)
-    return [parts[index % threads][index // threads] for index in range(len(arguments))]
 
 
 def failure(error: BaseException) -> dict[str, str]:
@@ -219,84 +194,42 @@ def _given(value: Any) -> Any:
 # --- results as plain values; what is not of the right kind is left for the other side to reject -----------------
 
 
-def _as_ids(result: Any) -> Any:
+def _plain(result: Any) -> Any:
+    """Return integers of any type as int, and arrays, tuples and other iterables as lists."""
     if hasattr(result, "tolist"):
         result = result.tolist()
-    if isinstance(result, str | bytes | Mapping) or not hasattr(result, "__iter__"):
+    if result is None or isinstance(result, int | str | bytes | Mapping):
         return result
-    return [_as_integer(value) for value in result]
-
-
-def _as_integer(value: Any) -> Any:
+    if hasattr(result, "__iter__"):
+        return [_plain(value) for value in result]
     try:
-        return value if type(value) is int else operator.index(value)
+        return operator.index(result)
     except TypeError:
-        return value
+        return result
 
 
 def _state(followed: Any) -> list[Any]:
-    return [getattr(followed, "text", None), _as_ids(followed.ids), _as_integer(getattr(followed, "n_stable", 0))]
-
-
-def _as_lists(result: Any) -> Any:
-    return [_as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
+    return [getattr(followed, "text", None), _plain(followed.ids), _plain(getattr(followed, "n_stable", 0))]
 
 
 def _as_base64(result: Any) -> Any:
     return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
 
 
-def _as_text_and_offsets(result: Any) -> Any:
-    whole = isinstance(result, tuple | list) and len(result) == 2
-    return [result[0], _as_ids(result[1])] if whole else result
-
-
-def _as_ids_and_spans(result: Any) -> Any:
-    whole = isinstance(result, tuple | list) and len(result) == 2
-    return [_as_ids(result[0]), _as_lists(result[1])] if whole else result
-
-
-def _unchanged(result: Any) -> Any:
-    return result
-
-
-_RESULTS: dict[str, Callable[[Any], Any]] = {
-    "decode_bytes": _as_base64,
-    "encode_batch": _as_lists,
-    "encode_array": _as_ids,
-    "count": _as_integer,
-    "decode_with_offsets": _as_text_and_offsets,
-    "encode_with_offsets": _as_ids_and_spans,
-    "decode_stream": list,
-    "incremental": list,
-    "truncate": _unchanged,
-    "fits": _unchanged,
-    "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
-    "token_bytes": _as_base64,
-}
-"""Method -> its result as plain values."""
-
-
 # --- what an object has --------------------------------------------------------------------------------------------
 
 
-def _options(encode: Callable[..., Any]) -> frozenset[str]:
-    """Return the options `encode` names or may take; with `**kwargs` the checks find out whether it heeds them."""
-    try:
-        parameters = inspect.signature(encode).parameters
-    except (TypeError, ValueError):
-        return frozenset()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return frozenset({*_SPECIAL_OPTIONS, ANY_OPTION})
-    return frozenset(name for name in _SPECIAL_OPTIONS if name in parameters)
-
-
-def _named(method: Callable[..., Any], names: Sequence[str]) -> frozenset[str]:
-    """Return which of `names` a method names among its parameters."""
-    try:
-        return frozenset(inspect.signature(method).parameters).intersection(names)
-    except (TypeError, ValueError):
-        return frozenset()
+def _options(methods: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
+    """Yield the options the methods name, of an `encode` with `**kwargs` all: checks find out if it heeds them."""
+    for operation, names in _OPTIONS.items():
+        try:
+            parameters = inspect.signature(methods[operation]).parameters
+        except (KeyError, TypeError, ValueError):
+            continue
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        if operation == "encode" and takes_any:
+            yield from (*names, ANY_OPTION)
+        yield from (name for name in names if name in parameters)
 
 
 def _special_tokens(target: Any) -> dict[str, int]:
@@ -310,12 +243,3 @@ def _special_tokens(target: Any) -> dict[str, int]:
     if isinstance(names, set | frozenset) and callable(single):
         return {text: operator.index(single(text)) for text in sorted(names)}
     return {}
-
-
-def _number(target: Any, *names: str) -> int | None:
-    for name in names:
-        found = getattr(target, name, None)
-        found = found() if callable(found) else found
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
-    return None

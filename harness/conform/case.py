@@ -7,10 +7,10 @@ in a fresh process; where it is right there, the earlier text that causes the fa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
-from typing import Literal
+from itertools import accumulate, chain, islice
+from typing import Any, Literal, TypeVar
 
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
@@ -19,8 +19,9 @@ from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered, expression
 from harness.generators.texts import prose
-from harness.minimize.texts import Budget, least, smallest_text
+from harness.minimize.texts import Budget, least, smallest_sequence, smallest_text
 
+S = TypeVar("S", str, tuple[Any, ...])
 Judgement = Literal["right", "wrong", "excused"]
 """`excused`: not as required, but the reference does no better."""
 Judge = Callable[[str, Answer], Judgement]
@@ -28,6 +29,7 @@ Judge = Callable[[str, Answer], Judgement]
 
 SHRINK_SECONDS = 10.0
 HISTORY_SECONDS = 20.0
+_SHRINK_TRIALS, _SHRINK_SECONDS = 400, 10.0
 _MOST_EARLIER_PIECES = 300_000
 _MOST_EARLIER = 5
 _MOST_MET = 4
@@ -75,6 +77,45 @@ class Case:
     def can_ask(self, text: str) -> bool:
         """Whether target and reference are fast enough for a text of this length."""
         return len(text) <= self.reference.longest and self.affordable(2 * len(text))
+
+    # --- judging inputs of any kind ------------------------------------------------------------------------
+
+    def over(
+        self,
+        inputs: Iterable[S],
+        fault_of: Callable[[S], Fault | None],
+        simpler: Callable[[S], Iterable[S]] = lambda given: (),
+        least_inputs: int = 1,
+    ) -> str:
+        """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark where not all were.
+
+        Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`.
+        """
+        for n_judged, given in enumerate(inputs):
+            if n_judged >= least_inputs and self.out_of_time:
+                return f"stopped by the clock after {n_judged:,} inputs"
+            self.n_inputs += 1
+            if (fault := fault_of(given)) is not None:
+                raise self.smallest_fault(given, fault_of, fault, simpler(given))
+        return ""
+
+    def smallest_fault(
+        self, given: S, fault_of: Callable[[S], Fault | None], at_first: Fault, simpler: Iterable[S] = ()
+    ) -> Fault:
+        """Return the fault of the smallest input found within `given`, or within a wrong one of `simpler`.
+
+        It is `at_first`, with a note, where `given` is not wrong again.
+        """
+        for wrong in chain(simpler, (given,)):
+            if fault_of(wrong) is None:
+                continue
+            smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
+            budget = Budget(_SHRINK_TRIALS, _SHRINK_SECONDS)
+            small: S = smallest(wrong, lambda one: bool(one) and fault_of(one) is not None, budget)
+            if (fault := fault_of(small)) is not None:
+                return fault
+        at_first.reason += "; asked once more, it is right"
+        return at_first
 
     # --- judging texts -------------------------------------------------------------------------------------
 

@@ -6,13 +6,29 @@ changes is a copy on the other side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise, product, zip_longest
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Encode = Callable[[str], Any]
 Methods = Mapping[str, Callable[..., Any]]
 """What a target has beyond encode and decode."""
 _SHOWN = 3
+_WRONG: tuple[Any, ...] = (None, 1, 1.5, b"bytes", [None], ["text"], [1.5], {})
+_OF_TEXTS = ("encode", "encode_array", "count", "encode_with_offsets")
+_OF_IDS = ("decode", "decode_bytes", "decode_with_offsets")
+_ROUNDS = 5
+_EVERY = 5
+_SWITCH_SECONDS = 1e-5
+"""How often threads switch: often, so that a race shows."""
 
 
 def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> list[str]:
@@ -31,6 +47,9 @@ def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> lis
         *(line for text in texts for line in _of_types(target, methods, text)),
         *_of_arguments(target, methods, texts),
         *(line for what, encode in encoders.items() for line in _of_lent(encode, what, texts)),
+        *_of_subclasses(target, methods, texts),
+        *_of_two_at_once(target, texts[::_EVERY]),
+        *_after_wrong_types(target, texts[::_EVERY]),
     ]
     return list(dict.fromkeys(found))
 
@@ -114,6 +133,110 @@ def _of_arguments(target: Any, methods: Methods, texts: Sequence[str]) -> Iterat
         call(argument)
         if argument != before:
             yield f"{name} changes the list it is given"
+
+
+class _Text(str):
+    """A str by another name, as XML and template libraries return."""
+
+
+def _of_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
+    """Check that a subclass of str is encoded as the str it is, or refused."""
+    given = list(map(_Text, texts))
+    with suppress(Exception):
+        if [list(target.encode(text)) for text in given] != [list(target.encode(text)) for text in texts]:
+            yield "encode gives other ids for a subclass of str"
+    with suppress(Exception):
+        if list(map(list, methods["encode_batch"](given))) != list(map(list, methods["encode_batch"](list(texts)))):
+            yield "encode_batch gives other ids for a subclass of str"
+
+
+def _of_two_at_once(target: Any, texts: Sequence[str]) -> Iterator[str]:
+    """Check that two decoders, and two incremental texts, used in turn do not disturb each other."""
+    for one, other in pairwise(texts):
+        if callable(getattr(target, "decoder", None)):
+            decoders = target.decoder(), target.decoder()
+            found = ["", ""]
+            for ids in zip_longest(*([int(i) for i in target.encode(text)] for text in (one, other))):
+                for k, i in enumerate(ids):
+                    found[k] += decoders[k].push([] if i is None else [i])
+            found = [text + decoder.finish() for text, decoder in zip(found, decoders, strict=True)]
+            if found != [target.decode([int(i) for i in target.encode(text)]) for text in (one, other)]:
+                yield "two decoders used in turn disturb each other"
+        if callable(getattr(target, "incremental", None)):
+            first, second = target.incremental(), target.incremental()
+            for followed, text in ((first, one), (second, other), (first, other), (second, one)):
+                followed.append(text)
+            if [list(first.ids), list(second.ids)] != [
+                list(target.encode(text)) for text in (one + other, other + one)
+            ]:
+                yield "two incremental texts used in turn disturb each other"
+
+
+def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
+    """Check that calls with arguments of a wrong type, whatever they end in, change no later answer."""
+
+    def answers() -> list[Any]:
+        return [(ids := [int(i) for i in target.encode(text)], target.decode(ids)) for text in texts]
+
+    before = answers()
+    for call, wrong in product((target.encode, target.decode), _WRONG):
+        with suppress(Exception):
+            call(wrong)
+        if answers() != before:
+            yield f"other answers after {call.__name__}({wrong!r})"
+            return
+
+
+def faults_of_threads(
+    target: Any, methods: Methods, options: Collection[str], texts: Sequence[str], threads: int
+) -> list[str]:
+    """Return a line for each method with other answers on many threads, which all call it, or each another one."""
+    allowed: dict[str, Any] = {"allowed_special": "all", "disallowed_special": ()}
+    of_texts = {name: methods[name] for name in _OF_TEXTS if name in methods}
+    if set(allowed) <= set(options):
+        of_texts["encode with allowed_special"] = partial(target.encode, **allowed)
+    if "encode_batch" in methods:
+        of_texts["encode_batch"] = lambda text: methods["encode_batch"]([text])
+    ids_of_texts = [[int(i) for i in target.encode(text)] for text in texts if _encodes(target, text)]
+    calls = [
+        *((name, partial(method, text)) for name, method in of_texts.items() for text in texts),
+        *((name, partial(methods[name], ids)) for name in _OF_IDS if name in methods for ids in ids_of_texts),
+    ]
+
+    def answer(call: tuple[str, Callable[[], Any]]) -> str:
+        try:
+            found = call[1]()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return repr(found.tolist() if hasattr(found, "tolist") else found)
+
+    alone = dict(zip(calls, map(answer, calls), strict=True))
+    mixed = calls[:: len(texts)]
+    for first in range(1, len(texts)):
+        mixed += calls[first :: len(texts)]
+    asked = [*calls, *mixed] * _ROUNDS
+    answers = zip(asked, from_threads(answer, asked, threads), strict=True)
+    apart = dict.fromkeys((call[0], alone[call], found) for call, found in answers if found != alone[call])
+    shown = {name: f"{name} gives {found} on {threads} threads, {right} alone" for name, right, found in apart}
+    return list(shown.values())
+
+
+def from_threads(call: Callable[[T], R], arguments: Sequence[T], threads: int) -> list[R]:
+    """Call `call` on each argument, from threads that start at once and switch often."""
+    together = threading.Barrier(threads)
+
+    def one(part: Sequence[T]) -> list[R]:
+        together.wait()
+        return [call(argument) for argument in part]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(one, [arguments[first::threads] for first in range(threads)]))
+    finally:
+        sys.setswitchinterval(before)
+    return [parts[index % threads][index // threads] for index in range(len(arguments))]
 
 
 def _type(value: Any) -> str:

@@ -96,14 +96,17 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
         algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
-        split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
-        model=model,
-        normalize=model.normalize,
+        **(_runs(model) if inner is None else {**_runs(model), "split": pieces_of(inner, model.alphabet == "bytes")}),
     )
+
+
+def _runs(model: Model) -> dict[str, Any]:
+    """Return the fields of a side that runs `model`."""
+    return {"model": model, "normalize": model.normalize, "split": _pieces_by(model)}
 
 
 def _assumed_to_run(model: Model, side: Side) -> Side:
@@ -112,12 +115,10 @@ def _assumed_to_run(model: Model, side: Side) -> Side:
         return side
     return replace(
         side,
-        model=model,
         about=f"{side.about}; assumed to run the model given",
-        split=_pieces_by(model),
-        normalize=model.normalize,
         whole_tokens=side.whole_tokens or model.whole_token_ids,
         is_guess=True,
+        **_runs(model),
     )
 
 
@@ -153,11 +154,9 @@ def _sentencepiece(path: Path) -> Side:
         encode=lambda text: list(processor.encode(text)),
         decode=lambda ids: str(processor.decode(ids)),
         about="sentencepiece.SentencePieceProcessor",
-        model=model,
         algorithm="leftmost",
-        normalize=model.normalize,
-        split=_pieces_by(model),
         token_bytes=seen_bytes_by_id(model).get,
+        **_runs(model),
     )
 
 

@@ -42,6 +42,7 @@ _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 _LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
 _RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
 _LONGEST_RANDOM = 60  # characters
+_LONG_BETWEEN = 1_000_000  # characters
 
 
 def hard_texts() -> list[str]:
@@ -126,12 +127,25 @@ def prose(n_characters: int, seed: int) -> str:
     return "".join(parts)[:n_characters]
 
 
-def long_texts(seed: int) -> dict[str, str]:
+def _between_tokens(model: Model, seed: int) -> str:
+    """Return a long text of words and tokens with white space after their first character.
+
+    Wherever a text is cut at white space, its pieces change.
+    """
+    tokens = [text for token in model.tokens if token and (text := text_of(token)) is not None]
+    gaps = [text for text in tokens if any(map(str.isspace, text[1:]))] or ["!\n\n"]
+    random = Random(f"gaps:{seed}")
+    words = prose(_LONG_BETWEEN, seed + 1).split()
+    pairs = zip(words, random.choices(gaps, k=len(words)), strict=True)
+    return "".join(chain.from_iterable(pairs))[:_LONG_BETWEEN]
+
+
+def long_texts(model: Model, seed: int) -> dict[str, str]:
     """Return texts of up to a million characters and more, by what they are."""
     digits, ideographs, letters = (Random(f"{name}:{seed}").choices for name in ("digits", "cjk", "az"))
     return {
         f"{PAST_A_MEGABYTE:,} characters of words of the samples": prose(PAST_A_MEGABYTE, seed),
-        f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples": prose(PAST_A_MEGABYTE + 3, seed + 1),
+        "words between tokens with white space": _between_tokens(model, seed),
         "40,000 times ab": "ab" * 40_000,
         "100,000 digits": "".join(digits("0123456789", k=100_000)),
         "100,000 spaces and an x": " " * 100_000 + "x",

@@ -42,8 +42,8 @@ def planted(model_file: Path) -> Iterator[ModuleType]:
         patch.syspath_prepend(str(_HERE))
         patch.syspath_prepend(str(_HERE / "conform_planted"))
         yield importlib.import_module("planted_bugs")
-        for name in ("bugs", "elsewhere", "over_time", "by_call", "streams", "offsets", "incremental", "truncation"):
-            sys.modules.pop(f"planted_{name}", None)
+        for name in [name for name in sys.modules if name.startswith("planted_") and name != __name__]:
+            sys.modules.pop(name)
         for name in ("honest", "conform_stub"):
             sys.modules.pop(name, None)
 

@@ -1,14 +1,21 @@
-"""One difference examined: the smallest text, and the smallest model if it is our own, that still show it."""
+"""One difference examined: the smallest text, and the smallest model if it is our own, that still show it; its stage.
+
+The stage is found by `harness.explain`, which asks the sides through their processes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from harness.check.classes import Relation
+import impls
+from harness.check.classes import Relation, registered
 from harness.check.fuzz.findings import DifferingText
-from harness.check.fuzz.questions import Answer, Failure, Question, same
+from harness.check.fuzz.questions import Answer, Failure, Question, ids_of, same
 from harness.check.fuzz.side_process import SideProcess
+from harness.explain import explain, side_of
+from harness.explanations import Stage
 from harness.minimize.models import smallest_model
 from harness.minimize.texts import MAX_TRIALS, Budget, smallest_text
 from impls.core.model.model import Model
@@ -75,3 +82,37 @@ def examine(
     answers = ask(question, text)
     assert answers is not None
     return replace(case, question=question, text=text, answers=answers).with_model(own)
+
+
+class _Refuses(Exception):
+    """The side refuses the text."""
+
+
+def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, text: str) -> Stage | None:
+    """Return the first stage that differs on `text`, asked as `question` is; None where unknown."""
+    sides = [
+        side_of(_process_tokenizer(side, question, model), side.name, allow_special=question.allow_special)
+        for side in (a, b)
+    ]
+    try:
+        return explain(sides[0], sides[1], text).stage
+    except Exception:  # the difference is reported whether it can be explained or not
+        return None
+
+
+def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> impls.Tokenizer:
+    """Return a tokenizer whose ids come from the process of `side`, with the name and kind that are known of it."""
+    known = None if side.spec.release is not None else registered(side.name)
+
+    class ProcessTokenizer(impls.Tokenizer):
+        name = known or side.name
+        kind = "third-party" if known is None else impls.get(known).kind
+        summary = side.name
+
+        def encode(self, text: str, **_: Any) -> list[int]:
+            ids = ids_of(side.ask_one(question, text))
+            if ids is None:
+                raise _Refuses(text)
+            return ids
+
+    return ProcessTokenizer(model)

@@ -49,13 +49,6 @@ Answers = list[Answer] | LoadFailure
 """One per text of a question, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """The first message of a side: the releases of the packages it runs."""
-
-    versions: dict[str, str]
-
-
 def text_of_ids(ids: Iterable[int]) -> str:
     """Return a list of ids as a text with one character for each, so that it is sent and shrunk as texts are."""
     return "".join(map(chr, ids))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +18,6 @@ from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
 
 ReplayOutcome = Literal["holds", "does not hold", "not replayed"]
-_OPEN_SIDES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,46 +55,31 @@ class CounterexampleFile:
 
 
 def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda one: None) -> list[Replayed]:
-    """Replay every record; `done` is called with each result."""
+    """Replay every record; `done` is called with each result. Each pair of sides is started once."""
     found: dict[int, Replayed] = {}
-    sides = _Sides()
-    try:
-        # Grouped by pair, so that each side is started once.
-        for i in sorted(range(len(records)), key=lambda i: (records[i].a, records[i].b, records[i].model, i)):
-            found[i] = _again(records[i], sides)
-            done(found[i])
-    finally:
-        sides.close_all_but(0)
+
+    def pair(i: int) -> tuple[str, str]:
+        return records[i].a, records[i].b
+
+    in_order = sorted(range(len(records)), key=lambda i: (*pair(i), records[i].model, i))
+    for names, numbers in groupby(in_order, key=pair):
+        with ExitStack() as started:
+            sides = [_started(name, started) for name in names]
+            for i in numbers:
+                found[i] = _again(records[i], sides)
+                done(found[i])
     return [found[i] for i in range(len(records))]
 
 
-class _Sides:
-    """Started sides by name; the least recently used is closed when there are too many."""
-
-    def __init__(self) -> None:
-        self._started: dict[str, SideProcess | str] = {}
-
-    def get(self, name: str) -> SideProcess | str:
-        """Return the side, or why it cannot be started."""
-        found = self._started.pop(name, None)
-        if found is None:
-            try:
-                found = SideProcess(parse_side(name))
-            except (impls.BPEError, DataError) as error:
-                found = str(error)
-        self._started[name] = found
-        self.close_all_but(_OPEN_SIDES)
-        return found
-
-    def close_all_but(self, n_kept: int) -> None:
-        """Close the sides that were not used for longest."""
-        for name in list(self._started)[: len(self._started) - n_kept]:
-            side = self._started.pop(name)
-            if isinstance(side, SideProcess):
-                side.close()
+def _started(name: str, started: ExitStack) -> SideProcess | str:
+    """Start a side, to be closed with `started`; return why where it cannot be started."""
+    try:
+        return started.enter_context(SideProcess(parse_side(name)))
+    except (impls.BPEError, DataError) as error:
+        return str(error)
 
 
-def _again(record: Disagreement, sides: _Sides) -> Replayed:
+def _again(record: Disagreement, sides: Sequence[SideProcess | str]) -> Replayed:
     try:
         model = record.model if record.own_model is None else own_model(record)
     except impls.BPEError as error:
@@ -104,8 +90,7 @@ def _again(record: Disagreement, sides: _Sides) -> Replayed:
     text = text_of_ids(record.counterexample.expected or ()) if is_decoding else record.counterexample.text.text
     question = Question(model, [text], record.call, record.allow_special)
     answers: list[Answer] = []
-    for name in (record.a, record.b):
-        side = sides.get(name)
+    for side in sides:
         if isinstance(side, str):
             return Replayed(record, "not replayed", side)
         answer = side.ask(question)

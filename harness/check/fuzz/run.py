@@ -13,14 +13,13 @@ from itertools import count
 from math import inf
 
 from harness.check.classes import Relation, relation
-from harness.check.fuzz.examine import examine
+from harness.check.fuzz.examine import examine, stage_of
 from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
 from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
 from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.sides import SideSpec
 from harness.check.fuzz.source import TextSource
-from harness.check.fuzz.staging import stage_of
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.records import Disagreement
@@ -102,7 +101,7 @@ class FuzzRun:
             batches = self._batches()
             for spec in self.plan.sides:
                 self._sides.append(SideProcess(spec))
-            self.result.versions = {side.name: side.hello.versions for side in self._sides}
+            self.result.versions = {side.name: side.versions for side in self._sides}
             self._search(batches)
         except KeyboardInterrupt:
             self.result.interrupted = True
@@ -244,7 +243,7 @@ class FuzzRun:
         def agree(text: str) -> bool:
             return asking and same(reference.ask_one(question, text), side.ask_one(question, text))
 
-        versions = reference.hello.versions | side.hello.versions
+        versions = reference.versions | side.versions
         record = record_of(found, classify(found, kind, agree), kind, versions)
         if key_of(record) in self._keys:
             return

@@ -6,10 +6,8 @@ PYTHONPATH.
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import TypeVar
 
@@ -17,7 +15,8 @@ import numpy as np
 
 import impls
 from harness.check.classes import registered
-from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, LoadFailure, Question, same
+from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question, same
+from harness.conform.values import from_threads
 from harness.data import load_model
 from harness.failures import message_of
 from harness.targets import load_tokenizer
@@ -26,25 +25,22 @@ T = TypeVar("T")
 
 _KEPT_TOKENIZERS = 4
 _THREADS, _TIMES = 4, 3
-_SWITCH_SECONDS = 1e-5
-"""How often threads switch: often, so that a race shows."""
 _kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
 
 
-def hello(name: str) -> Hello | LoadFailure:
+def versions(name: str) -> dict[str, str] | LoadFailure:
     """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
-
-    def of_package() -> Hello:
-        known = registered(name)
-        if known is None:
-            return Hello({})
-        package = "regex" if impls.get(known).kind in ("pure", "compiled") else known
-        try:
-            return Hello({package: metadata.version(package)})
-        except metadata.PackageNotFoundError:
-            return Hello({})
-
-    return _guarded(of_package, name)
+    known = registered(name)
+    if known is None:
+        return {}
+    kind = _guarded(lambda: impls.get(known).kind, name)
+    if isinstance(kind, LoadFailure):
+        return kind
+    package = "regex" if kind in ("pure", "compiled") else known
+    try:
+        return {package: metadata.version(package)}
+    except metadata.PackageNotFoundError:
+        return {}
 
 
 def answer(name: str, questions: list[Question]) -> list[Answers]:
@@ -107,13 +103,7 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
 def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
     """Encode every text several times from several threads; prefer an answer that differs from a single call's."""
     texts = question.texts
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        with ThreadPoolExecutor(_THREADS) as pool:
-            answers = list(pool.map(lambda text: _one(tokenizer, text, question), texts * _TIMES))
-    finally:
-        sys.setswitchinterval(before)
+    answers = from_threads(lambda text: _one(tokenizer, text, question), texts * _TIMES, _THREADS)
     alone = [_one(tokenizer, text, question) for text in texts]
     return [
         next((answer for answer in answers[k :: len(texts)] if not same(answer, alone[k])), alone[k])

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 
 from harness.check.fuzz import serve
-from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, LoadFailure, Question
+from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
 from harness.check.fuzz.sides import SideSpec
 from harness.data.errors import DataError
 from harness.data.releases import installed
@@ -31,22 +31,24 @@ class SideProcess:
             paths = [str(installed(spec.release)), *filter(None, [os.environ.get("PYTHONPATH")])]
             self._environment["PYTHONPATH"] = os.pathsep.join(paths)
         self._asked: list[Question] = []
-        self.hello = self._start()
+        self.versions = self._start()
+        """The releases of the packages it runs."""
 
-    def _start(self) -> Hello:
+    def _start(self) -> dict[str, str]:
         self._worker = Worker(worker_limits(), self._environment)
         try:
-            hello = self._worker.call(serve.hello, self.name, seconds=_SECONDS_TO_START)
+            versions: dict[str, str] | LoadFailure = self._worker.call(
+                serve.versions, self.name, seconds=_SECONDS_TO_START
+            )
         except Stopped as stopped:
             raise DataError(f"{self.name}: {stopped.reason}") from None
         except BaseException:
             self.close()
             raise
-        if isinstance(hello, LoadFailure):
+        if isinstance(versions, LoadFailure):
             self.close()
-            raise DataError(hello.reason)
-        assert isinstance(hello, Hello)
-        return hello
+            raise DataError(versions.reason)
+        return versions
 
     def submit(self, questions: list[Question]) -> None:
         """Send questions without waiting; `result` returns the answers."""

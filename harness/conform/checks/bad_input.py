@@ -43,7 +43,9 @@ def _decode(case: Case, ids: list[int]) -> None:
     if got == wanted or (isinstance(got, Refusal) and (not got.fatal or got.kind == "panic")):
         return
     ends = isinstance(got, Refusal)
-    reason = f"ids no token has {'end the process:' if ends else 'are no error: they decode to'} {answered(got)}"
+    reason = (
+        f"an id that no token has {'ends the process:' if ends else 'must be an error, and decodes to'} {answered(got)}"
+    )
     raise Fault("bad input", reason, ids=ids, expected=answered(wanted), got=answered(got))
 
 

@@ -11,15 +11,15 @@ from harness.conform.checks.over_texts import texts_for
 from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
-from harness.conform.wording import answered, expression
-from harness.minimize.texts import smallest_text
+from harness.conform.wording import expression
+from harness.generators.texts import prose
 
 THREADS = 8
 _THREAD_ROUNDS = 3
 _FRESH_STARTS = 2
-_DECODED = 200
 _TEXTS = 300
 _SHOWN_BESIDE = 8
+_LONGER = 3_000  # characters; long enough that calls overlap
 _BATCH_SIZES = tuple((1 << power) + more for power in range(1, 13) for more in (-1, 0, 1))
 
 Alone = dict[str, list[int]]
@@ -41,43 +41,48 @@ def batch(case: Case) -> None:
     """Check that `encode_batch` gives the ids of `encode`, also for an empty batch and a repeated text."""
     alone = _sample(case)
     texts = list(alone)
-    lists = [[], texts[:1], texts, texts[::-1], [texts[0]] * 3, sorted(texts, key=len)]
+    lists = [
+        [],
+        texts[:1],
+        texts,
+        texts[::-1],
+        [texts[0]] * 3,
+        sorted(texts, key=len),
+        *([text] for text in texts[-2:]),
+    ]
     short = sorted(texts, key=len)[: len(texts) // 2]
     for n_texts in _BATCH_SIZES:
         if not case.affordable(n_texts * len(short[-1])):
             break
         lists.append((short * (n_texts // len(short) + 1))[:n_texts])
-    _compare(case, "batch", partial(case.client.ask, "encode_batch"), lists, alone)
+    compare(case, "batch", partial(case.client.ask, "encode_batch"), lists, alone)
 
 
-def array(case: Case) -> None:
+def array(case: Case) -> str:
     """Check that `encode_array` gives the ids of `encode`."""
-    for text, expected in _sample(case).items():
-        case.n_inputs += 1
-        got = case.client.ask("encode_array", text=text)
-        if got != expected:
-            reason = "the array holds other ids than the list"
-            raise Fault("batch", reason, text=text, expected=expected, got=got)
+    alone = _sample(case)
+
+    def fault_of(text: str) -> Fault | None:
+        ids, got = alone.get(text) or case.client.ids(text), case.client.ask("encode_array", text=text)
+        if isinstance(ids, Refusal) or got == ids:
+            return None
+        return Fault("batch", "the array holds other ids than the list", text=text, expected=ids, got=got)
+
+    return case.over(alone, fault_of)
 
 
-def count(case: Case) -> None:
+def count(case: Case) -> str:
     """Check that `count` gives the number of ids of `encode`, also for long texts."""
+    alone = _sample(case)
 
-    def miscounted(text: str) -> bool:
-        ids = case.client.ids(text)
-        return not isinstance(ids, Refusal) and case.client.ask("count", text=text) != len(ids)
+    def fault_of(text: str) -> Fault | None:
+        ids, got = alone.get(text) or case.client.ids(text), case.client.ask("count", text=text)
+        by_a_rule_of_its_own = any(name in text for name in case.reference.model.special_tokens)
+        if isinstance(ids, Refusal) or got == len(ids) or (isinstance(got, Refusal) and by_a_rule_of_its_own):
+            return None
+        return Fault("batch", "the count is not the number of ids", text=text, expected=len(ids), got=got)
 
-    for text, ids in _sample(case).items():
-        case.n_inputs += 1
-        got = case.client.ask("count", text=text)
-        if isinstance(got, Refusal) and any(name in text for name in case.reference.model.special_tokens):
-            continue  # it reads special text by a rule of its own
-        if got != len(ids):
-            if miscounted(text):
-                text = smallest_text(text, miscounted)
-                again = case.client.ids(text)
-                ids, got = [] if isinstance(again, Refusal) else again, case.client.ask("count", text=text)
-            raise Fault("batch", "the count is not the number of ids", text=text, expected=len(ids), got=got)
+    return case.over(alone, fault_of)
 
 
 def threads(case: Case) -> None:
@@ -86,58 +91,59 @@ def threads(case: Case) -> None:
     short = sorted(alone, key=len)[1:9]
     lists = [list(alone), short * 20] * _THREAD_ROUNDS
     many = partial(case.client.ask, "encode_threads", threads=THREADS)
-    _compare(case, "threads", many, lists, alone)
-    _first_use(case, many, short, alone)
-    for by in filter(case.client.offers, ("encode_array", "encode_batch")):
-        try:
-            _compare(case, "threads", partial(many, by=by), lists[:2], alone)
-        except Fault as fault:
-            fault.reason = f"{by}: {fault.reason}"
-            raise
-    if case.client.offers("decode_threads"):
-        _decoded_in_threads(case, alone)
+    compare(case, "threads", many, lists, alone)
 
-
-def _first_use(case: Case, many: Many, texts: list[str], alone: Alone) -> None:
-    """Raise a fault if the first calls of a fresh process, from many threads at once, give wrong ids."""
-    for _ in range(_FRESH_STARTS):
+    def first_calls(**arguments: Any) -> Any:
         case.client.fresh()
-        case.n_inputs += len(texts)
-        answers = many(texts=texts)
-        at = _wrong_at(answers, texts, alone)
-        if at is None:
-            continue
-        got = answers[at] if at < len(texts) else str(answers)
-        text = texts[min(at, len(texts) - 1)]
-        stage: Stage = "threads"
-        where = f"on {THREADS} threads that make the first calls of a process,"
-        case.client.fresh()
-        if _wrong_at(many(texts=texts, threads=1), texts, alone) is not None:
-            stage, where = "cache", "among the first calls of a process"
-        raise Fault(stage, f"{where} {expression(text)} gets other ids", text=text, expected=alone[text], got=got)
+        return many(**arguments)
+
+    try:
+        compare(case, "threads", first_calls, [short] * _FRESH_STARTS, alone)
+    except Fault as fault:
+        if _wrong_at(first_calls(texts=short, threads=1), short, alone) is not None:
+            fault.stage, fault.reason = "cache", f"among the first calls of a process: {fault.reason}"
+        raise
+    if case.client.offers("mixed_threads"):
+        names = sorted(case.reference.model.special_tokens, key=len)[:2]
+        some = [*short, *(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
+        case.n_inputs += len(some)
+        faults = case.client.ask("mixed_threads", texts=some, threads=THREADS)
+        if faults:
+            reason = str(faults) if isinstance(faults, Refusal) else "; ".join(faults)
+            raise Fault("threads", reason, after=tuple(some), expected="the answers of one thread", got=reason)
 
 
-def _decoded_in_threads(case: Case, alone: Alone) -> None:
-    """Raise a fault if lists of ids decode to other texts on many threads."""
-    lists = [alone[text] for text in sorted(alone, key=len) if alone[text]][:_DECODED]
-    texts = [case.client.decode(ids) for ids in lists]
-    for _ in range(_THREAD_ROUNDS):
-        case.n_inputs += len(lists)
-        got = case.client.ask("decode_threads", lists=lists, threads=THREADS)
-        if got == texts:
-            continue
-        answers = [str(got)] * len(texts) if isinstance(got, Refusal) or len(got) != len(texts) else got
-        reason = f"on {THREADS} threads ids decode to another text than alone"
-        ids, expected, shown = next(found for found in zip(lists, texts, answers, strict=True) if found[1] != found[2])
-        raise Fault("threads", reason, ids=ids, expected=answered(expected), got=answered(shown))
-
-
-def _compare(case: Case, stage: Stage, many: Many, lists: Sequence[list[str]], alone: Alone) -> None:
+def compare(case: Case, stage: Stage, many: Many, lists: Sequence[list[str]], alone: Alone) -> None:
     """Raise a fault if one of the lists gets other ids than its texts alone."""
-    for texts in lists:
+
+    def fault_of(texts: tuple[str, ...]) -> Fault | None:
+        for text in texts:
+            if text not in alone and isinstance(ids := case.client.ids(text), list):
+                alone[text] = ids
+        answers = many(texts=list(texts))
+        at = _wrong_at(answers, texts, alone) if alone.keys() >= set(texts) else None
+        if at is None:
+            return None
+        where = "in a batch" if stage == "batch" else f"on {THREADS} threads"
+        if at == len(texts):
+            got = str(answers) if isinstance(answers, Refusal) else f"{len(answers)} lists of ids"
+            reason = f"{where} of {len(texts)} texts: {got}"
+            return Fault(stage, reason, after=texts, expected=f"{len(texts)} lists of ids", got=got)
+        others = (texts[:at] + texts[at + 1 :])[:_SHOWN_BESIDE]
+        beside = f"with {len(texts) - 1} other texts" if len(texts) > 1 else "by itself"
+        reason = f"{where}, {beside}, {expression(texts[at])} gets other ids than by encode"
+        return Fault(stage, reason, text=texts[at], after=others, expected=alone[texts[at]], got=answers[at])
+
+    for texts in map(tuple, lists):
         case.n_inputs += len(texts)
-        if _wrong_at(many(texts=texts), texts, alone) is not None:
-            raise _smallest(stage, many, texts, alone)
+        if (fault := fault_of(texts)) is not None:
+            apart = sorted(dict.fromkeys(texts), key=len)
+            short = [text for text in apart if alone[text]][:4] or apart
+            fewer = (tuple(short[:n]) for n in range(len(short) + 1))
+            fault = case.smallest_fault(texts, fault_of, fault, fewer)
+            if fault.text is not None and fault.example is not None and not fault.example.after:
+                fault = case.smallest_fault(fault.text, lambda text: fault_of((text,)), fault)
+            raise fault
 
 
 def _wrong_at(answers: Any, texts: Sequence[str], alone: Alone) -> int | None:
@@ -145,24 +151,3 @@ def _wrong_at(answers: Any, texts: Sequence[str], alone: Alone) -> int | None:
     if isinstance(answers, Refusal) or len(answers) != len(texts):
         return len(texts)
     return next((k for k, (text, ids) in enumerate(zip(texts, answers, strict=True)) if ids != alone[text]), None)
-
-
-def _smallest(stage: Stage, many: Many, texts: list[str], alone: Alone) -> Fault:
-    """Return the fault with the fewest texts found that go wrong together, tried from the shortest."""
-    apart = sorted(dict.fromkeys(texts), key=len)
-    distinct = [text for text in apart if alone[text]][:4] or apart
-    fewer = (distinct[:n] for n in range(len(distinct) + 1))
-    found = next((some for some in fewer if _wrong_at(many(texts=some), some, alone) is not None), texts)
-    answers = many(texts=found)
-    at = _wrong_at(answers, found, alone)
-    if at is None:  # intermittent
-        return Fault(stage, f"{len(texts):,} texts go wrong together, not every time")
-    where = "in a batch" if stage == "batch" else f"on {THREADS} threads"
-    if at == len(found):
-        got = str(answers) if isinstance(answers, Refusal) else f"{len(answers)} lists of ids"
-        reason = f"{where} of {len(found)} texts: {got}"
-        return Fault(stage, reason, after=tuple(found), expected=f"{len(found)} lists of ids", got=got)
-    text = found[at]
-    others = tuple(found[:at] + found[at + 1 :])[:_SHOWN_BESIDE]
-    reason = f"{where}, beside {len(found) - 1} more, {expression(text)} gets other ids than alone"
-    return Fault(stage, reason, text=text, after=others, expected=alone[text], got=answers[at])

@@ -14,7 +14,7 @@ from harness.generators.bulk import parts_of_characters
 from harness.minimize.texts import least
 
 _IDS_A_REQUEST = 1_000
-_MOST_SINGLE = 2_000
+_MOST_SINGLE, _MOST_LONG = 2_000, 300
 
 
 def every_id(case: Case) -> str:
@@ -22,6 +22,7 @@ def every_id(case: Case) -> str:
     by_id = case.reference.bytes_by_id
     special = set(case.reference.model.whole_token_ids.values())
     ordinary = [i for i in sorted(by_id) if i not in special]
+    _vocabulary(case)
     for chosen in (ordinary, sorted(special)):
         for start in range(0, len(chosen), _IDS_A_REQUEST):
             part = chosen[start : start + _IDS_A_REQUEST]
@@ -35,13 +36,34 @@ def every_id(case: Case) -> str:
                 if 2 * case.n_inputs < len(by_id):
                     raise NotAsked(remark)
                 return remark
-    for i in parts_of_characters({i: by_id[i] for i in ordinary})[:_MOST_SINGLE]:
+    longest = sorted(ordinary, key=lambda i: len(by_id[i]))[-_MOST_LONG:]
+    parts = parts_of_characters({i: by_id[i] for i in ordinary})[:_MOST_SINGLE]
+    for i in [*longest, *parts, *ordinary[:: 1 + len(ordinary) // _MOST_SINGLE]]:
         expected = case.reference.decode([i])
         if not isinstance(expected, Refusal) and case.client.decode([i]) != expected:
             _decode_alone(case, i)
         if case.out_of_time:
             break
     return ""
+
+
+def _vocabulary(case: Case) -> None:
+    """Raise a fault where the number of ids, a declared special token, or `token_bytes` of some ids is wrong."""
+    by_id, model = case.reference.bytes_by_id, case.reference.model
+    described = case.client.description
+    sizes = {model.vocab_size, len(by_id), max(by_id) + 1}
+    if described.n_vocab is not None and described.n_vocab not in sizes:
+        wanted = " or ".join(map(str, sorted(sizes)))
+        raise Fault("vocabulary", f"it says that it has {described.n_vocab:,} ids; the model has {wanted}")
+    for text, i in described.special_tokens.items():
+        known = model.whole_token_ids.get(text, i)
+        if known != i:
+            raise Fault("special tokens", f"it declares {text!r} with another id", text=text, expected=known, got=i)
+    for i in sorted(by_id)[:: 1 + len(by_id) // _MOST_LONG] if case.client.offers("token_bytes") else ():
+        case.n_inputs += 1
+        got = case.client.ask("token_bytes", token=i)
+        if got != by_id[i] and not (isinstance(got, Refusal) and i in model.whole_token_ids.values()):
+            raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))
 
 
 def _decode_apart(case: Case, ids: Sequence[int]) -> bool:

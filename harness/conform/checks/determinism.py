@@ -12,7 +12,6 @@ from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.generators import texts as material
-from harness.minimize.texts import smallest_text
 
 HASH_SEED = "0"
 """Hash seed of the other process; that of the current one is random."""
@@ -21,6 +20,8 @@ _SAVED_TEXTS = 300
 _ASKED_AGAIN = 2_000
 _LENGTHS = (1, 2, 17, 300, 5_000, 70_000)
 _TIMES = 5
+_LENGTHS_ALIKE = (20, 40, 90, 300, 1_000, 5_000, 70_000)
+_DECODED = 50
 
 
 def _after_one_another(case: Case) -> list[str]:
@@ -36,11 +37,25 @@ def _after_one_another(case: Case) -> list[str]:
     return [text for text in found if case.can_ask(text)]
 
 
+def _alike(case: Case) -> list[str]:
+    """Return texts of each length that differ in one character: a cache must compare them whole."""
+    random = Random(f"alike:{case.seed}")
+    found = []
+    for length in _LENGTHS_ALIKE:
+        text = material.prose(length, case.seed + 9)
+        places = (0, 1, length // 3, length // 2, length - 2, length - 1, *random.choices(range(length), k=5))
+        found += [text, *(text[:at] + ("y" if text[at] == "x" else "x") + text[at + 1 :] for at in places)]
+    return [text for text in found if case.can_ask(text)]
+
+
 def repeated(case: Case) -> str:
-    """Check the first calls of a process, long and short texts in turn; then repeated texts, forwards and backwards."""
-    turns = _after_one_another(case)
-    case.client.fresh()
-    over_texts(case, turns, case.agrees)
+    """Check the first calls of a process, long and short texts in turn, and texts that differ in one character.
+
+    Then many texts, forwards and backwards.
+    """
+    for first_texts in (_after_one_another(case), _alike(case)):
+        case.client.fresh()
+        over_texts(case, first_texts, case.agrees)
     texts = texts_for(case, _TEXTS)
     first = dict(zip(texts, case.client.ids_of_all(texts), strict=True))
 
@@ -73,33 +88,47 @@ def processes(case: Case) -> None:
     case.client.fresh()
     here = list(case.client.ids_of_all(texts))
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
+
+        def fault_of(text: str) -> Fault | None:
+            mine, theirs = case.client.ids(text), other.ids(text)
+            reason = f"another process (PYTHONHASHSEED={HASH_SEED}) gives other ids"
+            return None if same(mine, theirs) else Fault("determinism", reason, text=text, expected=mine, got=theirs)
+
         for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
             case.n_inputs += 1
-            if same(mine, theirs):
-                continue
-
-            def differs(candidate: str) -> bool:
-                return case.client.ids(candidate) != other.ids(candidate)
-
-            small = smallest_text(text, differs) if differs(text) else text
-            reason = f"another process (PYTHONHASHSEED={HASH_SEED}) gives other ids"
-            raise Fault("determinism", reason, text=small, expected=case.client.ids(small), got=other.ids(small))
+            if not same(mine, theirs):
+                at_first = Fault("determinism", "another process gives other ids", text=text, expected=mine, got=theirs)
+                raise case.smallest_fault(text, fault_of, at_first)
 
 
 def save_load(case: Case) -> None:
-    """Check for the same ids after `save(path)`, and `load(path)` in a fresh process."""
+    """Check for the same answers after `save(path)`, and after `load(path)` in a fresh process."""
     texts = texts_for(case, _SAVED_TEXTS)
-    before = list(case.client.ids_of_all(texts))
+    specials = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:_DECODED]]
+
+    def answers() -> list[tuple[str, str, Answer | str]]:
+        """Return what is asked, the text, and the answer: ids, what they decode to, ids with special tokens."""
+        found = list(zip(texts, case.client.ids_of_all(texts), strict=True))
+        decoded = [(text, case.client.decode(ids)) for text, ids in found[-_DECODED:] if isinstance(ids, list)]
+        allowed = {"allowed_special": "all", "disallowed_special": []} if case.client.offers("allowed_special") else {}
+        special = [(text, case.client.ids(text, **allowed)) for text in specials]
+        return [
+            *(("ids", *one) for one in found),
+            *(("text of its ids", *one) for one in decoded),
+            *(("ids with special tokens", *one) for one in special),
+        ]
+
+    before = answers()
     with tempfile.TemporaryDirectory() as folder:
         for operation in ("save", "load"):
             answer = case.client.ask(operation, path=str(Path(folder) / "saved"))
             if isinstance(answer, Refusal):
                 raise Fault("saving", f"{operation} failed with {answer}")
-            if operation == "save":
-                case.client.fresh()
-        after = list(case.client.ids_of_all(texts))
-    case.client.fresh()
-    for text, expected, got in zip(texts, before, after, strict=True):
-        case.n_inputs += 1
-        if not same(expected, got):
-            raise Fault("saving", "other ids after saving and loading", text=text, expected=expected, got=got)
+            after = answers()
+            case.client.fresh()
+            for (what, text, expected), (_, _, got) in zip(before, after, strict=True):
+                case.n_inputs += 1
+                if expected != got and not (isinstance(expected, Refusal) and isinstance(got, Refusal)):
+                    raise Fault(
+                        "saving", f"after {operation} it gives other {what}", text=text, expected=expected, got=got
+                    )

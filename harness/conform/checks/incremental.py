@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -11,33 +11,17 @@ from harness.conform.checks.over_texts import texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
-from harness.minimize.texts import Budget, smallest_sequence
+from harness.generators.texts import prose
 from impls.core.text.text import special_matcher
 
 _N_TEXTS = 500
 _MOST_CHARACTERS = 200
 _MOST_STEPS = 40
-_TRIALS = 400
-_SHRINK_SECONDS = 10.0
+_LONG, _LONGER = 12_000, 8  # characters; of each part more, for 200 of the text
+_FEW = 200
 _FOLLOWING = (
-    "a",
-    "A",
-    "1",
-    " ",
-    "  a",
-    "\n",
-    "\r\n",
-    "\n ",
-    ".",
-    "/",
-    "'",
-    "s",
-    "'s",
-    "\u0301",
-    "é",
-    "日",
-    "가",
-    "\U0001f600",
+    *("a", "A", "1", " ", "  a", "\n", "\r\n", "\n ", ".", "/", "'", "s", "'s"),
+    *("\u0301", "é", "日", "가", "\U0001f600"),
 )
 """Texts that may change the ids before them: they go on with a word, a number, white space, a contraction, a letter."""
 
@@ -49,23 +33,27 @@ Steps = tuple[Step, ...]
 def incremental(case: Case) -> str:
     """Check the ids of every object after every step, and that no text appended later changes what it called stable."""
     if isinstance(refused := case.client.ask("incremental", steps=[("append", 0, "a")]), Refusal):
-        raise NotAsked(f"it follows no text: {refused}")
+        raise NotAsked(f"its incremental() cannot be used: {refused}")
     begun = ("append", 0, "ab")
     kinds = ("replace", 0, 0, 1, "x"), ("copy", 0)
     has = {step[0] for step in kinds if not isinstance(case.client.ask("incremental", steps=[begun, step]), Refusal)}
     n_ids = n_stable = 0
-    for steps in _scripts(case, has):
+
+    def fault_of(steps: Steps) -> Fault | None:
+        nonlocal n_ids, n_stable
+        try:
+            _texts(steps)
+        except IndexError:  # a smaller script, of an object or a place that is not there
+            return None
         found = case.client.ask("incremental", steps=steps)
-        case.n_inputs += 1
-        if _fault(case, steps, found) is not None:
-            raise _explained(case, steps)
-        if not isinstance(found, Refusal):
+        if not isinstance(found, Refusal) and found:
             n_ids += sum(len(ids) for _, ids, _ in found[-1])
             n_stable += sum(stable for *_, stable in found[-1])
-        if case.out_of_time:
-            break
+        return _fault(case, steps, found)
+
+    remark = case.over(_scripts(case, has), fault_of, _one_by_one)
     lacks = [f"no {name}" for name in ("replace", "copy") if name not in has]
-    return "; ".join([f"{n_stable / max(1, n_ids):.0%} of the ids stable", *lacks])
+    return "; ".join([*filter(None, [remark]), f"{n_stable / max(1, n_ids):.0%} of the ids stable", *lacks])
 
 
 def _scripts(case: Case, has: set[str]) -> Iterator[Steps]:
@@ -75,12 +63,15 @@ def _scripts(case: Case, has: set[str]) -> Iterator[Steps]:
     special = (
         special_matcher(frozenset(case.reference.model.special_tokens)) if case.reference.model.special_tokens else None
     )
-    for text in texts[:: max(1, len(texts) // _N_TEXTS)]:
+    long = [text for text in [prose(_LONG, case.seed + 10)] if case.can_ask(text)]
+    some = texts[:: max(1, len(texts) // _N_TEXTS)]
+    for text in [*some[:_FEW], *long, *some[_FEW:]]:
+        longer = len(text) // _MOST_CHARACTERS * _LONGER
         steps: list[Step] = []
         lengths = [0]
         at = 0
         while at < len(text) and len(steps) < _MOST_STEPS:
-            on, part = random.randrange(len(lengths)), text[at : at + random.choice((1, 1, 2, 3, 5, 8, 20))]
+            on, part = random.randrange(len(lengths)), text[at : at + random.choice((0, 1, 1, 2, 3, 5, 8, 20)) + longer]
             chosen = random.random()
             if chosen < 0.1 and "copy" in has and len(lengths) < 3:
                 steps.append(("copy", on))
@@ -88,8 +79,9 @@ def _scripts(case: Case, has: set[str]) -> Iterator[Steps]:
             elif chosen < 0.3 and "replace" in has and lengths[on]:
                 start = random.randrange(lengths[on])
                 stop = min(lengths[on], start + random.choice((0, 1, 1, 3, 10)))
-                steps.append(("replace", on, start, stop, part))
-                lengths[on] += len(part) - (stop - start)
+                new = part if random.random() < 0.8 else ""
+                steps.append(("replace", on, start, stop, new))
+                lengths[on] += len(new) - (stop - start)
             else:
                 steps.append(("append", on, part))
                 lengths[on] += len(part)
@@ -150,7 +142,7 @@ def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], i
     for more in _FOLLOWING:
         later = case.reference.ids(text + more)
         if not isinstance(later, Refusal) and later[:n_stable] != ids[:n_stable]:
-            reason = f"{n_stable} of {len(ids)} ids are called stable, which {expression(more)} changes"
+            reason = f"{n_stable} of {len(ids)} ids are called stable, but appending {expression(more)} changes them"
             return Fault("incremental", reason, text=text, expected=later, got=ids)
     return None
 
@@ -162,27 +154,10 @@ def _worded(step: Step, number: int) -> str:
     return f"after {kind} on a copy"
 
 
-def _explained(case: Case, steps: Steps) -> Fault:
-    """Return the fault of the fewest steps found that are wrong, with what each of them appends cut short."""
-
-    def fault(candidate: Steps) -> Fault | None:
-        try:
-            _texts(candidate)
-        except IndexError:
-            return None
-        return _fault(case, candidate, case.client.ask("incremental", steps=candidate)) if candidate else None
-
+def _one_by_one(steps: Steps) -> Iterator[Steps]:
+    """Yield the steps with each character appended by itself, where that is not too much."""
     singly: list[Step] = []
     for step in steps:
-        if step[0] == "append":
-            singly += [("append", step[1], character) for character in step[2]]
-        else:
-            singly.append(step)
-    budget = Budget(_TRIALS, _SHRINK_SECONDS)
-    for candidate in (tuple(singly), steps):
-        if fault(candidate) is not None:
-            small: Sequence[Step] = smallest_sequence(candidate, lambda some: fault(some) is not None, budget)
-            found = fault(tuple(small))
-            if found is not None:
-                return found
-    return Fault("incremental", "steps were followed wrongly, and then, once more, right", text=_texts(steps)[-1][0])
+        appended = step[2] if step[0] == "append" and len(step[2]) <= _MOST_CHARACTERS else ""
+        singly += [("append", step[1], character) for character in appended] or [step]
+    yield tuple(singly)

@@ -16,6 +16,7 @@ from harness.minimize.texts import Budget, smallest_sequence
 
 _N_RANDOM = 2_500
 _N_TEXTS = 150
+_N_ENCODED = 300
 _RUNS = (2, 3, 4, 5, 8, 9, 16, 17, 33, 65, 257, 1025)
 _LATEST = 3
 _TRIALS = 300
@@ -26,7 +27,7 @@ Ids = tuple[int, ...]
 def any_order(case: Case) -> str:
     """Check `decode`, and `decode_bytes` if offered, on lists of ids in any order."""
     latest: list[Ids] = []
-    n_left_out = 0
+    n_left_out = n_encoded = 0
     for ids in [*case.known_ids, *_lists(case)]:
         if isinstance(case.reference.decode(ids), Refusal):
             n_left_out += 1
@@ -34,14 +35,36 @@ def any_order(case: Case) -> str:
         case.n_inputs += 1
         if (answers := _answers(case, ids)).differ:
             raise _explained(case, ids, answers, latest)
+        n_encoded += _encode_again(case, ids) if n_encoded < _N_ENCODED else 0
         latest = [*latest[1 - _LATEST :], ids]
         if case.out_of_time:
             break
     return f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
 
 
+def _encode_again(case: Case, ids: Ids) -> bool:
+    """Encode the text of `ids` where it has other ids, and return whether; a fault where decoding has changed them."""
+    text = case.reference.decode(ids)
+    specials = case.reference.model.whole_token_ids
+    if isinstance(text, Refusal) or any(name in text for name in specials):
+        return False
+    expected = case.reference.ids(text)
+    if expected == list(ids):
+        return False
+    if case.client.ids(text) != expected:
+        case.client.fresh()
+        is_right_alone = case.client.ids(text) == expected
+        case.client.fresh()
+        case.client.decode(ids)
+        if is_right_alone and (got := case.client.ids(text)) != expected:
+            reason = f"right in a fresh process, wrong after decode({list(ids)})"
+            raise Fault("cache", reason, text=text, ids=list(ids), expected=expected, got=got)
+    return True
+
+
 def _lists(case: Case) -> Iterator[Ids]:
     random = Random(f"order:{case.seed}")
+    yield ()
     wide = [text for text in texts_for(case) if not text.isascii() and len(text) <= 60]
     for text in wide[:: max(1, len(wide) // _N_TEXTS)]:
         ids = case.reference.ids(text)
@@ -96,7 +119,7 @@ def _explained(case: Case, ids: Ids, at_first: _Answers, latest: Sequence[Ids]) 
     """
 
     def wrong(candidate: Ids) -> bool:
-        return bool(candidate) and _answers(case, candidate).differ
+        return _answers(case, candidate).differ
 
     case.client.fresh()
     if wrong(ids):
@@ -106,7 +129,9 @@ def _explained(case: Case, ids: Ids, at_first: _Answers, latest: Sequence[Ids]) 
         for shown in (small, ids):
             case.client.fresh()
             if (answers := _answers(case, shown)).differ:
-                return _fault(shown, answers, "decode", "in a list of ids that is not from a text")
+                return _fault(
+                    shown, answers, "decode", "these ids, which are those of no text, decode to something else"
+                )
     for earlier in reversed(latest):
         case.client.fresh()
         case.client.decode(earlier)

@@ -69,7 +69,9 @@ def growth(case: Case) -> str:
         known = _grown(lambda text: _reference_seconds(case, text, decoding), texts, case)  # noqa: B023 (called at once)
         if known is None or known.exponent.value <= grown.exponent.value - 0.4:
             slope, of = again.exponent, f"{again.seconds:.2f} s for {len(again.text):,} characters"
-            reason = f"on {name} time grows as length to the {slope.value:.1f} ({slope.low:.1f}–{slope.high:.1f})"
+            reason = (
+                f"on {name} time grows with length to the power of {slope.value:.1f} ({slope.low:.1f}–{slope.high:.1f})"
+            )
             raise Fault("resources", reason, text=again.text, expected="about 1", got=of)
         case.excused.append(f"{name}: {grown.exponent.value:.1f}, the reference {known.exponent.value:.1f}")
     if case.excused:
@@ -153,7 +155,9 @@ def memory(case: Case) -> str:
     if isinstance(answer, Refusal):
         reason = f"a text of {n_bytes:,} bytes ends in {answer}"
         raise Fault("resources", reason, text=text, expected="ids", got=answer)
-    reason = f"{grown / n_bytes:.0f} bytes a byte of text, {before / 1e6:.0f} MB before"
+    reason = (
+        f"{grown / n_bytes:.0f} bytes of memory for each byte of text, beside the {before / 1e6:.0f} MB of the process"
+    )
     if grown > MOST_BYTES_A_BYTE * n_bytes:
         raise Fault("resources", reason, text=text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason)
     return reason

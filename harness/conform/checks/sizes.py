@@ -32,11 +32,16 @@ def sizes(case: Case) -> str:
 
 
 def past_64k(case: Case) -> list[str]:
-    """Return a few texts of more than 65,536 characters; none where the target would take long for them."""
+    """Return a few texts of more than 65,536 characters, one of them of more ids; none where the target is too slow."""
     if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
         return []
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
-    texts = [prose(_PAST_64K, case.seed + 5), mixed[:_PAST_64K], prose(2 * _PAST_64K, case.seed + 6)]
+    texts = [
+        prose(_PAST_64K, case.seed + 5),
+        mixed[:_PAST_64K],
+        prose(2 * _PAST_64K, case.seed + 6),
+        "a b c d " * (_PAST_64K // 4),
+    ]
     return [text for text in texts if case.can_ask(text)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -13,8 +14,11 @@ from harness.conform.checks.over_texts import over_texts
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.generators.alphabets import BESIDE
+from harness.generators.texts import prose
 
 _MOST_SPECIALS = 64
+_OPTIONS = ("allowed_special", "disallowed_special")
+_MANY, _LENGTHS = 40, (300, 5_000, 70_001)
 _MOST_BESIDE = 3
 """How many, the shortest and the longest among them, are put beside every class of character."""
 
@@ -34,7 +38,7 @@ def special_tokens(case: Case) -> str:
             return "right"
         return case.agrees(text, answer)
 
-    around = list(dict.fromkeys(texts_around(specials)))
+    around = list(dict.fromkeys([*texts_around(specials), *filter(case.can_ask, _long_texts(specials, case.seed))]))
     try:
         over_texts(case, around, judge)
     except Fault as fault:
@@ -63,6 +67,16 @@ def texts_around(specials: Sequence[str]) -> Iterator[str]:
         yield from (one + other, f"{one} {other}", f"{one}{other}{one}", f"a{one}{other}b")
 
 
+def _long_texts(specials: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield a text of many special tokens, and long ones with one at the start, within, after a space, at the end."""
+    yield "".join(f"{name} x{name}" for name in [*specials] * (_MANY // len(specials) + 1))
+    for n_characters in _LENGTHS:
+        text = prose(n_characters, seed + 8)
+        for name in (specials[0], specials[-1]):
+            middle = text.index(" ", n_characters // 2) + 1
+            yield from (f"{text[:middle]}{name}{text[middle:]}", f"{name}{text} {name}")
+
+
 def _heeds_options(case: Case, name: str) -> bool:
     """Whether a target that takes any keyword argument heeds these."""
     if not case.client.offers(ANY_OPTION):
@@ -78,16 +92,52 @@ def _of_special(case: Case, text: str | None) -> bool:
 
 
 def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:
-    """Raise a fault with the shortest text that is wrong where special tokens are allowed or refused by option."""
+    """Raise a fault with the smallest text that is wrong where special tokens are allowed or refused by option.
+
+    All of them are asked for one by one, and then in a batch, if that takes the options.
+    """
     first = list(specials[:1])
     rules: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
-    for text, (allowed, disallowed) in product(sorted(texts, key=len), rules):
-        options = {"allowed_special": allowed, "disallowed_special": disallowed}
-        expected, got = case.reference.encode(text, allowed, disallowed), case.client.ids(text, **options)
-        both_refuse = isinstance(expected, Refusal) and isinstance(got, Refusal) and not got.fatal
-        if got != expected and not both_refuse:
+    right: list[dict[str, list[int]]] = [{} for _ in rules]
+    was_refused = False
+    for text, (rule, known) in product(sorted(texts, key=len), zip(rules, right, strict=True)):
+        fault, expected = _fault(case, rule, text), case.reference.encode(text, *rule)
+        if fault is not None:
             case.client.fresh()
-            if case.client.ids(text, **options) == expected:
-                raise Fault("bad input", AFTER_BAD_INPUT, text=text, expected=expected, got=got)
-            reason = ", ".join(f"{k}={v!r}" for k, v in options.items())
-            raise Fault("special tokens", reason, text=text, expected=expected, got=got)
+            if _fault(case, rule, text) is not None:
+                raise case.smallest_fault(text, partial(_fault, case, rule), fault)
+            fault.stage = "bad input" if was_refused else "cache"
+            how = f"{fault.reason}; right in a fresh process, wrong after calls with other options"
+            fault.reason = AFTER_BAD_INPUT if was_refused else how
+            raise fault
+        was_refused = isinstance(expected, Refusal)
+        if not isinstance(expected, Refusal):
+            known[text] = expected
+    for rule, known in zip(rules, right, strict=True) if case.client.offers("encode_batch") else ():
+        answers = case.client.ask("encode_batch", texts=list(known), **_options(rule))
+        for (text, expected), got in zip(known.items(), [] if isinstance(answers, Refusal) else answers, strict=False):
+            if got != expected:
+                raise Fault(
+                    "batch",
+                    f"a batch with {_worded(rule)} has other ids than its texts one by one",
+                    text=text,
+                    expected=expected,
+                    got=got,
+                )
+
+
+def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:
+    """Return the fault of one text by a rule, the values of both options."""
+    expected, got = case.reference.encode(text, *rule), case.client.ids(text, **_options(rule))
+    both_refuse = isinstance(expected, Refusal) and isinstance(got, Refusal) and not got.fatal
+    if got == expected or both_refuse:
+        return None
+    return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)
+
+
+def _options(rule: tuple[Any, Any]) -> dict[str, Any]:
+    return dict(zip(_OPTIONS, rule, strict=True))
+
+
+def _worded(rule: tuple[Any, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in _options(rule).items())

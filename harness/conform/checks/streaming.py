@@ -12,36 +12,36 @@ from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
 from harness.generators.bulk import RandomIds
-from harness.minimize.texts import Budget, smallest_sequence
 from impls import Unsupported
 
 _N_TEXTS = 300
 _N_RANDOM = 1_500
-_TRIALS = 300
-_SHRINK_SECONDS = 5.0
 _BEGUN = (b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0", b"\xe0\x80", b"\xef\xbf\xbdA", b"\xc3\xe2")
 """Bytes that remain incomplete, can never be complete, or are U+FFFD itself."""
 
 Pushes = tuple[tuple[int, ...], ...]
 
 
-def streaming(case: Case) -> None:
+def streaming(case: Case) -> str:
     """Check what `decoder().push` returns for texts and for ids in any order, cut anywhere, and `finish` in the end.
 
     The reference's decoder says what is certain: what no further ids can change.
     """
     if isinstance(refused := case.client.ask("decode_stream", lists=[]), Refusal):
-        raise NotAsked(f"it decodes no streams: {refused}")
-    for pushes in _streams(case):
-        expected = _expected(case, pushes)
-        if isinstance(expected, Refusal):
-            continue
-        case.n_inputs += 1
-        got = case.client.ask("decode_stream", lists=pushes)
-        if got != expected:
-            raise _explained(case, pushes)
-        if case.out_of_time:
-            break
+        raise NotAsked(f"its decoder() cannot be used: {refused}")
+
+    def fault_of(pushes: Pushes) -> Fault | None:
+        expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
+        if got == expected or isinstance(expected, Refusal):
+            return None
+        reason = str(got) if isinstance(got, Refusal) else _difference(expected, got)
+        ids = [i for pushed in pushes for i in pushed]
+        return Fault("decode", reason, ids=ids, expected=_shown(expected), got=_shown(got))
+
+    def one_by_one(pushes: Pushes) -> Iterator[Pushes]:
+        yield tuple((i,) for pushed in pushes for i in pushed)
+
+    return case.over(_streams(case), fault_of, one_by_one)
 
 
 def _streams(case: Case) -> Iterator[Pushes]:
@@ -72,24 +72,6 @@ def _expected(case: Case, pushes: Pushes) -> list[str] | Refusal:
     if isinstance(refused := case.reference.decode([i for pushed in pushes for i in pushed]), Refusal):
         return refused
     return [*map(decoder.push, pushes), decoder.finish()]
-
-
-def _explained(case: Case, pushes: Pushes) -> Fault:
-    """Return the fault with the fewest pushes of one id found that is wrong, or else of the pushes as they were."""
-
-    def wrong(candidate: tuple[int, ...]) -> bool:
-        singly = tuple((i,) for i in candidate)
-        return bool(candidate) and case.client.ask("decode_stream", lists=singly) != _expected(case, singly)
-
-    ids = tuple(i for pushed in pushes for i in pushed)
-    if wrong(ids):
-        ids = smallest_sequence(ids, wrong, Budget(_TRIALS, _SHRINK_SECONDS))
-        pushes = tuple((i,) for i in ids)
-    expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
-    if isinstance(expected, Refusal) or isinstance(got, Refusal) or got == expected:
-        reason = str(got) if isinstance(got, Refusal) else "was decoded differently before"
-        return Fault("decode", reason, ids=list(ids), expected=_shown(expected), got=_shown(got))
-    return Fault("decode", _difference(expected, got), ids=list(ids), expected=_shown(expected), got=_shown(got))
 
 
 def _difference(expected: Sequence[str], got: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from random import Random
 from typing import Any, NamedTuple
@@ -15,7 +16,6 @@ from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
-from harness.minimize.texts import Budget, smallest_text
 from impls.core.truncation import Side, Whole
 
 _N_TEXTS = 200
@@ -23,14 +23,12 @@ _SHORT_IDS = 8
 """A text of up to so many ids is cut at every limit in every way."""
 _RANDOM_LIMITS = 2
 _WAYS_OF_LONG = 2
-_GREATEST_LIMIT = 1_000
+_GREATEST_LIMIT, _PAST_31_BITS = 1_000, 1 << 31
 _N_CUT_CHARACTERS = 50
 _CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n  b", "x🇹🇷👩\u200d👧e\u0301")
 """Texts of which a part is split otherwise than in the whole."""
 _LOWEST = 4
 """Smaller limits are tried to shrink a wrong answer."""
-_TRIALS = 400
-_SHRINK_SECONDS = 5.0
 _SIDES: tuple[Side, ...] = ("right", "left")
 _WHOLES: tuple[Whole, ...] = ("token", "character", "word")
 _WORD_BOUNDARY = regex.compile(r"(?w)\b")
@@ -76,8 +74,8 @@ def truncation(case: Case) -> str:
             for operation, options in random.sample(ways, some):
                 case.n_inputs += 1
                 call = _Call(operation, n_tokens, options)
-                if _is_wrong(case, text, call):
-                    raise _explained(case, text, call)
+                if (fault := _fault(case, text, call)) is not None:
+                    raise case.smallest_fault(text, partial(_fault_at_a_low_limit, case, call), fault)
         if case.out_of_time:
             break
     return "; ".join(refused)
@@ -103,7 +101,7 @@ def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
 
 def _limits(n_ids: int, random: Random) -> Iterable[int]:
     if n_ids <= _SHORT_IDS:
-        return range(n_ids + 2)
+        return (*range(n_ids + 2), _PAST_31_BITS)
     some = [random.randint(0, min(n_ids, _GREATEST_LIMIT)) for _ in range(_RANDOM_LIMITS)]
     return dict.fromkeys((0, 1, *some, n_ids - 1, n_ids, n_ids + 1))
 
@@ -122,11 +120,6 @@ def _cut_characters(case: Case) -> list[str]:
         if len(texts) >= _N_CUT_CHARACTERS:
             break
     return list(texts)
-
-
-def _is_wrong(case: Case, text: str, call: _Call) -> bool:
-    expected = _expected(case, text, call)
-    return not isinstance(expected, Refusal) and call.made(case, text) != expected
 
 
 # --- what is right -------------------------------------------------------------------------------------------------
@@ -172,29 +165,27 @@ def _n_ids(case: Case, text: str) -> float:
 # --- what is wrong -------------------------------------------------------------------------------------------------
 
 
-def _explained(case: Case, text: str, call: _Call) -> Fault:
-    """Return the fault with the smallest text found, at the lowest limit tried."""
-    limits = sorted({*range(min(_LOWEST, call.n_tokens)), call.n_tokens})
-
-    def wrong(candidate: str) -> _Call | None:
-        if case.client.ids(candidate) != case.reference.ids(candidate):
-            return None
-        calls = (call._replace(n_tokens=n_tokens) for n_tokens in limits)
-        return next((lower for lower in calls if _is_wrong(case, candidate, lower)), None)
-
-    if wrong(text):
-        text = smallest_text(text, lambda candidate: wrong(candidate) is not None, Budget(_TRIALS, _SHRINK_SECONDS))
-        call = wrong(text) or call
-    expected, got = _expected(case, text, call), call.made(case, text)
+def _fault(case: Case, text: str, call: _Call) -> Fault | None:
+    """Return the fault of one call, or None; texts with other ids than the reference's are left to the check of ids."""
+    expected = _expected(case, text, call)
+    if isinstance(expected, Refusal) or (got := call.made(case, text)) == expected:
+        return None
+    if case.client.ids(text) != case.reference.ids(text):
+        return None
     shown = [expression(answer) if isinstance(answer, str) else str(answer) for answer in (expected, got)]
     reason = f"{call} {_difference(case, text, call, expected, got)}"
     return Fault("truncation", reason, text=text, expected=shown[0], got=shown[1])
 
 
+def _fault_at_a_low_limit(case: Case, call: _Call, text: str) -> Fault | None:
+    """Return the fault at the lowest limit tried."""
+    limits = sorted({*range(min(_LOWEST, call.n_tokens)), call.n_tokens})
+    faults = (_fault(case, text, call._replace(n_tokens=n_tokens)) for n_tokens in limits)
+    return next(filter(None, faults), None)
+
+
 def _difference(case: Case, text: str, call: _Call, expected: Any, got: Any) -> str:
     n_ids = f"{_n_ids(case, text)} ids"
-    if got == expected:
-        return "was answered differently before"
     if isinstance(got, Refusal):
         return f"is refused: {got}"
     if not isinstance(got, str):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from random import Random
 
 from harness.conform.case import Case
-from harness.conform.reference import Answer, Refusal
+from harness.conform.checks.batches import compare
 from harness.conform.verdicts import Fault, NotAsked
 from harness.generators import texts as material
 from harness.generators.bulk import pairs_of_parts
@@ -33,7 +34,9 @@ def many_texts(case: Case) -> str:
     deadline = min(case.deadline, began + SECONDS)
     n_batches = 0
     case.client.fresh()
+    first: list[str] = []
     for texts in _batches(case):
+        first = first or texts
         expected = [case.reference.encode(text) for text in texts]
         asked_at = time.monotonic()
         got = list(case.client.ids_of_all(texts))
@@ -52,10 +55,17 @@ def many_texts(case: Case) -> str:
         now = time.monotonic()
         if case.client.offers("encode_batch") and batch_seconds <= _SHARE_OF_BATCHES * (now - began):
             n_batches += 1
-            _in_one_batch(case, texts, got)
+            encoded = {text: ids for text, ids in zip(texts, got, strict=True) if isinstance(ids, list)}
+            compare(case, "batch", partial(case.client.ask, "encode_batch"), [list(encoded)], encoded)
+            case.n_inputs -= len(encoded)  # counted already
             batch_seconds += time.monotonic() - now
         if time.monotonic() > deadline:
             break
+    again = first[: _A_BATCH // 10]
+    expected = [case.reference.encode(text) for text in again]
+    for text, wanted, answer in zip(again, expected, case.client.ids_of_all(again), strict=True):
+        if answer != wanted and case.agrees(text, answer) == "wrong":
+            raise case.explain(text, answer, case.agrees)
     remark = f"{case.n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if case.n_inputs < N_TEXTS else ""
     if case.n_inputs < LEAST_TEXTS:
         raise NotAsked(f"too slow: {remark}")
@@ -99,16 +109,3 @@ def _batches(case: Case) -> Iterator[list[str]]:
         made += len(texts)
         yield texts
         size = _A_BATCH if case.affordable(40 * _A_BATCH) else size
-
-
-def _in_one_batch(case: Case, texts: Sequence[str], alone: Sequence[Answer]) -> None:
-    """Raise a fault if the same texts in one batch get other ids."""
-    encoded = {text: ids for text, ids in zip(texts, alone, strict=True) if isinstance(ids, list)}
-    got = case.client.ask("encode_batch", texts=list(encoded))
-    where = f"a batch of {len(encoded):,} texts:"
-    if isinstance(got, Refusal) or len(got) != len(encoded):
-        raise Fault("batch", f"{where} {got if isinstance(got, Refusal) else f'{len(got):,} answers'}")
-    for at, ((text, ids), other) in enumerate(zip(encoded.items(), got, strict=True)):
-        if ids != other:
-            reason = f"{where} from text {at:,} on, other ids than alone"
-            raise Fault("batch", reason, text=text, expected=ids, got=other)

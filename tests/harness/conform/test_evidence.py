@@ -55,8 +55,7 @@ def test_calls_without_an_answer_and_growth_are_one_fault() -> None:
 
 
 def test_nothing_passes_without_a_case(planted: ModuleType, conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.conform.checks.offsets.texts_for", lambda case: [])
-    monkeypatch.setattr("harness.conform.checks.offsets.past_64k", lambda case: [])
+    monkeypatch.setattr("harness.conform.checks.offsets._texts", lambda case: [])
 
     class Offsets(planted.Right):
         def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
@@ -148,7 +147,7 @@ def test_every_id_is_asked_for_where_no_token_is_a_line_end(planted: ModuleType)
 
     class ByTable(Reference):
         def __init__(self) -> None:
-            self.model = SimpleNamespace(id_by_token={}, whole_token_ids={})
+            self.model = SimpleNamespace(id_by_token={}, whole_token_ids={}, vocab_size=len(tokens))
             self.bytes_by_id = dict(enumerate(tokens))
 
     found = pytest.raises(Fault, match="the id 1500 decodes to")

@@ -19,8 +19,8 @@ FOUND = {
     "OverlapsByTokens": "after append the ids are not those of the text",
     "CutsAfterTheLastSpace": "after append the ids are not those of the text",
     "CutsBeforeTheLastSpace": "after append the ids are not those of the text",
-    "AllIsStable": "ids are called stable, which",
-    "AllButOneIsStable": "ids are called stable, which",
+    "AllIsStable": "ids are called stable, but appending",
+    "AllButOneIsStable": "ids are called stable, but appending",
     "CopiesShareIds": "on a copy the ids are not those of the text",
     "EditsBytes": "after replace the ids are not those of the text",
 }
@@ -67,5 +67,5 @@ def test_what_follows_no_text_is_not_offered_or_not_asked(planted: ModuleType, c
 
     (verdict,) = conform(Other, "incremental").verdicts
     assert verdict.status == "not asked"
-    assert "it follows no text: AttributeError" in verdict.reason
+    assert "its incremental() cannot be used: AttributeError" in verdict.reason
     assert conform(planted.Right, "incremental").verdicts[0].status == "not offered"
