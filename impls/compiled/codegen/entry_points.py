@@ -6,6 +6,8 @@ There are two, so that the first id does not wait for kernels it does not need. 
 from __future__ import annotations
 
 PREFIX = "bpebench_"
+REGIONS_SYMBOL = "bpebench_regions"
+"""The table of the checked build, which `build.regions` makes."""
 PLAIN = {
     "encode": ("lookup.encode", 5),
     "encode_pieces": ("lookup.encode", 6),

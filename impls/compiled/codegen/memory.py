@@ -18,12 +18,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from impls.compiled.codegen.entry_points import REGIONS_SYMBOL
 from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.typed_memory import Record
 
 CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
-REGIONS_SYMBOL = "bpebench_regions"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 R = TypeVar("R", bound=Record)

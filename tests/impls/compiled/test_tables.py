@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,6 @@ def test_tables_are_read_from_the_cache_and_made_anew_where_they_are_damaged(
         assert path.read_bytes() == content
 
 
-def test_the_object_file_is_named_by_numbas_version() -> None:
-    import numba
-
-    assert numba.__version__ in build._numba_version()
+@pytest.mark.parametrize("package", ["numba", "llvmlite"])
+def test_the_object_file_is_named_by_the_versions_of_what_compiles_it(package: str) -> None:
+    assert import_module(package).__version__ in build._release(package)
