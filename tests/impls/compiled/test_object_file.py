@@ -268,15 +268,21 @@ def test_kernels_loaded_by_llvm_and_without_it_are_the_same(monkeypatch: pytest.
     native.encode  # noqa: B018 - compiles them where need be
     image = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-encoding.o")
     assert image is not None
-    names = [PREFIX + name for name in ("split", "decode", "encode_to_list")]
-    begun = [loading.load(image.tobytes(), names, {})]
-    monkeypatch.setattr(loading, "_place", lambda image, known: None)
-    begun.append(loading.load(image.tobytes(), names, {}))
-    for name in names:
-        first, second = (ctypes.string_at(found[name], 16) for found in begun)
-        assert begun[0][name] != begun[1][name]
-        assert first == second
-        assert any(first)
+    blob, starts = np.frombuffer(b"abbcaab" + bytes(64), np.uint8), np.array([0, 1, 2, 4, 7], np.int64)
+    tokens = np.arange(4, dtype=np.int32)
+    name, found = PREFIX + "index_tokens", []
+    for without_llvm in (True, False):
+        if not without_llvm:
+            monkeypatch.setattr(loading, "_place", lambda image, known: None)
+        place = loading.load(image.tobytes(), [name], {})[name]
+        table = np.full(16, -1, np.int32)
+        ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)(place)(
+            blob.ctypes.data, starts.ctypes.data, tokens.ctypes.data, 4, table.ctypes.data, 60
+        )
+        found.append((place, table.tolist()))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
+    assert sorted(found[0][1])[-4:] == [0, 1, 2, 3]
 
 
 @pytest.mark.skipif(sys.platform != "linux" or platform.machine() != "x86_64", reason="LLVM loads them elsewhere")
