@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import mmap
-import weakref
 
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import address, declare, forget, native
-from impls.compiled.cpython.numpy_api import NumpyApi
-from impls.compiled.cpython.str_layout import StrLayout
-from impls.compiled.model_tables import ModelTables
+from impls.compiled.codegen.native import native
+from impls.compiled.cpython.builtins import Insides
+from impls.compiled.model_tables import HELD, NUMBERS, ModelTables
 from impls.compiled.pages import aligned_zeros, growing_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import SplitContext, Splitting
@@ -37,69 +34,51 @@ _KEY_MASKS = np.frombuffer(
     np.int64,
 )
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
-_LEAST_WHOLE_BITS = 2
+
+
+def token_table(data: np.ndarray, starts: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the hash table (int32) of tokens by their bytes that `merge/derive` reads, and the shift of a hash.
+
+    The bytes of token i of `data` begin at `starts[i]`; `tokens` are those to index.
+    """
+    bits = max(2, (2 * len(tokens)).bit_length())
+    table = np.full(1 << bits, -1, np.int32)
+    native.index_tokens(data, starts, tokens.astype(np.int32), len(tokens), table, 64 - bits)
+    return table, 64 - bits
 
 
 class Context(SplitContext):
     """Caches and buffers of one thread. Not safe for two threads at once: see `impls.compiled.threads.pool`."""
 
     def __init__(self, tables: ModelTables, splitting: Splitting | None) -> None:
-        self.tables = tables
         super().__init__(splitting)
-        self._whole()
-        native.load_vocabulary(self.address)
-
-    def _prepare(self) -> None:
-        self._merging()
-        self._cache()
-        self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
-        self["out_limit"] = _OUT_IDS
-        self["int_type"] = id(int)
-        self._decoding()
-
-    def _merging(self) -> None:
-        tables = self.tables
-        self.hold("pairs", tables.pairs)
-        self.hold("buckets", tables.buckets)
-        self.hold("handles", tables.handles)
-        self.hold("first_round", tables.first_round)
-        self.hold("byte_symbols", tables.byte_symbols)
-        self["monotone"] = int(tables.monotone)
-        self.hold("characters", tables.characters)
-        if len(tables.spelling_pages):
-            self.hold("spelling_pages", tables.spelling_pages)
-            self.hold("character_symbols", tables.character_symbols)
-            if len(tables.last_symbols):
-                self.hold("last_symbols", tables.last_symbols)
-            self["unknown_symbol"] = int(tables.numbers[2])
-            self["fuses_unknown"] = int(tables.numbers[3])
-            self["first_is_other"] = int(tables.numbers[4])
+        self.tables = tables
+        for name in HELD:
+            if len(array := getattr(tables, name)):
+                self.hold(name, array)
+        for name, number in zip(NUMBERS, tables.numbers.tolist(), strict=True):
+            self[name] = number
+        self["n_cache_tokens"], self["n_cache_rows"] = len(tables.cache_tokens), len(tables.cache_rows)
+        self["n_ids"] = len(tables.token_starts) - 1
         if len(tables.joins):
-            self.hold("joins", tables.joins)
-            self.hold("lone", tables.lone_characters)
-            self.hold("character_pairs", tables.character_pairs)
-            self["character_pairs_shift"] = 66 - len(tables.character_pairs).bit_length()
             self.hold("segments", aligned_zeros(layout.SEGMENTS_BYTES))
-        if len(tables.ids):
-            self.hold("ids", tables.ids)
-        self["n_symbols"] = tables.n_symbols
         self.hold("heads", np.full(tables.n_symbols, -1, np.int32))
         self.hold("latest", np.zeros(tables.n_symbols, np.int32))
         self.hold("head_bits", np.zeros((tables.n_symbols + 63) // 64, np.int64))
         self.hold("small_scratch", aligned_zeros(2048))
+        self._caches()
+        self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
+        self["out_limit"] = _OUT_IDS
+        self._whole()
+        native.load_vocabulary(self.address)
 
-    def _cache(self) -> None:
-        tokens, rows = self.tables.row_tokens, self.tables.rows
-        n_entries = len(tokens) + len(rows)
+    def _caches(self) -> None:
+        n_entries = self["n_cache_tokens"] + self["n_cache_rows"]
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
         self._table("pieces", 32, bits, max(bits, _MOST_CACHE_BITS))
         self._table("medium", 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
         self._table("long", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
-        self.hold("cache_tokens", tokens)
-        self["n_cache_tokens"] = len(tokens)
-        self.hold("cache_rows", rows)
-        self["n_cache_rows"] = len(rows)
         self.hold("arena", growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
         self["arena_limit"] = _ARENA_IDS
         self.hold("long_store", growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
@@ -118,73 +97,37 @@ class Context(SplitContext):
         self[f"{table}.limit"] = (3 << bits) // 4
         self[f"{table}.least_shift"] = 64 - most_bits
 
-    def _decoding(self) -> None:
-        self.hold("token_bytes", self.tables.blob)
-        self.hold("token_starts", self.tables.starts)
-        self["n_ids"] = len(self.tables.starts) - 1
-        self.hold("replace", _REPLACE)
-        # None is never deallocated, so its address (`id` in CPython) stays valid.
-        self["nothing"] = id(None)
-
     def _whole(self) -> None:
-        whole, starts = self.tables.whole.tolist(), self.tables.starts
-        if not whole:
-            return
-        bits = max(_LEAST_WHOLE_BITS, (2 * len(whole)).bit_length())
-        table = aligned_zeros(32 << bits)
-        self.hold("whole", table)
-        self["whole_shift"] = 64 - bits
-        if is_checked():
-            number = declare(table)
-            weakref.finalize(self, forget, number)
-        blob = address(self.tables.blob)
-        for token in whole:
-            start, end = int(starts[token]), int(starts[token + 1])
-            end = -1 - end if end < 0 else end
-            native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
+        """Hold the hash table of whole pieces."""
+        whole = self.tables.whole_tokens
+        if len(whole):
+            table, self["whole_shift"] = token_table(self.tables.token_bytes, self.tables.token_starts, whole)
+            self.hold("whole", table)
 
-    def search_for(self, specials: SpecialTokenTable) -> None:
-        """Give the kernels the special tokens to search for."""
-        table, n_rows = specials
-        if is_checked():
-            weakref.finalize(self, forget, declare(table))
-        self.hold("specials", table)
-        self["n_specials"] = n_rows
+    def reach_python(
+        self, found: Insides, integers: np.ndarray, specials: SpecialTokenTable, cuts: np.ndarray | None
+    ) -> None:
+        """Let kernels read and make Python's objects.
 
-    def make_arrays(self, api: NumpyApi) -> None:
-        """Let the boundary make NumPy arrays."""
-        self["new_array"] = api.empty
-        self["array_data"] = api.get_pointer
-        self["array_kind"] = api.dtype
-        self["resize"] = api.resize
-        self["shape"] = self.address_of("size")
-        self["n_dimensions"] = 1
-
-    def read_strings(self, strings: StrLayout) -> None:
-        """Let the boundary read the characters of strings in place."""
-        self["str_type"] = id(str)
-        self["str_state"] = strings.state
-        self["str_shift"] = strings.shift
-        self["str_utf8"] = strings.utf8
-        self["str_data"] = strings.data
-        text = growing_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES)
-        if is_checked():
-            weakref.finalize(self, forget, declare(text))
-        self.hold("text", text)
-        self["text_limit"] = _TEXT_BYTES
-
-    def encode_in_parts(self, cuts: np.ndarray) -> None:
-        """Let the boundary encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
-        self.hold("cuts", cuts)
-        if is_checked():
-            weakref.finalize(self, forget, declare(cuts))
-
-    def share_integers(self, integers: np.ndarray, list_items: int) -> None:
-        """Give the boundary the table of int objects, see `builtins`, and the offset of a list's items."""
+        `integers` is the table of int objects, see `builtins`; `specials` what kernels search a text for; `cuts` says
+        where long texts may be cut, int64 by class, see `layout.CUTS`.
+        """
+        # None and types live as long as the interpreter, so their addresses (`id` in CPython) stay valid.
+        self["nothing"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
+        self.hold("replace", _REPLACE)
         self.hold("integers", integers)
-        self["list_items"] = list_items
-        if is_checked():
-            weakref.finalize(self, forget, declare(integers))
+        self["list_items"] = found.list_items
+        arrays, strings = found.arrays, found.strings
+        self["new_array"], self["array_data"], self["array_kind"] = arrays.empty, arrays.get_pointer, arrays.dtype
+        self["resize"], self["shape"], self["n_dimensions"] = arrays.resize, self.address_of("size"), 1
+        self["str_state"], self["str_shift"] = strings.state, strings.shift
+        self["str_utf8"], self["str_data"] = strings.utf8, strings.data
+        self.hold("text", growing_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES))
+        self["text_limit"] = _TEXT_BYTES
+        table, self["n_specials"] = specials
+        self.hold("specials", table)
+        if cuts is not None:
+            self.hold("cuts", cuts)
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs now, so that no call waits for its pages."""
@@ -206,28 +149,23 @@ class Context(SplitContext):
         """Return the ids (int32) of the tokens whose bytes merge into something else."""
         n_tokens = len(starts) - 1
         found = np.empty(n_tokens, np.int32)
-        with native.reachable(data, starts, found):
-            n_found = native.find_whole(self.address, address(data), address(starts), n_tokens, address(found))
+        n_found = native.find_whole(self.address, data, starts, n_tokens, found)
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
         """Build the table CHARACTERS, int64 of shape (65536,)."""
         table = np.empty(1 << 16, np.int64)
-        with native.reachable(lowest_as_right, lowest_as_left, table):
-            native.build_characters(self.address, address(lowest_as_right), address(lowest_as_left), address(table))
+        native.build_characters(self.address, lowest_as_right, lowest_as_left, table)
         return table
 
     def lone_characters(self) -> np.ndarray | None:
         """Return the ids of each character alone, and zeros, int64 of shape (65536, 2); None where they do not fit."""
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
-        with native.reachable(table, scratch):
-            fit = native.build_character_ids(self.address, address(table), address(scratch))
-        return table if fit else None
+        return table if native.build_character_ids(self.address, table, scratch) else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the cache entries of the vocabulary, int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
         rows = np.empty((n_tokens + 1, 4), np.int64)
-        with native.reachable(data, starts, rows):
-            n_rows = native.fill_rows(self.address, address(data), address(starts), n_tokens, address(rows))
+        n_rows = native.fill_rows(self.address, data, starts, n_tokens, rows)
         return rows[:n_rows].copy()

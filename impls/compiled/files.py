@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from impls.core.errors import InvalidFile
 
 STEP_BYTES = 1 << 24
 """Text that is encoded at once, approximately; a step ends where the pattern certainly cuts."""
-_NPY_HEADER_BYTES = 128
 
 
 def encode_file(
@@ -42,7 +42,7 @@ def encode_file(
         temporary = Path(out.name)
         try:
             if target.suffix == ".npy":
-                out.write(bytes(_NPY_HEADER_BYTES))
+                _write_npy_header(out, kind, 0)
             for start, data in _steps(source, total, cut):
                 try:
                     text = data.decode()
@@ -55,7 +55,7 @@ def encode_file(
                     progress(done, total)
             if target.suffix == ".npy":
                 out.seek(0)
-                out.write(_npy_header(n_ids, kind))
+                _write_npy_header(out, kind, n_ids)
         except BaseException:
             out.close()
             temporary.unlink(missing_ok=True)
@@ -86,11 +86,10 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
             start += end
 
 
-def _npy_header(n_ids: int, kind: np.dtype[np.unsignedinteger]) -> bytes:
-    """Return a header of .npy version 1.0, padded to a fixed size so that it can be written last."""
-    header = f"{{'descr': '{kind.newbyteorder('<').str}', 'fortran_order': False, 'shape': ({n_ids},), }}"
-    size = _NPY_HEADER_BYTES - 10
-    return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + header.ljust(size - 1).encode() + b"\n"
+def _write_npy_header(out: IO[bytes], kind: np.dtype[np.unsignedinteger], n_ids: int) -> None:
+    """Write a header of .npy version 1.0; NumPy pads it, so that it is as long for any number."""
+    header = {"descr": kind.newbyteorder("<").str, "fortran_order": False, "shape": (n_ids,)}
+    np.lib.format.write_array_header_1_0(out, header)
 
 
 def last_safe_cut(data: bytes) -> int:

@@ -21,8 +21,8 @@ MULTIPLIER_AT = FILTER_AT + 16
 
 BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
-SHORT_BYTES = 1000
-"""Texts of up to so many bytes are first copied into a padded buffer, so that wide loads may pass their end."""
+TAIL_BYTES = 2 * BLOCK_BYTES
+"""The last so many bytes of a text are copied into a padded buffer, so that wide loads may pass its end."""
 PART_CHARACTERS = 1 << 16
 """Long texts are encoded in parts of about so many characters."""
 PAD_BYTES = 128
@@ -92,14 +92,12 @@ class ContextRecord(Record):
     monotone: i64  # 1 where every merge ranks after those that make its parts
     joins: i64  # bitmap of `merge/segments`, or 0: pieces are not cut into segments
     lone: i64  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
-    character_pairs: i64  # two int64 by hash: two characters << 21 | the token they are; no further ones
-    character_pairs_shift: i64
     ids: i64  # int32 by symbol, or 0 where a symbol is its id
     n_symbols: i64
     whole: i64  # hash table of whole pieces that merging does not make one token, or 0
     whole_shift: i64
     small_scratch: i64  # 2 KB: symbols and ranks of a small merge, what its first round makes
-    readable_end: i64  # end of the readable bytes of the text the pieces are in, or 0: unknown
+    readable_end: i64  # end of the readable bytes of the text the pieces are in
     heads: i64  # int32 by symbol: first place in the queue of a rank, or -1
     latest: i64  # int32 by symbol: the place that was queued last, of whatever piece
     head_bits: i64  # one bit by symbol: the queue may hold something
@@ -138,7 +136,7 @@ class ContextRecord(Record):
     nothing: i64  # address of None
     replace: i64  # address of the C string "replace"
     size: i64  # what PyUnicode_AsUTF8AndSize writes
-    new_array: i64  # address of PyArray_Empty, or 0: kernels make no arrays
+    new_array: i64  # address of PyArray_Empty
     array_data: i64  # address of PyArray_GetPtr
     array_kind: i64  # address of the dtype uint32
     origin: i64  # 0, the index of an array's first element
@@ -146,14 +144,14 @@ class ContextRecord(Record):
     shape: i64  # what it reads the new shape from: the address of SIZE,
     n_dimensions: i64  # and 1
     str_type: i64  # address of str
-    str_state: i64  # offset of the state word of a str, or 0: see `str_layout`
+    str_state: i64  # offset of the state word of a str, see `str_layout`
     str_shift: i64
     str_utf8: i64
     str_data: i64
     text: i64  # UTF-8 of one text
     text_limit: i64
     large_text: i64  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
-    list_items: i64  # offset, in a list object, of the address of its items, or 0: set them by calls
+    list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of int
     cuts: i64  # int64 by class: classes before which the pattern always cuts after it, or 0: see `cpython/texts`
@@ -202,7 +200,7 @@ LONGER_AT = RECORDS_AT + RECORDS_BYTES  # a bit a piece: it has 16 bytes or more
 LISTED_AT = LONGER_AT + MOST_BOUNDS // 8  # int64: how many slots of long pieces follow
 MOST_LISTED = 47
 BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
-WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
+WORK_BYTES = BUFFER_AT + TAIL_BYTES + 2 * PAD_BYTES
 
 # The table SPECIALS: a row of four int64 per prefix: its offset in the table, its size, the offset of its suffixes and
 # their number; two int64 per suffix: its offset from the first suffix row, and its size
@@ -210,12 +208,10 @@ SPECIAL_ROW_BYTES = 32
 SUFFIX_BYTES = 16
 
 # Working space of `merge/segments`, by offset from SEGMENTS, for as many characters at a time as a word has bits, less
-# two: the offset of each, and of their end; the code point of each, or 0 (int32); the ids of each alone, or of two that
-# are one token (int64); a row for every other segment
+# two: the offset of each, and of their end (int32); the ids of each alone (int64); a row for every other segment
 MOST_CHARACTERS = 62
 PLACES_AT = 0
-CODES_AT = 4 * (MOST_CHARACTERS + 2)
-ALONE_AT = 2 * CODES_AT
+ALONE_AT = 4 * (MOST_CHARACTERS + 2)
 ROWS_AT = ALONE_AT + 8 * MOST_CHARACTERS
 ROW_BYTES = 40  # address, bytes, key (two words), slot
 SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)

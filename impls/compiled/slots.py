@@ -37,7 +37,7 @@ class Slots:
 
     def hold(self, field: str, array: np.ndarray) -> None:
         """Have a field point at an array, in place of what it pointed at."""
-        self._held[field] = array
+        self.keep(field, array)
         self[field] = address(array)
 
     def held(self, field: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import native
 from impls.compiled.cpython import plain
 from impls.compiled.layout import PAD_BYTES
 from impls.compiled.threads.pool import CallContext
@@ -24,28 +24,26 @@ def stage_seconds(call_context: CallContext, text: str, split: Split | None) -> 
     """
     context = call_context.context
     started = perf_counter()
-    data = np.frombuffer(text.encode(), np.uint8)
+    data, n_bytes = plain.padded_utf8(text)
     utf8 = perf_counter() - started
-    out = np.zeros(len(data) + PAD_BYTES // 4, np.uint32)
-    ends = np.zeros(len(data) + PAD_BYTES // 4, np.int32)
-    with native.reachable(data, out, ends):
+    out = np.zeros(n_bytes + PAD_BYTES // 4, np.uint32)
+    ends = np.zeros(n_bytes + PAD_BYTES // 4, np.int32)
+    if split is None:
+        splitting, n_pieces = _timed(lambda: native.split(context.address, data, n_bytes, ends))
+        inside = splitting
+    else:
+        splitting, n_pieces = _timed(lambda: _split_outside(text, split, ends))
+        inside = 0.0
+
+    def encode() -> int:
         if split is None:
-            splitting, n_pieces = _timed(lambda: native.split(context.address, address(data), len(data), address(ends)))
-            inside = splitting
-        else:
-            splitting, n_pieces = _timed(lambda: _split_outside(text, split, ends))
-            inside = 0.0
+            return native.encode(context.address, data, n_bytes, out, 1)
+        return native.encode_pieces(context.address, data, n_bytes, ends, n_pieces, out)
 
-        def encode() -> int:
-            if split is None:
-                return native.encode(context.address, address(data), len(data), address(out), 1)
-            arguments = address(data), len(data), address(ends), n_pieces, address(out)
-            return native.encode_pieces(context.address, *arguments)
-
-        plain.checked(n_pieces)
-        context.forget_pieces()
-        cold, n_ids = _timed(encode)
-        warm, _ = _timed(encode)
+    plain.checked(n_pieces)
+    context.forget_pieces()
+    cold, n_ids = _timed(encode)
+    warm, _ = _timed(encode)
     output, _ = _timed(lambda: len(out[: plain.checked(n_ids)].tolist()))
     if call_context.builtins is not None and split is None:
         encode_to_list = call_context.builtins.encode_to_list

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked, source_digest
-from impls.compiled.codegen.native import address, native
-from impls.compiled.context import Context
+from impls.compiled.codegen.native import native
+from impls.compiled.context import Context, token_table
 from impls.compiled.cpython.arrays import packed, unpacked
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
-from impls.compiled.merge.joins import joins_of, pairs_of
+from impls.compiled.merge.joins import joins_of
 from impls.compiled.merge.pair_rows import pair_rows
 from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.compiled.model_tables import ModelTables
@@ -22,7 +21,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.core.model import Model
 from impls.core.model.derivations import middle_of
 
-_FORMAT = 8
+_FORMAT = 9
 _TINY = 1 << 12
 _DECODED_IDS = 1 << 20
 
@@ -59,39 +58,27 @@ def build_tables(model: Model) -> ModelTables:
     else:
         symbols = from_merges(model)
     rows = pair_rows(symbols.merges, symbols.n_symbols)
-    merging: dict[str, Any] = {
-        "pairs": rows.pairs,
-        "buckets": rows.buckets,
-        "handles": rows.handles,
-        "first_round": _first_round(symbols, data, starts),
-        "characters": np.full(1 << 16, -1, np.int64),
-        "byte_symbols": symbols.byte_symbols,
-        "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
-        "spelling_pages": spelling.pages,
-        "character_symbols": spelling.symbols,
-        "last_symbols": spelling.last_symbols,
-        "numbers": np.array(
-            [
-                symbols.n_symbols,
-                symbols.monotone,
-                spelling.unknown,
-                spelling.fuses_unknown,
-                model.continuing_prefix is not None,
-            ],
-            np.int64,
-        ),
-    }
     decoded, decoded_starts = _decoding(model)
+    numbers = [symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown]
     bare = ModelTables(
-        **merging,
-        blob=decoded,
-        starts=decoded_starts,
-        whole=np.zeros(0, np.int32),
-        row_tokens=np.zeros(0, np.int32),
-        rows=np.zeros((0, 4), np.int64),
+        pairs=rows.pairs,
+        buckets=rows.buckets,
+        handles=rows.handles,
+        first_round=_first_round(symbols, data, starts),
+        characters=np.full(1 << 16, -1, np.int64),
+        byte_symbols=symbols.byte_symbols,
+        ids=np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
+        spelling_pages=spelling.pages,
+        character_symbols=spelling.symbols,
+        last_symbols=spelling.last_symbols,
+        numbers=np.array([*numbers, model.continuing_prefix is not None], np.int64),
+        token_bytes=decoded,
+        token_starts=decoded_starts,
+        whole_tokens=np.zeros(0, np.int32),
+        cache_tokens=np.zeros(0, np.int32),
+        cache_rows=np.zeros((0, 4), np.int64),
         joins=np.zeros(0, np.uint8),
-        lone_characters=np.zeros((0, 2), np.int64),
-        character_pairs=np.zeros(0, np.int64),
+        lone=np.zeros((0, 2), np.int64),
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
@@ -120,12 +107,7 @@ def token_index(model: Model) -> TokenIndex:
 
 
 def _indexed(data: np.ndarray, starts: np.ndarray) -> TokenIndex:
-    n_tokens = len(starts) - 1
-    bits = max(8, (2 * n_tokens).bit_length())
-    table = np.full(1 << bits, -1, np.int32)
-    with native.reachable(data, starts, table):
-        native.index_tokens(address(data), address(starts), n_tokens, address(table), 64 - bits)
-    return TokenIndex(data, starts, table, 64 - bits)
+    return TokenIndex(data, starts, *token_table(data, starts, np.arange(len(starts) - 1)))
 
 
 def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,17 +116,7 @@ def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarr
     index = _indexed(data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
     scratch = np.empty(2 * LONGEST_DERIVED + 16, np.int32)
-    with native.reachable(data, starts, index.table, lefts, rights, scratch):
-        native.derive(
-            address(data),
-            address(starts),
-            n_tokens,
-            address(index.table),
-            index.shift,
-            address(lefts),
-            address(rights),
-            address(scratch),
-        )
+    native.derive(data, starts, n_tokens, index.table, index.shift, lefts, rights, scratch)
     ids = model.id_by_token
     for i in np.flatnonzero(np.diff(starts) > LONGEST_DERIVED).tolist():
         token = model.tokens[i] or b""
@@ -156,22 +128,28 @@ def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarr
 
 
 def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone."""
-    nothing = NONE | NONE << SYMBOL_BITS | NONE << (2 * SYMBOL_BITS)
-    table = np.full(65536, nothing, np.int64)
-    if not symbols.monotone:
-        return table
-    ids = np.arange(symbols.n_symbols) if symbols.ids is None else symbols.ids
-    lengths = np.diff(starts)[ids]
-    first = np.where(lengths > 0, data[starts[ids]], 0)
-    last = np.where(lengths > 0, data[np.maximum(starts[ids + 1] - 1, 0)], 0)
-    ends = np.ascontiguousarray(np.stack((first, last), axis=1).astype(np.int32))
-    byte_of = np.full(symbols.n_symbols, -1, np.int32)
-    byte_of[symbols.byte_symbols] = np.arange(256)
-    with native.reachable(symbols.merges, ends, byte_of, table):
-        native.build_first_round(
-            address(symbols.merges), len(symbols.merges), address(ends), address(byte_of), address(table)
-        )
+    """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone.
+
+    By first byte | second << 8 the rank of their merge, and of the lowest merge of the first (the second) byte with a
+    symbol that begins (ends) with the other.
+    """
+    ranks = np.full((3, 1 << 16), NONE, np.int64)
+    if symbols.monotone:
+        ids = np.arange(symbols.n_symbols) if symbols.ids is None else symbols.ids
+        first, last = (data[places].astype(int)[ids] for places in (starts[:-1], starts[1:] - 1))
+        byte_of = np.full(symbols.n_symbols, -1)
+        byte_of[symbols.byte_symbols] = np.arange(256)
+        made = symbols.merges & NONE
+        right, left = (symbols.merges >> SYMBOL_BITS) & NONE, symbols.merges >> (2 * SYMBOL_BITS)
+        of_left, of_right = byte_of[left] >= 0, byte_of[right] >= 0
+        of_both = of_left & of_right
+        for field, those, first_bytes, second_bytes in (
+            (0, of_both, byte_of[left], byte_of[right]),
+            (1, of_left, byte_of[left], first[right]),
+            (2, of_right, last[left], byte_of[right]),
+        ):
+            np.minimum.at(ranks[field], (first_bytes + 256 * second_bytes)[those], made[those])
+    table: np.ndarray = ranks[0] | ranks[1] << SYMBOL_BITS | ranks[2] << (2 * SYMBOL_BITS)
     return table
 
 
@@ -204,30 +182,30 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
         whole = context.tokens_merging_does_not_make(data, starts)
         if len(whole):
-            bare = replace(bare, whole=whole)
+            bare = replace(bare, whole_tokens=whole)
             context = Context(bare, None)
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
-    if model.alphabet == "bytes" and not len(bare.whole):
+    if model.alphabet == "bytes" and not len(bare.whole_tokens):
         # A segment is looked up as a piece is, which would give the id of a whole piece to a part of another.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
-            bare = replace(bare, joins=joins, lone_characters=lone, character_pairs=pairs_of(rows))
-    return replace(bare, row_tokens=rows[plain, 2].astype(np.int32), rows=np.ascontiguousarray(rows[~plain]))
+            bare = replace(bare, joins=joins, lone=lone)
+    return replace(bare, cache_tokens=rows[plain, 2].astype(np.int32), cache_rows=np.ascontiguousarray(rows[~plain]))
 
 
 def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
-    """Return whether each cache entry says no more than that a token's bytes in `blob` have its id."""
+    """Return whether each cache entry says no more than that a token's bytes have its id."""
     ids = rows[:, 2]
-    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.starts) - 1)
+    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.token_starts) - 1)
     ids = np.where(plain, ids, 0)
-    begin, end = tables.starts[ids], tables.starts[ids + 1]
+    begin, end = tables.token_starts[ids], tables.token_starts[ids + 1]
     lengths = np.where(end < 0, -1 - end, end) - begin
     keys = rows[:, :2].copy().view(np.uint8)
     plain &= (begin >= 0) & (lengths == keys[:, 15])
     begin = np.where(plain, begin, 0)
     for at in range(15):
-        byte = np.where(at < lengths, tables.blob[np.minimum(begin + at, len(tables.blob) - 1)], 0)
+        byte = np.where(at < lengths, tables.token_bytes[np.minimum(begin + at, len(tables.token_bytes) - 1)], 0)
         plain &= keys[:, at] == byte
     return plain

@@ -14,19 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from time import perf_counter_ns
 
 TEXT_BYTES = 1_000_000
 FEW, MORE = 2, 22
 """Passes over the text; what else a process does differs by some million instructions."""
 WAYS = ("encode_array", "encode")
-KNOWN_PROCESSOR = """
-import llvmlite.binding as llvm
-llvm.get_host_cpu_name = lambda: "haswell"
-llvm.get_host_cpu_features = llvm.FeatureMap
-"""
+KNOWN_PROCESSOR = {"BPEBENCH_COMPILED_CPU": "haswell"} if platform.machine() == "x86_64" else {}
 
 
 def encode_repeatedly(model: str, corpus: str, way: str, passes: int) -> None:
@@ -44,10 +38,10 @@ def encode_repeatedly(model: str, corpus: str, way: str, passes: int) -> None:
     print(len(text.encode()), len(ids), min(taken))
 
 
-def counted(folder: Path, model: str, corpus: str, way: str, passes: int) -> tuple[int, int, int, int]:
+def counted(model: str, corpus: str, way: str, passes: int) -> tuple[int, int, int, int]:
     """Instructions of a whole process that encodes so many times, and what it says without valgrind."""
     child = [sys.executable, "-P", __file__, "--one", model, corpus, way, str(passes)]
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONHASHSEED": "0"}
+    environment = os.environ | KNOWN_PROCESSOR | {"PYTHONHASHSEED": "0"}
     # Without valgrind first, which would take very long to compile the kernels.
     alone = subprocess.run(child, env=environment, check=True, capture_output=True, text=True)
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *child]
@@ -63,20 +57,16 @@ def main(model: str, corpora: list[str]) -> None:
     """Prints a line for each corpus and way of encoding."""
     if shutil.which("valgrind") is None:
         sys.exit("valgrind is not installed")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if platform.machine() == "x86_64":
-            (folder / "sitecustomize.py").write_text(KNOWN_PROCESSOR)
-        for corpus in corpora:
-            for way in WAYS:
-                few, *_ = counted(folder, model, corpus, way, FEW)
-                more, n_bytes, n_ids, nanoseconds = counted(folder, model, corpus, way, MORE)
-                one = (more - few) / (MORE - FEW)
-                print(
-                    f"{model} {corpus:8} {way:12} {one / n_bytes:.1f} instructions a byte, {one / n_ids:.0f} an id, "
-                    f"in {nanoseconds / n_bytes:.2f} ns a byte: {one / nanoseconds:.1f} a nanosecond",
-                    flush=True,
-                )
+    for corpus in corpora:
+        for way in WAYS:
+            few, *_ = counted(model, corpus, way, FEW)
+            more, n_bytes, n_ids, nanoseconds = counted(model, corpus, way, MORE)
+            one = (more - few) / (MORE - FEW)
+            print(
+                f"{model} {corpus:8} {way:12} {one / n_bytes:.1f} instructions a byte, {one / n_ids:.0f} an id, "
+                f"in {nanoseconds / n_bytes:.2f} ns a byte: {one / nanoseconds:.1f} a nanosecond",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.build import expose_regions, is_checked
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.entries import compiled_entries
 from impls.compiled.codegen.memory import OUTLINED
 from impls.compiled.codegen.sources import collected
@@ -24,7 +24,6 @@ from impls.compiled.codegen.target import target_machine
 
 def compiled_object_file(name: str) -> bytes:
     """Compile the entries of an object file, in which everything else is internal."""
-    expose_regions()
     with collected() as modules:
         entries = compiled_entries(name)
     return image_of(entries, modules)

@@ -1,4 +1,4 @@
-"""The object files of the kernels: compiled by Numba when first needed, kept in the user's cache, loaded by llvmlite.
+"""The object files of the kernels: compiled by Numba when first needed, kept in the user's cache, loaded by `loading`.
 
 The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and of
 the processor's features. A file is written whole, then renamed. Of several processes that start at once one compiles
@@ -24,9 +24,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-import llvmlite
-from llvmlite import binding as llvm
-
 from impls.compiled.codegen import target
 from impls.compiled.codegen.entry_points import (
     FAST_METHODS,
@@ -34,8 +31,10 @@ from impls.compiled.codegen.entry_points import (
     OBJECT_FILES,
     PLAIN,
     PREFIX,
+    REGIONS_SYMBOL,
     object_file_of,
 )
+from impls.compiled.codegen.loading import load
 from impls.compiled.codegen.locks import turn
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
@@ -57,7 +56,6 @@ _NO_KERNELS = (
     "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
-_REGIONS_SYMBOL = "bpebench_regions"
 _PURPOSE = {"encoding": "encoding", "later": "batches and training"}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after it this process compiles too."""
@@ -71,8 +69,8 @@ def is_checked() -> bool:
 @cache
 def source_digest() -> str:
     """Return the SHA-256 (hex) of the sources of the kernels, of what compiles them and of the processor."""
-    features = llvm.FeatureMap(target.features()).flatten()
-    return _digest(_numba_version(), llvmlite.__version__, sys.version, target.cpu(), features, str(is_checked()))
+    compilers = _release("numba"), _release("llvmlite")
+    return _digest(*compilers, sys.version, target.description(), str(is_checked()))
 
 
 def ready_made_name(object_file: str) -> str:
@@ -84,7 +82,7 @@ def _digest(*parts: str) -> str:
     hasher = hashlib.sha256()
     for name, content in _sources():
         hasher.update(f"{name}\0".encode() + content + b"\0")
-    for part in (llvm.get_process_triple(), *parts):
+    for part in (sys.platform, *parts):
         hasher.update(part.encode() + b"\0")
     return hasher.hexdigest()
 
@@ -99,13 +97,16 @@ def _sources() -> Iterator[tuple[str, bytes]]:
         yield name, (_IMPLS / name).read_bytes()
 
 
-def _numba_version() -> str:
-    """Return Numba's version from its own file: package metadata takes 2 ms, importing Numba 300."""
-    found = find_spec("numba")
+def _release(package: str) -> str:
+    """Return the content of the file of Numba, or llvmlite, that holds its version.
+
+    Package metadata takes 2 ms, importing Numba 300.
+    """
+    found = find_spec(package)
     if found is not None and found.origin is not None:
         with contextlib.suppress(OSError):
             return Path(found.origin).with_name("_version.py").read_text("utf-8")
-    return version("numba")
+    return version(package)
 
 
 def kernel_address(name: str) -> int:
@@ -132,17 +133,9 @@ def regions() -> Any:
     return np.zeros(8 + 2 * N_REGIONS, np.int64)
 
 
-def expose_regions() -> None:
-    """Make the checked build's table known to the linker, which needs it before kernels are loaded."""
-    if is_checked():
-        llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
-
-
 _loading = RLock()
 _addresses: dict[str, int] = {}
 """Of every function of the object files that are loaded."""
-_engines: list[Any] = []
-"""Of this process: freed, one would take its functions with it, whose addresses are in use."""
 _background: list[subprocess.Popen[bytes]] = []
 
 
@@ -156,28 +149,15 @@ def _load(object_file: str) -> None:
     names = [name for name in (*PLAIN, *METHODS, *FAST_METHODS) if object_file_of(name) == object_file]
     if names[0] in _addresses:
         return
-    if object_file == "later":
-        llvm.add_symbol(PREFIX + "encode", kernel_address("encode"))
-    expose_regions()
-    engine = engine_of(_image(object_file))
-    _engines.append(engine)
-    found = {name: engine.get_function_address(PREFIX + name) for name in names}
-    if missing := [name for name, address in found.items() if not address]:
+    known = {PREFIX + "encode": kernel_address("encode")} if object_file == "later" else {}
+    if is_checked():
+        known[REGIONS_SYMBOL] = regions().ctypes.data
+    found = load(_image(object_file), [PREFIX + name for name in names], known)
+    if missing := [name for name in names if not found.get(PREFIX + name)]:
         raise RuntimeError(f"the object file of the compiled kernels exports no {', '.join(missing)}")
     # A finalizer that ran meanwhile, in this thread, may have loaded it too: then those functions stay.
     if names[0] not in _addresses:
-        _addresses.update(found)
-
-
-def engine_of(image: bytes) -> Any:
-    """Return a new engine that has loaded the content of an object file."""
-    # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
-    module = llvm.parse_assembly("")
-    engine = llvm.create_mcjit_compiler(module, target.target_machine())
-    engine.remove_module(module)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(image))
-    engine.finalize_object()
-    return engine
+        _addresses.update({name: found[PREFIX + name] for name in names})
 
 
 def _image(object_file: str) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, object_file_of
+from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, REGIONS_SYMBOL, object_file_of
 from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord, EventsRecord
@@ -28,7 +28,8 @@ context_at = record_at(ContextRecord)
 def compiled_entries(object_file: str) -> dict[str, Any]:
     """Return the compiled C callbacks of an object file by exported name; each can show its LLVM code."""
     # Where Numba links each entry as it compiles it, what others call by name must have an address; none is called.
-    llvm.add_symbol(PREFIX + "encode", 1)
+    for name in (PREFIX + "encode", REGIONS_SYMBOL):
+        llvm.add_symbol(name, 1)
     entries = {
         name: _plain(_kernel(module, name), n_arguments) for name, (module, n_arguments) in _of(PLAIN, object_file)
     }

@@ -6,6 +6,8 @@ There are two, so that the first id does not wait for kernels it does not need. 
 from __future__ import annotations
 
 PREFIX = "bpebench_"
+REGIONS_SYMBOL = "bpebench_regions"
+"""The table of the checked build, which `build.regions` makes."""
 PLAIN = {
     "encode": ("lookup.encode", 5),
     "encode_pieces": ("lookup.encode", 6),
@@ -14,14 +16,12 @@ PLAIN = {
     "decode": ("lookup.decode", 4),
     "reset_cache": ("lookup.cache", 1),
     "build_pairs": ("merge.pairs", 6),
-    "build_first_round": ("merge.prepare", 5),
     "fill_rows": ("merge.prepare", 5),
-    "put_whole": ("merge.piece", 5),
     "build_characters": ("merge.characters", 4),
     "build_character_ids": ("merge.segments", 3),
     "load_vocabulary": ("lookup.cache", 1),
     "find_whole": ("merge.prepare", 5),
-    "index_tokens": ("merge.derive", 5),
+    "index_tokens": ("merge.derive", 6),
     "derive": ("merge.derive", 8),
     "encode_with_dropout": ("merge.dropout", 6),
     "merge_rows": ("merge.dropout", 6),

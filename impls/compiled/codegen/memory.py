@@ -18,12 +18,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from impls.compiled.codegen.entry_points import REGIONS_SYMBOL
 from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.typed_memory import Record
 
 CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
-REGIONS_SYMBOL = "bpebench_regions"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 R = TypeVar("R", bound=Record)
@@ -79,25 +79,6 @@ def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -
     exec(f"def operation(typing{', ' if names else ''}{names}): return typed", scope)
     operation: Callable[..., int] = intrinsic(scope["operation"])
     return operation
-
-
-def _load(kind: Any, signed: bool) -> Callable[..., int]:
-    def emit(builder: Any, address: Any) -> Any:
-        value = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
-        if kind is _i64:
-            return value
-        return builder.sext(value, _i64) if signed else builder.zext(value, _i64)
-
-    return operation(1, emit)
-
-
-def _store(kind: Any) -> Callable[..., None]:
-    def emit(builder: Any, address: Any, value: Any) -> None:
-        if kind is not _i64:
-            value = builder.trunc(value, kind)
-        builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
-
-    return procedure(2, emit)
 
 
 def _emit_prefetch(builder: Any, address: Any) -> None:
@@ -204,24 +185,28 @@ def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, _i64.as_pointer())
 
 
-def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
-    found = builder.cmpxchg(_pointer(builder, address), before, after, "seq_cst", "seq_cst")
-    return builder.zext(builder.extract_value(found, 1), _i64)
+def _raw_load(kind: Any, *, signed: bool = False) -> Callable[..., int]:
+    def emit(builder: Any, address: Any) -> Any:
+        value = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
+        if kind is _i64:
+            return value
+        return builder.sext(value, _i64) if signed else builder.zext(value, _i64)
+
+    return operation(1, emit)
 
 
-_raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
-_raw_atomic_store = procedure(
-    2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
-)
-_raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
-"""(address, n): add n; return the value before. Atomic words are int64, 8-byte aligned."""
+def _raw_store(kind: Any) -> Callable[..., None]:
+    def emit(builder: Any, address: Any, value: Any) -> None:
+        if kind is not _i64:
+            value = builder.trunc(value, kind)
+        builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
 
-_raw_atomic_change = operation(3, _emit_change)
-"""(address, before, after): compare and swap; 1 if `before` was there, else 0."""
+    return procedure(2, emit)
 
-_raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
-_raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
-_raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64 = map(_store, (_i8, _i16, _i32, _i64))
+
+peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
+poke_32, poke_64 = map(_raw_store, (_i32, _i64))
+"""Access to memory the interpreter owns, which is not checked against the regions."""
 _regions = operation(0, _emit_regions)
 
 if CHECKED:
@@ -232,51 +217,20 @@ if CHECKED:
         table = _regions()
         entry = table + 64
         for _ in range(N_REGIONS):
-            if _raw_load_i64(entry) <= address and address + n_bytes <= _raw_load_i64(entry + 8):
+            if peek(entry) <= address and address + n_bytes <= peek(entry + 8):
                 return True
             entry += 16
-        _raw_store_64(table, _raw_load_i64(table) + 1)
-        _raw_store_64(table + 8, address)
-        _raw_store_64(table + 16, n_bytes)
+        poke_64(table, peek(table) + 1)
+        poke_64(table + 8, address)
+        poke_64(table + 16, n_bytes)
         return False
 
     @kernel
     def declare_region(number: int, start: int, end: int) -> None:
         """Declare the region `number` (0 to 7 are the kernels' own) to be [start, end)."""
         entry = _regions() + 64 + 16 * number
-        _raw_store_64(entry, start)
-        _raw_store_64(entry + 8, end)
-
-    def _checked_load(raw: Callable[..., int], n_bytes: int) -> Callable[..., int]:
-        return kernel(lambda address: raw(address) if reachable(address, n_bytes) else 0)
-
-    def _checked_store(raw: Callable[..., None], n_bytes: int) -> Callable[..., None]:
-        @kernel
-        def store(address: int, value: int) -> None:
-            if reachable(address, n_bytes):
-                raw(address, value)
-
-        return store
-
-    load_u8, load_u16, load_u32 = (
-        _checked_load(_raw_load_u8, 1),
-        _checked_load(_raw_load_u16, 2),
-        _checked_load(_raw_load_u32, 4),
-    )
-    load_i32, load_i64 = _checked_load(_raw_load_i32, 4), _checked_load(_raw_load_i64, 8)
-    store_8, store_16 = _checked_store(_raw_store_8, 1), _checked_store(_raw_store_16, 2)
-    store_32, store_64 = _checked_store(_raw_store_32, 4), _checked_store(_raw_store_64, 8)
-    atomic_load, atomic_store = _checked_load(_raw_atomic_load, 8), _checked_store(_raw_atomic_store, 8)
-
-    @kernel
-    def atomic_add(address: int, n: int) -> int:
-        """Add to a word that other threads change; return the value before."""
-        return _raw_atomic_add(address, n) if reachable(address, 8) else 0
-
-    @kernel
-    def atomic_change(address: int, before: int, after: int) -> int:
-        """Store `after` if the word is `before`; return 1 if it was, else 0."""
-        return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0
+        poke_64(entry, start)
+        poke_64(entry + 8, end)
 
 else:
 
@@ -289,12 +243,51 @@ else:
     def declare_region(number: int, start: int, end: int) -> None:
         """Do nothing; the checked build declares the region `number` to be [start, end)."""
 
-    load_u8, load_u16, load_u32 = _raw_load_u8, _raw_load_u16, _raw_load_u32
-    load_i32, load_i64 = _raw_load_i32, _raw_load_i64
-    store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
-    atomic_load, atomic_store, atomic_add = _raw_atomic_load, _raw_atomic_store, _raw_atomic_add
-    atomic_change = _raw_atomic_change
 
-peek, peek_u8, peek_u16, peek_u32 = _raw_load_i64, _raw_load_u8, _raw_load_u16, _raw_load_u32
-poke_32, poke_64 = _raw_store_32, _raw_store_64
-"""Access to memory the interpreter owns, which is not checked against the regions."""
+def _load(kind: Any, raw: Callable[..., int]) -> Callable[..., int]:
+    """Return a load that in the checked build reads 0 outside every region."""
+    n_bytes = kind.width // 8
+    return kernel(lambda address: raw(address) if reachable(address, n_bytes) else 0) if CHECKED else raw
+
+
+def _store(kind: Any, raw: Callable[..., None]) -> Callable[..., None]:
+    """Return a store that in the checked build does nothing outside every region."""
+    n_bytes = kind.width // 8
+
+    def store(address: int, value: int) -> None:
+        if reachable(address, n_bytes):
+            raw(address, value)
+
+    return kernel(store) if CHECKED else raw
+
+
+load_u8, load_u16, load_u32, load_i64 = (_load(kind, _raw_load(kind)) for kind in (_i8, _i16, _i32, _i64))
+load_i32 = _load(_i32, _raw_load(_i32, signed=True))
+store_8, store_16, store_32, store_64 = (_store(kind, _raw_store(kind)) for kind in (_i8, _i16, _i32, _i64))
+
+# Atomic words are int64, 8-byte aligned.
+atomic_load = _load(_i64, operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8)))
+atomic_store = _store(
+    _i64, procedure(2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8))
+)
+_raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
+
+
+def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
+    found = builder.cmpxchg(_pointer(builder, address), before, after, "seq_cst", "seq_cst")
+    return builder.zext(builder.extract_value(found, 1), _i64)
+
+
+_raw_atomic_change = operation(3, _emit_change)
+
+
+@inlined
+def atomic_add(address: int, n: int) -> int:
+    """Add to a word that other threads change; return the value before."""
+    return _raw_atomic_add(address, n) if reachable(address, 8) else 0
+
+
+@inlined
+def atomic_change(address: int, before: int, after: int) -> int:
+    """Store `after` if the word is `before`; return 1 if it was, else 0."""
+    return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from impls.compiled.codegen.build import is_checked, plain_function, regions
 from impls.compiled.codegen.entry_points import PLAIN
@@ -15,11 +15,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Function(Protocol):
-    """A C function of int64 arguments."""
+class Function:
+    """A C function of int64 arguments; the interpreter lock is released while it runs.
 
-    def __call__(self, *arguments: int) -> int:
-        """Call it; the interpreter lock is released meanwhile."""
+    An array stands for the address of its data, and is declared to the checked build while the function runs.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._call = plain_function(name)
+
+    def __call__(self, *arguments: int | np.ndarray) -> int:
+        """Call it."""
+        arrays = [one for one in arguments if not isinstance(one, int)]
+        with native.reachable(*arrays):
+            result: int = self._call(*[one if isinstance(one, int) else address(one) for one in arguments])
+        return result
 
 
 class Native:
@@ -31,7 +41,7 @@ class Native:
     def __getattr__(self, name: str) -> Function:
         if name not in PLAIN:
             raise AttributeError(name)
-        function: Function = plain_function(name)
+        function = Function(name)
         setattr(self, name, function)
         return function
 

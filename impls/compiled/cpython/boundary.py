@@ -63,7 +63,7 @@ def _encoded(context: ContextRecord, text: int, look: int, as_array: bool) -> in
     Other Python code may run before that: on other threads while the interpreter lock is released, and on Python 3.11
     wherever an object is made, as the garbage collector, and so any finalizer, may run there.
     """
-    if context.busy != 0 or (as_array and context.new_array == 0):
+    if context.busy != 0:
         return new_none(context)
     if look != 0 and context.n_specials < 0:
         return new_none(context)
@@ -139,7 +139,7 @@ def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
     code may find the list before it is full.
     """
     kind, characters = cut_up(context, text)
-    if kind < 0 or context.list_items == 0:
+    if kind < 0:
         return 0
     n, out, limit = length_of(text), context.out, context.out_limit
     boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
@@ -237,7 +237,7 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
     for i in range(n_ids):
         item = list_get(ids, i)
         start = -1
-        if type_of(context, item) == ints:
+        if type_of(item) == ints:
             token = long_as_long(item)
             start = token_start(context, token)
         if start < 0:

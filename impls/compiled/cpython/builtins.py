@@ -1,7 +1,8 @@
 """The fast boundary: built-in functions made of the kernels' methods, through the stable part of the public C API.
 
 `PyCFunction_NewEx` binds a C function to an int that holds the address of a context. Available on CPython with an
-interpreter lock; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks for it, the plain boundary is used.
+interpreter lock whose objects are as the public headers say; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks
+for it, the plain boundary is used.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import METHODS
-from impls.compiled.context import Context
+from impls.compiled.cpython.numpy_api import NumpyApi, numpy_api
+from impls.compiled.cpython.str_layout import StrLayout, str_layout
+
+if TYPE_CHECKING:
+    from impls.compiled.context import Context
 
 _METH_O, _METH_FASTCALL = 0x0008, 0x0080
 
@@ -33,25 +39,38 @@ class _MethodDefinition(ctypes.Structure):
     )
 
 
-def available() -> bool:
-    """Return whether this interpreter supports the fast boundary."""
-    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain":
-        return False
+@dataclass(frozen=True, slots=True)
+class Insides:
+    """What the fast boundary relies on, beside public functions."""
+
+    list_items: int
+    """Offset, in a list object, of the address of its items."""
+    strings: StrLayout
+    arrays: NumpyApi
+
+
+def insides() -> Insides | None:
+    """Return what the fast boundary relies on; None where this interpreter does not support it."""
+    return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _insides()
+
+
+@cache
+def _insides() -> Insides | None:
+    """Return them as macros of the public headers have them, tested on objects of our own; None where these differ."""
     locked = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return sys.implementation.name == "cpython" and locked and hasattr(ctypes, "pythonapi")
+    word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
+    # A debug build counts references elsewhere too.
+    if sys.implementation.name != "cpython" or not locked or not word_is_known or hasattr(sys, "gettotalrefcount"):
+        return None
+    items, strings, arrays = _list_items(), str_layout(), numpy_api()
+    return None if not items or strings is None or arrays is None else Insides(items, strings, arrays)
 
 
-def list_items_offset() -> int:
-    """Return the offset, in a list object, of the address of its items; 0 where that cannot be relied on.
-
-    PyList_SET_ITEM and Py_INCREF are macros of the public headers. Their effect is tested on objects of our own; where
-    it differs, or BPEBENCH_COMPILED_BORDER=calls asks for it, the functions are called instead.
-    """
-    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or hasattr(sys, "gettotalrefcount"):
-        return 0
+def _list_items() -> int:
+    """Return where PyList_SET_ITEM finds a list's items, and 0 where that, or Py_INCREF, works otherwise."""
     word = ctypes.sizeof(ctypes.c_void_p)
     offset = 3 * word
-    if word != 8 or sys.byteorder != "little" or list.__basicsize__ < offset + word:
+    if list.__basicsize__ < offset + word:
         return 0
     things = [object(), object(), object()]
     size = ctypes.c_ssize_t.from_address(id(things) + offset - word).value

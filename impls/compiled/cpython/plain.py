@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.core.errors import Unsupported
@@ -22,31 +22,30 @@ class Uncovered(Exception):
 _PAD_IDS = PAD_BYTES // 4
 
 
-def _utf8(text: str) -> np.ndarray:
-    """Return the UTF-8 of a text, uint8; raise `Unsupported` for a text too long for the kernels."""
-    data = np.frombuffer(text.encode(), np.uint8)
+def padded_utf8(text: str, errors: str = "strict") -> tuple[np.ndarray, int]:
+    """Return the UTF-8 of a text, uint8, and its size: PAD_BYTES zeros follow. `errors` as of `str.encode`.
+
+    Raises `Unsupported` for a text too long for the kernels.
+    """
+    data = text.encode(errors=errors)
     if len(data) > MOST_TEXT_BYTES:
         most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
         raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
-    return data
+    return np.frombuffer(data + bytes(PAD_BYTES), np.uint8), len(data)
 
 
 def encode(context: Context, text: str) -> np.ndarray:
     """Return the ids of a text without surrogates, uint32 of shape (n_tokens,)."""
-    data = _utf8(text)
-    out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with native.reachable(data, out):
-        n_ids = native.encode(context.address, address(data), len(data), address(out), 1)
-    return shrunk(out, n_ids)
+    data, n_bytes = padded_utf8(text)
+    out = np.empty(n_bytes + _PAD_IDS, np.uint32)
+    return shrunk(out, native.encode(context.address, data, n_bytes, out, 1))
 
 
 def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
     """Return the ids of a text whose pieces end at `ends` (int32, in bytes), uint32 of shape (n_tokens,)."""
-    data = _utf8(text)
-    out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with native.reachable(data, ends, out):
-        n_ids = native.encode_pieces(context.address, address(data), len(data), address(ends), len(ends), address(out))
-    return shrunk(out, n_ids)
+    data, n_bytes = padded_utf8(text)
+    out = np.empty(n_bytes + _PAD_IDS, np.uint32)
+    return shrunk(out, native.encode_pieces(context.address, data, n_bytes, ends, len(ends), out))
 
 
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
@@ -57,22 +56,19 @@ def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
 
 def piece_ends(context: Context, text: str) -> np.ndarray:
     """Return the ends of a text's pieces, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
-    data = _utf8(text)
-    out = np.empty(len(data) + _PAD_IDS, np.int32)
-    with native.reachable(data, out):
-        n_pieces = native.split(context.address, address(data), len(data), address(out))
+    data, n_bytes = padded_utf8(text)
+    out = np.empty(n_bytes + _PAD_IDS, np.int32)
+    n_pieces = native.split(context.address, data, n_bytes, out)
     return out[: checked(n_pieces)].copy()
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
     """Return the bytes of uint32 ids, or None where one of them is unknown."""
-    with native.reachable(ids):
-        n_bytes = native.decoded_bytes(context.address, address(ids), len(ids))
+    n_bytes = native.decoded_bytes(context.address, ids, len(ids))
     if n_bytes < 0:
         return None
     out = np.empty(n_bytes + PAD_BYTES, np.uint8)
-    with native.reachable(ids, out):
-        native.decode(context.address, address(ids), len(ids), address(out))
+    native.decode(context.address, ids, len(ids), out)
     return out[:n_bytes].tobytes()
 
 

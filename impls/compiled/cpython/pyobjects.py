@@ -79,34 +79,16 @@ def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
     return True
 
 
-@inlined
-def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
-    """Store ints as `_fill_items`, by calls."""
-    for i in range(count):
-        integer = _integer(integers, load_u32(ids + 4 * i))
-        if integer == 0:
-            return False
-        increment(integer)
-        list_set(boxed, i, integer)
-    return True
-
-
 @kernel
 def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     """Return a new list of ints; 0 with an exception set where there is no memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
-    integers = context.integers
-    items_at = context.list_items
-    if items_at != 0:
-        items = peek(boxed + items_at)
-        if count >= MANY_ITEMS:
-            ask_for_huge_pages(items, 8 * count)
-        filled = _fill_items(integers, ids, count, items)
-    else:
-        filled = _set_items(integers, ids, count, boxed)
-    if not filled:
+    items = peek(boxed + context.list_items)
+    if count >= MANY_ITEMS:
+        ask_for_huge_pages(items, 8 * count)
+    if not _fill_items(context.integers, ids, count, items):
         decrement(boxed)
         return 0
     return boxed

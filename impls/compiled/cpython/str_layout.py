@@ -1,16 +1,13 @@
 """The offset of a str's characters: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers compute.
 
-Read off strings of our own and tested on others; where anything is not as expected, no layout is returned and
-PyUnicode_AsUTF8AndSize is used.
+Read off strings of our own and tested on others; where anything is not as expected, no layout is returned.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from dataclasses import dataclass
-from functools import cache
 
 _TYPE_AT, _LENGTH_AT = 8, 16
 _SAMPLES = {
@@ -35,14 +32,7 @@ class StrLayout:
 
 
 def str_layout() -> StrLayout | None:
-    """Return the layout of this interpreter's strings; None where it cannot be relied on, or must not be used."""
-    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return None
-    return _found() if sys.byteorder == "little" and not hasattr(sys, "gettotalrefcount") else None
-
-
-@cache
-def _found() -> StrLayout | None:
+    """Return the layout of this interpreter's strings; None where it cannot be relied on."""
     # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
     sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}

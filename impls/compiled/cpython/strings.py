@@ -1,8 +1,8 @@
-"""UTF-8 of strings: transcoded from their characters where `str_layout` is known, else asked of the interpreter."""
+"""UTF-8 of strings: transcoded from their characters, see `str_layout`, or what the interpreter has."""
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate_large, decrement, release_large
+from impls.compiled.codegen.allocation import allocate_large, release_large
 from impls.compiled.codegen.memory import (
     choose,
     declare_region,
@@ -28,28 +28,20 @@ TYPE_AT, LENGTH_AT = 8, 16
 """Offsets of the type of an object, and of the length of a str."""
 
 utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
-object_type = external("PyObject_Type", 1)
 
 
-@kernel
-def type_of(context: ContextRecord, item: int) -> int:
+@inlined
+def type_of(item: int) -> int:
     """Return the address of the type of an object."""
-    if context.str_state != 0:
-        return peek(item + TYPE_AT)
-    found = object_type(item)
-    # The object keeps its type alive.
-    decrement(found)
-    return found
+    return peek(item + TYPE_AT)
 
 
 @kernel
 def state_of(context: ContextRecord, text: int) -> int:
-    """Return the state word of a str, see `str_layout`; -1 for any other object, or where no layout is known."""
-    state_at = context.str_state
-    # Only an exact str is read here; the interpreter handles any other object.
-    if state_at == 0 or peek(text + TYPE_AT) != context.str_type:
+    """Return the state word of a str, see `str_layout`; -1 for any other object, which the interpreter handles."""
+    if type_of(text) != context.str_type:
         return -1
-    return shift_right(peek_u32(text + state_at), context.str_shift)
+    return shift_right(peek_u32(text + context.str_state), context.str_shift)
 
 
 @kernel

@@ -13,6 +13,7 @@ from llvmlite import ir
 
 from impls.compiled.codegen.allocation import copy_memory
 from impls.compiled.codegen.memory import kernel, operation, reachable, store_64
+from impls.compiled.codegen.vectors import compressed, constant, declared, load, store
 
 GROUP = 16
 """Characters of one step."""
@@ -22,29 +23,20 @@ _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 
 
 def _vector(kind: Any, value: int) -> Any:
-    return ir.Constant(ir.VectorType(kind, GROUP), [value] * GROUP)
+    return constant(ir.VectorType(kind, GROUP), value)
 
 
 def _load(builder: Any, address: Any, held: Any, wanted: Any) -> Any:
     """Load sixteen integers of the type `held`, widened to `wanted`."""
-    kind = ir.VectorType(held, GROUP)
-    data = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
+    data = load(builder, ir.VectorType(held, GROUP), address)
     return data if held is wanted else builder.zext(data, ir.VectorType(wanted, GROUP))
 
 
-def _declared(builder: Any, name: str, signature: Any) -> Any:
-    """Return the declaration of an LLVM intrinsic over vectors."""
-    return builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
-
-
-def _together(builder: Any, lanes: Any, used: Any, target: Any, n_bytes: int) -> None:
-    """Store the bytes of `lanes` whose byte in `used` is not 0, contiguously."""
+def _together(builder: Any, data: Any, used: Any, target: Any, n_bytes: int) -> None:
+    """Store the bytes of `data` whose byte in `used` is not 0, contiguously."""
     kind = ir.VectorType(_i8, n_bytes)
-    mask = builder.icmp_unsigned("!=", builder.bitcast(used, kind), ir.Constant(kind, [0] * n_bytes))
-    signature = ir.FunctionType(kind, [kind, ir.VectorType(ir.IntType(1), n_bytes), kind])
-    compress = _declared(builder, f"llvm.experimental.vector.compress.v{n_bytes}i8", signature)
-    packed = builder.call(compress, [builder.bitcast(lanes, kind), mask, ir.Constant(kind, ir.Undefined)])
-    builder.store(packed, builder.inttoptr(target, kind.as_pointer()), align=1)
+    mask = builder.icmp_unsigned("!=", builder.bitcast(used, kind), constant(kind, 0))
+    store(builder, compressed(builder, builder.bitcast(data, kind), mask), target)
 
 
 def _count(builder: Any, condition: Any) -> Any:
@@ -113,7 +105,7 @@ def _up_to_four(held: Any) -> Callable[..., int]:
 
 def _emit_all_bits(builder: Any, source: Any) -> Any:
     kind = ir.VectorType(_i16, GROUP)
-    reduce = _declared(builder, f"llvm.vector.reduce.or.v{GROUP}i16", ir.FunctionType(_i16, [kind]))
+    reduce = declared(builder, f"llvm.vector.reduce.or.v{GROUP}i16", ir.FunctionType(_i16, [kind]))
     return builder.zext(builder.call(reduce, [_load(builder, source, _i16, _i16)]), _i64)
 
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import copy_memory
 from impls.compiled.codegen.memory import (
     kernel,
     load_i32,
     load_i64,
-    load_u8,
     outlined,
-    store_8,
     store_32,
     store_64,
 )
@@ -25,9 +24,9 @@ from impls.compiled.layout import (
     NO_MEMORY,
     PAD_BYTES,
     RECORDS_AT,
-    SHORT_BYTES,
     SLOTS_AT,
     STAGES_IN_TURN,
+    TAIL_BYTES,
     UNCOVERED,
     WHOLE_TEXT,
     ContextRecord,
@@ -63,8 +62,8 @@ def split_block(
 ) -> int:
     """Write the ends of the pieces from `start` on to the working space; return how many, or UNCOVERED.
 
-    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT and, where `record` is 1,
-    the pieces' records from RECORDS_AT on.
+    `readable` bytes from `text` on may be read: at least TAIL_BYTES from `start` on, or PAD_BYTES past the text. The
+    end of the last piece is left at MASKS_AT and, where `record` is 1, the pieces' records from RECORDS_AT on.
     """
     work = context.work
     splitter = context.splitter
@@ -74,7 +73,7 @@ def split_block(
     else:
         n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
     if record != 0 and n_pieces > 0:
-        record_pieces(context, text, readable, start, work + BOUNDS_AT, n_pieces)
+        record_pieces(context, text, start, work + BOUNDS_AT, n_pieces)
     return n_pieces
 
 
@@ -115,20 +114,13 @@ def look_up_block(context: ContextRecord, text: int, start: int, ends: int, n_pi
 
 
 @kernel
-def _padded(context: ContextRecord, text: int, n_bytes: int) -> int:
-    """Copy a short text to the working space, zeros after it; return its address."""
-    buffer = context.work + BUFFER_AT
-    i = 0
-    while i + 8 <= n_bytes:
-        store_64(buffer + i, load_i64(text + i))
-        i += 8
-    while i < n_bytes:
-        store_8(buffer + i, load_u8(text + i))
-        i += 1
-    while i < n_bytes + PAD_BYTES:
-        store_8(buffer + i, 0)
-        i += 1
-    return buffer
+def _padded_tail(context: ContextRecord, text: int, n_bytes: int, position: int) -> int:
+    """Copy a text from `position` on to the working space, PAD_BYTES zeros after it; return where it would begin."""
+    buffer, n_left = context.work + BUFFER_AT, n_bytes - position
+    copy_memory(buffer, text + position, n_left)
+    for i in range(0, PAD_BYTES, 8):
+        store_64(buffer + n_left + i, 0)
+    return buffer - position
 
 
 @kernel
@@ -142,15 +134,13 @@ def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int)
         return 0
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    readable = n_bytes
-    if n_bytes <= SHORT_BYTES:
-        text = _padded(context, text, n_bytes)
-        readable = n_bytes + PAD_BYTES
-    context.readable_end = text + readable
-    work = context.work
+    work, readable = context.work, n_bytes
     at, total, position = out, 0, 0
     while position < n_bytes:
         make_room(context)
+        if readable == n_bytes and n_bytes - position <= TAIL_BYTES:
+            text, readable = _padded_tail(context, text, n_bytes, position), n_bytes + PAD_BYTES
+        context.readable_end = text + readable
         limit = min(n_bytes, position + BLOCK_BYTES)
         n_pieces = split_block(context, text, n_bytes, readable, position, limit, 1)
         if n_pieces < 0:
@@ -167,15 +157,15 @@ def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int)
 
 @kernel
 def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
-    """Write the ids as `encode`, of a text split elsewhere: `ends` holds n_pieces int32."""
+    """Write the ids as `encode`, of a text split elsewhere: `ends` holds n_pieces int32. PAD_BYTES follow the text."""
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    context.readable_end = text + n_bytes
+    context.readable_end = text + n_bytes + PAD_BYTES
     at, begin, done = out, 0, 0
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
         make_room(context)
-        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block)
+        record_pieces(context, text, begin, ends + 4 * done, block)
         at = look_up_block(context, text, begin, ends + 4 * done, block, at)
         if at == NO_MEMORY:
             return NO_MEMORY
@@ -186,15 +176,15 @@ def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_
 
 @kernel
 def split(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
-    """Write the ends (int32) of all pieces of a text; return how many, UNCOVERED, or NO_MEMORY as `encode`."""
+    """Write the ends (int32) of all pieces of a text; return how many, UNCOVERED, or NO_MEMORY as `encode`.
+
+    PAD_BYTES follow the text.
+    """
     if n_bytes == 0:
         return 0
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    readable = n_bytes
-    if n_bytes <= SHORT_BYTES:
-        text = _padded(context, text, n_bytes)
-        readable = n_bytes + PAD_BYTES
+    readable = n_bytes + PAD_BYTES
     ends = context.work + BOUNDS_AT
     total, position = 0, 0
     while position < n_bytes:

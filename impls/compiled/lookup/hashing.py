@@ -29,33 +29,15 @@ def mix(low: int, high: int) -> int:
     return wrapping_multiply(h ^ shift_right(h, 32), K3)
 
 
-@kernel
-def key_low_by_byte(piece: int, n_bytes: int) -> int:
-    """Return the first word of the key of a piece of up to 15 bytes; reads no byte after the piece."""
-    word = 0
-    for i in range(min(n_bytes, 8)):
-        word |= shift_left(load_u8(piece + i), 8 * i)
-    return word
-
-
-@kernel
-def key_high_by_byte(piece: int, n_bytes: int) -> int:
-    """Return the second word of the key: bytes 8 to 14, and the length in the top byte."""
-    word = shift_left(n_bytes, 56)
-    for i in range(8, n_bytes):
-        word |= shift_left(load_u8(piece + i), 8 * (i - 8))
-    return word
-
-
 @inlined
 def key_low(masks: int, piece: int, n_bytes: int) -> int:
-    """Return the first word as `key_low_by_byte`, reading 8 bytes at once; `masks` is the address in KEY_MASKS."""
+    """Return the first word of the key of a piece of up to 15 bytes; `masks` is the address in KEY_MASKS."""
     return load_i64(piece) & load_i64(masks + 16 * n_bytes)
 
 
 @inlined
 def key_high(masks: int, piece: int, n_bytes: int) -> int:
-    """Return the second word as `key_high_by_byte`, reading 8 bytes at once."""
+    """Return the second word of the key: bytes 8 to 14, and the length in the top byte. Reads 16 bytes of the text."""
     return (load_i64(piece + 8) & load_i64(masks + 16 * n_bytes + 8)) | shift_left(n_bytes, 56)
 
 

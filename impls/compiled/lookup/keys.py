@@ -7,50 +7,34 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable
+from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
 from impls.compiled.lookup.hashing import K1, K2, K3
 
 KEYS = 8
 """Number of slots computed at once."""
-_i32, _i64 = ir.IntType(32), ir.IntType(64)
+_i64 = ir.IntType(64)
 _key = ir.VectorType(_i64, 2)
 _words = ir.VectorType(_i64, KEYS)
 _SHIFT_OF_ENTRIES = 5
 """log2 of `cache.SHORT_ENTRY`."""
 
 
-def _all(value: int) -> Any:
-    return ir.Constant(_words, [value] * KEYS)
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    one = builder.insert_element(ir.Constant(_words, ir.Undefined), value, _i32(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_i32, KEYS), [0] * KEYS))
-
-
-def _load(builder: Any, kind: Any, address: Any) -> Any:
-    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
-
-
-def _store(builder: Any, value: Any, kind: Any, address: Any) -> None:
-    builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
-
-
 def _emit_key(builder: Any, piece: Any, mask: Any, length: Any, key: Any) -> None:
-    text, mask, length = (_load(builder, _key, address) for address in (piece, mask, length))
-    _store(builder, builder.or_(builder.and_(text, mask), length), _key, key)
+    text, mask, length = (load(builder, _key, address) for address in (piece, mask, length))
+    store(builder, builder.or_(builder.and_(text, mask), length), key)
 
 
 def _emit_slots(builder: Any, keys: Any, table: Any, shift: Any, slots: Any) -> Any:
-    halves = [_load(builder, _words, builder.add(keys, _i64(k * 8 * KEYS))) for k in range(2)]
-    low, high = (
-        builder.shuffle_vector(*halves, ir.Constant(ir.VectorType(_i32, KEYS), list(range(k, 2 * KEYS, 2))))
-        for k in range(2)
-    )
-    h = builder.xor(builder.mul(low, _all(K1)), builder.mul(high, _all(K2)))
-    h = builder.mul(builder.xor(h, builder.lshr(h, _all(32))), _all(K3))
-    offsets = builder.shl(builder.lshr(h, _splat(builder, shift)), _all(_SHIFT_OF_ENTRIES))
-    _store(builder, builder.add(offsets, _splat(builder, table)), _words, slots)
-    return builder.zext(builder.bitcast(builder.icmp_unsigned("==", high, _all(0)), ir.IntType(KEYS)), _i64)
+    first, second = (load(builder, _words, builder.add(keys, _i64(k * 8 * KEYS))) for k in range(2))
+    low, high = (lanes(builder, first, second, range(k, 2 * KEYS, 2)) for k in range(2))
+    k1, k2, k3 = (constant(_words, k) for k in (K1, K2, K3))
+    h = builder.xor(builder.mul(low, k1), builder.mul(high, k2))
+    h = builder.mul(builder.xor(h, builder.lshr(h, constant(_words, 32))), k3)
+    numbers = builder.lshr(h, splat(builder, _words, shift))
+    offsets = builder.shl(numbers, constant(_words, _SHIFT_OF_ENTRIES))
+    store(builder, builder.add(offsets, splat(builder, _words, table)), slots)
+    empty = builder.icmp_unsigned("==", high, constant(_words, 0))
+    return builder.zext(builder.bitcast(empty, ir.IntType(KEYS)), _i64)
 
 
 _raw_write_key = procedure(4, _emit_key)

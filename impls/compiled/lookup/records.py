@@ -33,13 +33,11 @@ from impls.compiled.layout import (
 )
 from impls.compiled.lookup.cache import medium_slot
 from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
-from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte, smaller
+from impls.compiled.lookup.hashing import smaller
 from impls.compiled.lookup.keys import KEYS, write_key, write_slots
 
 MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
-WIDEST_READ = 32
-"""Maximum number of bytes that a record reads from the start of its piece on."""
 
 
 @inlined
@@ -50,9 +48,9 @@ def _write(key: int, slot: int, low: int, high: int, entry: int) -> None:
 
 
 @outlined
-def _longer(context: ContextRecord, piece: int, length: int, readable: int, key: int, slot: int) -> None:
-    """Write the record of a piece of 16 bytes or more, from whose start `readable` bytes may be read."""
-    if length <= LONGEST_MEDIUM and readable >= WIDEST_READ:
+def _longer(context: ContextRecord, piece: int, length: int, key: int, slot: int) -> None:
+    """Write the record of a piece of 16 bytes or more."""
+    if length <= LONGEST_MEDIUM:
         entry = medium_slot(context, piece, length)
         prefetch(entry)
         _write(key, slot, MEDIUM_KEY, -1, entry)
@@ -85,37 +83,13 @@ def prefetch_listed(context: ContextRecord) -> None:
 
 @outlined
 def _write_keys(masks: int, text: int, start: int, ends: int, n_pieces: int, key: int) -> None:
-    """Write the keys of pieces; WIDEST_READ bytes from the start of each must be readable."""
+    """Write the keys of pieces: zeros for those of more than 15 bytes."""
     begin = start
     for i in range(n_pieces):
         end = load_i32(ends + 4 * i)
         row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
         write_key(text + begin, row, row + KEY_LENGTHS, key + 16 * i)
         begin = end
-
-
-@inlined
-def _n_wide(start: int, ends: int, n_pieces: int, wide: int) -> int:
-    """Return how many pieces start at byte `wide` or before."""
-    n = n_pieces
-    while n > 1 and load_i32(ends + 4 * n - 8) > wide:
-        n -= 1
-    return choose(n == 1 and start > wide, 0, n)
-
-
-@outlined
-def _write_keys_by_byte(text: int, start: int, ends: int, first: int, n_pieces: int, keys: int) -> None:
-    """Write the keys of the pieces from number `first` on as `_write_keys`, reading no byte behind a piece."""
-    for i in range(first, n_pieces):
-        begin = start
-        if i > 0:
-            begin = load_i32(ends + 4 * i - 4)
-        piece, n_bytes = text + begin, load_i32(ends + 4 * i) - begin
-        low, high = 0, 0
-        if n_bytes <= LONGEST_SHORT:
-            low, high = key_low_by_byte(piece, n_bytes), key_high_by_byte(piece, n_bytes)
-        store_64(keys + 16 * i, low)
-        store_64(keys + 16 * i + 8, high)
 
 
 @outlined
@@ -129,14 +103,11 @@ def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, l
 
 
 @kernel
-def record_pieces(context: ContextRecord, text: int, readable: int, start: int, ends: int, n_pieces: int) -> None:
-    """Write the records of pieces, the first of which starts at `start`; `readable` bytes of the text may be read."""
+def record_pieces(context: ContextRecord, text: int, start: int, ends: int, n_pieces: int) -> None:
+    """Write the records of pieces, the first of which starts at `start`; 32 bytes from each piece's start are read."""
     work, masks = context.work, context.key_masks
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
-    n_wide = _n_wide(start, ends, n_pieces, readable - WIDEST_READ)
-    _write_keys(masks, text, start, ends, n_wide, keys)
-    if n_wide < n_pieces:
-        _write_keys_by_byte(text, start, ends, n_wide, n_pieces, keys)
+    _write_keys(masks, text, start, ends, n_pieces, keys)
     _write_slots(keys, n_pieces, context.pieces.entries, context.pieces.shift, slots, longer)
     for first in range(0, n_pieces, 64):
         bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))
@@ -147,4 +118,4 @@ def record_pieces(context: ContextRecord, text: int, readable: int, start: int, 
             if i > 0:
                 begin = load_i32(ends + 4 * i - 4)
             length = load_i32(ends + 4 * i) - begin
-            _longer(context, text + begin, length, readable - begin, keys + 16 * i, slots + 8 * i)
+            _longer(context, text + begin, length, keys + 16 * i, slots + 8 * i)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.layout import DROPOUT_PARAMETERS, MOST_TEXT_BYTES, NONE, PAD_BYTES
+from impls.compiled.layout import DROPOUT_PARAMETERS, NONE, PAD_BYTES
 from impls.compiled.merge.pair_rows import pair_rows
 from impls.compiled.merge.symbols import blob_of, entries
 from impls.compiled.slots import Slots
@@ -57,15 +57,7 @@ class Joining:
         joins[1:] &= ends_piece[:-1]
         row_ends = np.append(np.flatnonzero(~(joins[:-1] & joins[1:])) + 1, len(ids)).astype(np.int32)
         symbols, out = self._symbols(context)[ids], np.empty(len(ids), np.uint32)
-        with native.reachable(symbols, row_ends, out, self._parameters):
-            n_ids = native.merge_rows(
-                context.address,
-                address(self._parameters),
-                address(symbols),
-                address(row_ends),
-                len(row_ends),
-                address(out),
-            )
+        n_ids = native.merge_rows(context.address, self._parameters, symbols, row_ends, len(row_ends), out)
         return plain.shrunk(out, n_ids)
 
     def _symbols(self, context: Context) -> np.ndarray:
@@ -117,12 +109,8 @@ class Replaying(Slots):
 
     def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
         """Return as above; bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`)."""
-        data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
-        if len(data) > MOST_TEXT_BYTES:
-            raise Unsupported("compiled", f"a text of {len(data):,} bytes; it takes {MOST_TEXT_BYTES:,} at most")
-        out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)
-        with native.reachable(data, ends, out, *self.arrays):
-            n_ids = native.encode_with_events(
-                context.address, self.address, address(data), len(data), address(ends), len(ends), address(out)
-            )
+        data, n_bytes = plain.padded_utf8(text, "surrogateescape")
+        out = np.empty(n_bytes + PAD_BYTES // 4, np.uint32)
+        with native.reachable(*self.arrays):
+            n_ids = native.encode_with_events(context.address, self.address, data, n_bytes, ends, len(ends), out)
         return plain.shrunk(out, n_ids)

@@ -7,19 +7,26 @@ until one crosses its boundary. So one pair per token is enough.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i32, load_i64, shift_right, store_32
+from impls.compiled.codegen.memory import inlined, kernel, load_i32, load_i64, shift_right, store_32
 from impls.compiled.layout import LONGEST_DERIVED, NONE
 from impls.compiled.lookup.hashing import hash_piece, same_bytes
 
 
-@kernel
-def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> int:
-    """Fill an open-addressing hash table of int32 token ids (-1: empty slot) by their bytes; return 0.
+@inlined
+def _length_of(starts: int, token: int) -> int:
+    """Return the number of bytes of a token; where the next id is a gap its start is a complement."""
+    end = load_i64(starts + 8 * token + 8)
+    return max(end, ~end) - load_i64(starts + 8 * token)
 
-    Empty tokens are left out.
+
+@kernel
+def index_tokens(blob: int, starts: int, tokens: int, n_tokens: int, table: int, shift: int) -> int:
+    """Fill an open-addressing hash table of token ids (int32; -1: empty slot) by their bytes; return 0.
+
+    `tokens` (int32) are those to index; empty ones are left out.
     """
-    for token in range(n_tokens):
-        put_token(blob, starts, table, shift, token)
+    for i in range(n_tokens):
+        put_token(blob, starts, table, shift, load_i32(tokens + 4 * i))
     return 0
 
 
@@ -27,10 +34,9 @@ def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) 
 def put_token(blob: int, starts: int, table: int, shift: int, token: int) -> None:
     """Add a token to such a table, which must have room, unless it is empty."""
     mask = shift_right(-1, shift)
-    start = load_i64(starts + 8 * token)
-    length = load_i64(starts + 8 * token + 8) - start
+    length = _length_of(starts, token)
     if length > 0:
-        slot = shift_right(hash_piece(blob + start, length), shift)
+        slot = shift_right(hash_piece(blob + load_i64(starts + 8 * token), length), shift)
         while load_i32(table + 4 * slot) >= 0:
             slot = (slot + 1) & mask
         store_32(table + 4 * slot, token)
@@ -45,8 +51,7 @@ def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length:
         token = load_i32(table + 4 * slot)
         if token < 0:
             return NONE
-        start = load_i64(starts + 8 * token)
-        if load_i64(starts + 8 * token + 8) - start == length and same_bytes(blob + start, piece, length):
+        if _length_of(starts, token) == length and same_bytes(blob + load_i64(starts + 8 * token), piece, length):
             return token
         slot = (slot + 1) & mask
 

@@ -97,11 +97,7 @@ def _rank_at(context: ContextRecord, parameters: int, piece: int, n_bytes: int, 
         end = load_i32(places + PLACE_BYTES * right + FOLLOWING)
         blob, starts = load_i64(parameters + BLOB), load_i64(parameters + STARTS)
         return token_of(blob, starts, load_i64(parameters + TABLE), load_i64(parameters + SHIFT), piece + i, end - i)
-    return merged(
-        context,
-        load_i32(at),
-        load_i32(places + PLACE_BYTES * right),
-    )
+    return merged(context, load_i32(at), load_i32(places + PLACE_BYTES * right))
 
 
 @kernel

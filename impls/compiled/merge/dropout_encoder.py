@@ -69,10 +69,8 @@ class DropoutEncoder:
             arrays = (results, *slots.arrays)
             numbers[3] = address(results)
         parameters = np.array([*numbers, *[0] * (layout.DROPOUT_PARAMETERS - len(numbers))], np.uint64)
-        with native.reachable(data, ends, out, parameters, *arrays):
-            n_ids = native.encode_with_dropout(
-                slots.address, address(parameters), address(data), address(ends), len(ends), address(out)
-            )
+        with native.reachable(*arrays):
+            n_ids = native.encode_with_dropout(slots.address, parameters, data, ends, len(ends), out)
         dropout.n_pieces += len(ends)
         ids: list[int] = plain.shrunk(out, n_ids).tolist()
         return ids

@@ -25,12 +25,12 @@ from impls.compiled.codegen.memory import (
     load_u16,
     lowest_bit,
     operation,
-    outlined,
     reachable,
     shift_left,
     shift_right,
     store_32,
 )
+from impls.compiled.codegen.vectors import constant, lanes, splat, undefined
 from impls.compiled.layout import (
     NONE,
     SYMBOL_BITS,
@@ -45,27 +45,11 @@ MADE_AT = 1344
 
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _entries, _symbols = ir.VectorType(_i64, AT_ONCE), ir.VectorType(_i32, AT_ONCE)
-_unknown = ir.Constant(_entries, ir.Undefined)
-
-
-def _constant(values: list[int]) -> Any:
-    return ir.Constant(_entries, values)
-
-
-def _lanes(builder: Any, a: Any, b: Any, first: int) -> Any:
-    """Return eight lanes of the concatenation of two vectors, from the lane `first` on."""
-    lanes = ir.Constant(ir.VectorType(_i32, AT_ONCE), list(range(first, first + AT_ONCE)))
-    return builder.shuffle_vector(a, b, lanes)
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    one = builder.insert_element(_unknown, value, _i32(0))
-    return builder.shuffle_vector(one, _unknown, ir.Constant(ir.VectorType(_i32, AT_ONCE), [0] * AT_ONCE))
 
 
 def _field(builder: Any, entries: Any, number: int) -> Any:
-    shifted = builder.lshr(entries, _constant([number * SYMBOL_BITS] * AT_ONCE)) if number else entries
-    return builder.and_(shifted, _constant([NONE] * AT_ONCE))
+    shifted = builder.lshr(entries, constant(_entries, number * SYMBOL_BITS)) if number else entries
+    return builder.and_(shifted, constant(_entries, NONE))
 
 
 def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, made: Any) -> Any:
@@ -79,19 +63,18 @@ def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, 
         pair = builder.bitcast(builder.gep(first, [_i64(number)]), _i16.as_pointer())
         return builder.load(builder.gep(entries, [builder.zext(builder.load(pair, align=1), _i64)]), align=8)
 
-    here = _unknown
+    here = undefined(_entries)
     for number in range(AT_ONCE):
         here = builder.insert_element(here, entry(number), _i32(number))
     # A missing pair blocks no merge: all its fields are NONE.
-    numbers = _constant(list(range(AT_ONCE)))
-    exists = builder.icmp_signed("<", numbers, _splat(builder, n_pairs))
-    here = builder.select(exists, here, _constant([-1] * AT_ONCE))
+    exists = builder.icmp_signed("<", constant(_entries, range(AT_ONCE)), splat(builder, _entries, n_pairs))
+    here = builder.select(exists, here, constant(_entries, -1))
     following = builder.select(builder.icmp_signed("<", _i64(AT_ONCE), n_pairs), entry(AT_ONCE), _i64(-1))
-    earlier = builder.insert_element(_unknown, before, _i32(AT_ONCE - 1))
-    later = builder.insert_element(_unknown, following, _i32(0))
+    earlier = builder.insert_element(undefined(_entries), before, _i32(AT_ONCE - 1))
+    later = builder.insert_element(undefined(_entries), following, _i32(0))
     rank = _field(builder, here, 0)
-    right_bound = _field(builder, _lanes(builder, earlier, here, AT_ONCE - 1), 2)
-    left_bound = _field(builder, _lanes(builder, here, later, 1), 1)
+    right_bound = _field(builder, lanes(builder, earlier, here, range(AT_ONCE - 1, 2 * AT_ONCE - 1)), 2)
+    left_bound = _field(builder, lanes(builder, here, later, range(1, 1 + AT_ONCE)), 1)
     builder.store(builder.trunc(rank, _symbols), builder.inttoptr(made, _symbols.as_pointer()), align=4)
     merges = builder.and_(builder.icmp_unsigned("<", rank, right_bound), builder.icmp_unsigned("<", rank, left_bound))
     return builder.zext(builder.bitcast(merges, ir.IntType(AT_ONCE)), _i64)
@@ -113,33 +96,11 @@ def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
         before = load_i64(table + 8 * load_u16(piece + i - 1))
 
 
-@outlined
-def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
-    """Return the bits as `_merging`, for a piece after which no byte may be read."""
-    merging, before, here = 0, -1, -1
-    if n_bytes > 1:
-        here = load_i64(table + 8 * load_u16(piece))
-    for i in range(n_bytes - 1):
-        following = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
-        rank = here & NONE
-        merges = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (
-            rank < (shift_right(following, SYMBOL_BITS) & NONE)
-        )
-        store_32(made + 4 * i, rank)
-        merging |= shift_left(choose(merges, 1, 0), i)
-        before, here = here, following
-    return merging
-
-
 @kernel
 def first_round(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
     """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
     bytes_, made = context.byte_symbols, context.small_scratch + MADE_AT
-    table = context.first_round
-    if piece + n_bytes + READ <= context.readable_end:
-        merging = _merging(table, piece, n_bytes, made)
-    else:
-        merging = _merging_by_one(table, piece, n_bytes, made)
+    merging = _merging(context.first_round, piece, n_bytes, made)
     rest = (shift_left(1, n_bytes) - 1) & ~(merging << 1)
     count = 0
     while rest != 0:

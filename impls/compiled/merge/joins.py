@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
+from impls.compiled.layout import JOINS_SHIFT
 
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """As in `lookup/hashing`."""
@@ -27,27 +27,6 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
     bitmap[bits.astype(np.int64)] = True
     return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
-
-
-def pairs_of(rows: np.ndarray) -> np.ndarray:
-    """Return buckets of two entries, characters << 21 | id, for tokens of two three-byte characters: int64 (2n,).
-
-    `rows`: entries of the cache of pieces. A full bucket keeps the lowest ids; the cache itself knows the others.
-    """
-    of_six = rows[(rows[:, 3] == 1 << COUNT_AT) & (rows[:, 1] == 6 << 56) & (rows[:, 2] < NONE)]
-    of_six = of_six[np.argsort(of_six[:, 2], kind="stable")]
-    a, b, c, d, e, f = ((of_six[:, 0] >> (8 * i)) & 255 for i in range(6))
-    keys = ((a & 15) << 12 | (b & 63) << 6 | c & 63) << 16 | (d & 15) << 12 | (e & 63) << 6 | f & 63
-    of_three = (a & 240 == _LEAD) & (d & 240 == _LEAD)
-    entries = (keys << SYMBOL_BITS | of_six[:, 2])[of_three]
-    bits = max(1, len(entries).bit_length())
-    buckets = ((keys[of_three].astype(np.uint64) * _K1) >> np.uint64(64 - bits)).astype(np.int64)
-    table = np.zeros((1 << bits, 2), np.int64)
-    for place in range(2):
-        taken, first = np.unique(buckets, return_index=True)
-        table[taken, place] = entries[first]
-        buckets, entries = np.delete(buckets, first), np.delete(entries, first)
-    return table.ravel()
 
 
 def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:

@@ -50,11 +50,7 @@ OVERLAP_BYTES = 512
 
 @kernel
 def _pair_rank(context: ContextRecord, left: int, right: int) -> int:
-    return merged(
-        context,
-        left,
-        right,
-    )
+    return merged(context, left, right)
 
 
 @kernel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import native
 from impls.compiled.layout import HANDLE_BITS, NO_ROW, NONE, SYMBOL_BITS
 from impls.core.errors import Unsupported
 
@@ -42,10 +42,7 @@ def pair_rows(merges: np.ndarray, n_symbols: int) -> PairRows:
     pairs, words = np.full(n_slots, -1, np.int64), np.zeros(n_buckets, np.int64)
     n_used = -1
     if n_slots <= _MOST_PLACES and n_buckets <= _MOST_BUCKETS:
-        with native.reachable(entries, ends, words, pairs):
-            n_used = native.build_pairs(
-                address(entries), address(ends), n_buckets, address(words), address(pairs), n_slots
-            )
+        n_used = native.build_pairs(entries, ends, n_buckets, words, pairs, n_slots)
     if n_used < 0:
         raise Unsupported("compiled", f"the model has more pairs of tokens ({len(merges)}) than its table can hold")
     return PairRows(pairs[:n_used].copy(), words, handles.astype(np.int32))

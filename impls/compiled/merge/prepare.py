@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
+from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
-from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, SYMBOL_BITS, ContextRecord
+from impls.compiled.layout import COUNT_AT, NO_MEMORY, ContextRecord
 from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
-from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte
+from impls.compiled.lookup.hashing import key_high, key_low
 from impls.compiled.merge.piece import piece_ids
 
 
@@ -14,7 +14,6 @@ from impls.compiled.merge.piece import piece_ids
 def find_whole(context: ContextRecord, blob: int, starts: int, n_tokens: int, found: int) -> int:
     """Write the ids (int32) of the tokens whose bytes do not encode to themselves; return how many, or NO_MEMORY."""
     n_found = 0
-    context.readable_end = blob + load_i64(starts + 8 * n_tokens)
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
         length = load_i64(starts + 8 * token + 8) - start
@@ -28,35 +27,6 @@ def find_whole(context: ContextRecord, blob: int, starts: int, n_tokens: int, fo
             n_found += 1
         release_ids(context, out)
     return n_found
-
-
-@kernel
-def _lower(entry: int, field: int, rank: int) -> None:
-    """Lower one of the three 21-bit fields of a first-round entry to `rank`."""
-    word = load_i64(entry)
-    shift = field * SYMBOL_BITS
-    if rank < (shift_right(word, shift) & NONE):
-        store_64(entry, (word & ~(NONE << shift)) | (rank << shift))
-
-
-@kernel
-def build_first_round(merges: int, n_merges: int, ends: int, byte_of: int, table: int) -> int:
-    """Fill the 65536 first-round entries, which hold NONE three times at the start; return 0.
-
-    `merges`: int64 entries `(left << 21 | right) << 21 | symbol`; `ends`: by symbol, its first and its last byte
-    (int32 each); `byte_of`: int32 by symbol, the byte it is, or -1.
-    """
-    for i in range(n_merges):
-        merge = load_i64(merges + 8 * i)
-        rank, right, left = merge & NONE, (merge >> SYMBOL_BITS) & NONE, merge >> (2 * SYMBOL_BITS)
-        left_byte, right_byte = load_i32(byte_of + 4 * left), load_i32(byte_of + 4 * right)
-        if left_byte >= 0:
-            _lower(table + 8 * (left_byte + 256 * load_i32(ends + 8 * right)), 1, rank)
-        if right_byte >= 0:
-            _lower(table + 8 * (load_i32(ends + 8 * left + 4) + 256 * right_byte), 2, rank)
-        if left_byte >= 0 and right_byte >= 0:
-            _lower(table + 8 * (left_byte + 256 * right_byte), 0, rank)
-    return 0
 
 
 @kernel
@@ -79,7 +49,6 @@ def fill_rows(context: ContextRecord, blob: int, starts: int, n_tokens: int, row
     Tokens whose entry would need the arena are left out.
     """
     out = context.out
-    context.readable_end = blob + load_i64(starts + 8 * n_tokens)
     row = rows
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
@@ -87,7 +56,7 @@ def fill_rows(context: ContextRecord, blob: int, starts: int, n_tokens: int, row
         piece = blob + start
         if length < 1 or length > 15 or not _begins_and_ends_characters(piece, length):
             continue
-        low, high = key_low_by_byte(piece, length), key_high_by_byte(piece, length)
+        low, high = key_low(context.key_masks, piece, length), key_high(context.key_masks, piece, length)
         count = piece_ids(context, piece, length, out)
         written = short_entry(context, row, low, high, out, count)
         if written and (shift_right(load_i64(row + 24), COUNT_AT) & 15) != ARENA_COUNT:

@@ -134,7 +134,7 @@ def encode_with_events(
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
         make_room(context)
-        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block)
+        record_pieces(context, text, begin, ends + 4 * done, block)
         key, slot = context.work + RECORDS_AT, context.work + SLOTS_AT
         for i in range(block):
             end = load_i32(ends + 4 * (done + i))

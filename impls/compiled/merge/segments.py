@@ -10,7 +10,6 @@ needed.
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
-    choose,
     inlined,
     kernel,
     leading_zeros,
@@ -27,7 +26,6 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.layout import (
     ALONE_AT,
-    CODES_AT,
     JOINS_SHIFT,
     MOST_CHARACTERS,
     NONE,
@@ -38,11 +36,13 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.lookup.cache import find, short_entry, short_slot, write_short
-from impls.compiled.lookup.hashing import K1, key_high_by_byte, key_low_by_byte
+from impls.compiled.lookup.hashing import K1, key_high, key_low
 from impls.compiled.merge.piece import piece_ids
 from impls.compiled.pretokenize.scan import code_point, width
 
 LONGEST_SHORT = 15
+WIDEST_READ = 16
+"""Maximum number of bytes past the end of a segment that are read."""
 LEAST = 6
 """Bytes of two three-byte characters."""
 
@@ -50,7 +50,6 @@ LEAST = 6
 @kernel
 def build_character_ids(context: ContextRecord, table: int, scratch: int) -> int:
     """Fill the first words of the 65536 rows of LONE; return 1, or 0 where an id is too large for its field."""
-    context.readable_end = 0
     for code in range(65536):
         entry = 0
         if code >= 0x800:
@@ -102,7 +101,6 @@ def _read_characters(context: ContextRecord, piece: int, n_bytes: int, begin: in
             at += 3
         else:
             at += width(byte)
-        store_32(work + CODES_AT + 4 * n, right)
         left = right
         n += 1
     store_32(work + PLACES_AT + 4 * n, at)
@@ -110,32 +108,13 @@ def _read_characters(context: ContextRecord, piece: int, n_bytes: int, begin: in
 
 
 @inlined
-def _of_two(context: ContextRecord, left: int, right: int) -> int:
-    """Return the token of two characters, in the form of a row of LONE; 0 if there is none, or it is not listed."""
-    key = (left << 16) | right
-    slot = shift_right(wrapping_multiply(key, K1), context.character_pairs_shift)
-    bucket = context.character_pairs + (slot << 4)
-    first, second = load_i64(bucket), load_i64(bucket + 8)
-    found = choose(shift_right(first, SYMBOL_BITS) == key, first, second)
-    token = (found & NONE) | (NONE << SYMBOL_BITS) | (NONE << (2 * SYMBOL_BITS))
-    return choose(shift_right(found, SYMBOL_BITS) == key, token, 0)
-
-
-@inlined
-def _list_segment(context: ContextRecord, row: int, piece: int, n_bytes: int, begin: int, end: int) -> None:
-    """Write the address, size and key of a segment of a piece of `n_bytes`; prefetch its slot."""
+def _list_segment(context: ContextRecord, row: int, piece: int, begin: int, end: int) -> None:
+    """Write the address, size and key of a segment of a piece; prefetch its slot."""
     length = end - begin
     low, high, slot = 0, 0, row
     if length <= LONGEST_SHORT:
-        if n_bytes < 8:
-            low, high = key_low_by_byte(piece + begin, length), key_high_by_byte(piece + begin, length)
-        elif length > 8:
-            low = load_i64(piece + begin)
-            high = shift_right(load_i64(piece + end - 8), 8 * (16 - length)) | shift_left(length, 56)
-        else:
-            at = min(begin, n_bytes - 8)
-            low = shift_right(load_i64(piece + at), 8 * (begin - at)) & shift_right(-1, 8 * (8 - length))
-            high = shift_left(length, 56)
+        masks = context.key_masks
+        low, high = key_low(masks, piece + begin, length), key_high(masks, piece + begin, length)
         slot = short_slot(context, low, high)
     prefetch(slot)
     store_64(row, piece + begin)
@@ -163,29 +142,22 @@ def _ids_of_listed(context: ContextRecord, row: int, out: int) -> int:
 
 
 @inlined
-def _ids_of_segments(context: ContextRecord, piece: int, n_bytes: int, n: int, begins: int, out: int) -> int:
+def _ids_of_segments(context: ContextRecord, piece: int, n: int, begins: int, out: int) -> int:
     """Write the ids of the segments of `n` characters, which start at the bits of `begins`; how many, or NO_MEMORY."""
     work = context.segments
     ends = shift_right(begins, 1) | shift_left(1, n - 1)
-    known = ends
     row, rest = work + ROWS_AT, begins & ~ends
     while rest != 0:
         first = lowest_bit(rest)
         rest &= rest - 1
         last = lowest_bit(ends & -shift_left(1, first))
-        if last == first + 1:
-            entry = _of_two(context, load_i32(work + CODES_AT + 4 * first), load_i32(work + CODES_AT + 4 * last))
-            if entry != 0:
-                store_64(work + ALONE_AT + 8 * first, entry)
-                known |= shift_left(1, first)
-                continue
         begin, end = load_i32(work + PLACES_AT + 4 * first), load_i32(work + PLACES_AT + 4 * last + 4)
-        _list_segment(context, row, piece, n_bytes, begin, end)
+        _list_segment(context, row, piece, begin, end)
         row += ROW_BYTES
     row, rest, count = work + ROWS_AT, begins, 0
     while rest != 0:
         first = lowest_bit(rest)
-        if shift_right(known, first) & 1:
+        if shift_right(ends, first) & 1:
             count += _write_character(load_i64(work + ALONE_AT + 8 * first), out + 4 * count)
         else:
             n_ids = _ids_of_listed(context, row, out + 4 * count)
@@ -222,7 +194,8 @@ def is_cut(context: ContextRecord, piece: int, n_bytes: int) -> bool:
 def unknown_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     joins = context.joins
-    if not is_cut(context, piece, n_bytes):
+    # Keys of segments and their first round read more than the segment.
+    if not is_cut(context, piece, n_bytes) or piece + n_bytes + WIDEST_READ > context.readable_end:
         return piece_ids(context, piece, n_bytes, out)
     places = context.segments + PLACES_AT
     count, begin = 0, 0
@@ -241,7 +214,7 @@ def unknown_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> i
         if cuts == 0 and n == MOST_CHARACTERS:
             n_ids = piece_ids(context, piece + begin, end - begin, out + 4 * count)
         else:
-            n_ids = _ids_of_segments(context, piece, n_bytes, n, cuts | 1, out + 4 * count)
+            n_ids = _ids_of_segments(context, piece, n, cuts | 1, out + 4 * count)
         if n_ids < 0:
             return n_ids
         count += n_ids

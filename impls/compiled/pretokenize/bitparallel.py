@@ -23,7 +23,7 @@ from impls.compiled.codegen.memory import (
     store_64,
     wrapping_add,
 )
-from impls.compiled.layout import ContextRecord
+from impls.compiled.layout import CL100K, DEEPSEEK, O200K, ContextRecord
 from impls.compiled.pretokenize.alphabets import (
     WHOLE,
     is_latin,
@@ -39,6 +39,7 @@ from impls.compiled.pretokenize.byte_masks import (
     CYRILLIC_D0,
     CYRILLIC_D1,
     FROM_B8,
+    HANGUL,
     HAS_COMPRESS,
     HIGH,
     IDEOGRAPHS,
@@ -46,6 +47,7 @@ from impls.compiled.pretokenize.byte_masks import (
     LEAD_E9,
     LETTERS,
     MOST_NUMBERS,
+    UP_TO_BD,
     UP_TO_BE,
     UPPER,
     high_masks,
@@ -62,6 +64,8 @@ LEAST = 8
 """Minimum size of a window that was cut short; smaller ones are left to the automaton."""
 # Masks, by offset, in addition to those of `pretokenize/byte_masks`
 ANY_CASE, MARKS, CUTS = 160, 168, 176
+SINOGRAPHS = ANY_CASE
+"""Of deepseek's pattern, which does not distinguish case: the ideographs of its second stage."""
 
 
 @inlined
@@ -73,11 +77,20 @@ def flags_at(context: ContextRecord, at: int, byte: int) -> int:
 
 
 @inlined
-def _ideographs(masks: int) -> int:
-    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF, U+B000 to U+CFFF."""
+def _ideographs(masks: int, up_to: int) -> int:
+    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF (U+9F7F), U+B000 to U+CFFF.
+
+    `up_to` is the mask of the second bytes after E9: UP_TO_BE (UP_TO_BD).
+    """
     e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
-    e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + UP_TO_BE), 1)
+    e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + up_to), 1)
     return load_i64(masks + IDEOGRAPHS) | e4 | e9
+
+
+@inlined
+def _three_wide(leads: int) -> int:
+    """Return all bytes of the three-byte characters with these lead bytes."""
+    return leads | shift_left(leads, 1) | shift_left(leads, 2)
 
 
 @inlined
@@ -86,60 +99,43 @@ def spread(flag: int, bytes_: int) -> int:
     return bytes_ if flag != 0 else 0
 
 
-@kernel
-def mark_non_ascii(context: ContextRecord, at: int, masks: int) -> None:
-    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII."""
+@inlined
+def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> None:
+    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII.
+
+    `kind` is a compile-time constant: O200K distinguishes case, so UPPER is completed, ANY_CASE and MARKS filled;
+    DEEPSEEK fills SINOGRAPHS, and its CUTS hold those of ASCII already.
+    """
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
     two = load_i64(masks + CYRILLIC_D0) | load_i64(masks + CYRILLIC_D1)
-    three = _ideographs(masks)
-    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1)
-    letters |= three | shift_left(three, 1) | shift_left(three, 2)
-    cuts = 0
+    three = _ideographs(masks, UP_TO_BD if kind == DEEPSEEK else UP_TO_BE)
+    upper, any_case, marks, cuts = 0, 0, 0, 0
+    if kind == O200K:
+        upper_two = load_i64(masks + CYRILLIC_D0) & WHOLE & shift_right(load_i64(masks + BELOW_B0), 1)
+        upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
+        # The case of further letters is looked up.
+        two &= WHOLE & (load_i64(masks + CYRILLIC_D0) | shift_right(load_i64(masks + BELOW_A0), 1))
+        any_case = _three_wide(three)
+    if kind == DEEPSEEK:
+        cuts = load_i64(masks + CUTS)
+        store_64(masks + SINOGRAPHS, _three_wide(three & ~load_i64(masks + HANGUL)))
+    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1) | _three_wide(three)
     others = load_i64(masks + HIGH) & ~(continuation | two | three)
     while others != 0:
         i = lowest_bit(others)
         byte = load_u8(at + i)
-        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+        two, three = two_bytes_wide(at, masks, byte), 0
+        if kind != DEEPSEEK:
+            three = three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
         if shift_right(two | three, i) & 1:
-            letters |= two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
-            others &= ~(two | three)
-            continue
-        others &= others - 1
-        flags = flags_at(context, at + i, byte)
-        bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
-        letters |= spread(flags & LETTER, bytes_)
-        cuts |= spread(flags & CUT, bytes_)
-    store_64(masks + LETTERS, letters)
-    store_64(masks + CUTS, cuts)
-
-
-@kernel
-def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> None:
-    """Mark as `mark_non_ascii`, for a pattern that distinguishes case: also complete UPPER, fill ANY_CASE and MARKS."""
-    high_masks(at, masks)
-    continuation = load_i64(masks + CONTINUATION)
-    d0, d1 = load_i64(masks + CYRILLIC_D0) & WHOLE, load_i64(masks + CYRILLIC_D1) & WHOLE
-    upper_two = d0 & shift_right(load_i64(masks + BELOW_B0), 1)
-    two = d0 | (d1 & shift_right(load_i64(masks + BELOW_A0), 1))
-    three = _ideographs(masks)
-    any_case = three | shift_left(three, 1) | shift_left(three, 2)
-    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1) | any_case
-    upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
-    marks, cuts = 0, 0
-    others = load_i64(masks + HIGH) & ~(continuation | two | three)
-    while others != 0:
-        i = lowest_bit(others)
-        byte = load_u8(at + i)
-        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
-        if shift_right(two | three, i) & 1:
-            found = two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
+            found = two | shift_left(two, 1) | _three_wide(three)
             letters |= found
             others &= ~(two | three)
-            if is_latin(byte):
+            if kind == O200K and is_latin(byte):
                 upper_two = latin_upper(masks, two)
                 upper |= upper_two | shift_left(upper_two, 1)
-            elif three != 0 or is_semitic(byte):
+            elif kind == O200K and (three != 0 or is_semitic(byte)):
                 any_case |= found
             continue
         others &= others - 1
@@ -147,14 +143,34 @@ def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> Non
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
         letters |= spread(flags & LETTER, bytes_)
         cuts |= spread(flags & CUT, bytes_)
-        upper |= spread(flags & UPPER_CASE, bytes_)
-        any_case |= spread(flags & BOTH_CASES, bytes_)
-        marks |= spread(flags & MARK, bytes_)
+        if kind == O200K:
+            upper |= spread(flags & UPPER_CASE, bytes_)
+            any_case |= spread(flags & BOTH_CASES, bytes_)
+            marks |= spread(flags & MARK, bytes_)
     store_64(masks + LETTERS, letters)
-    store_64(masks + UPPER, upper)
-    store_64(masks + ANY_CASE, any_case)
-    store_64(masks + MARKS, marks)
     store_64(masks + CUTS, cuts)
+    if kind == O200K:
+        store_64(masks + UPPER, upper)
+        store_64(masks + ANY_CASE, any_case)
+        store_64(masks + MARKS, marks)
+
+
+@kernel
+def mark_non_ascii(context: ContextRecord, at: int, masks: int) -> None:
+    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII."""
+    _mark_non_ascii(context, at, masks, CL100K)
+
+
+@kernel
+def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> None:
+    """Mark as `mark_non_ascii`, for a pattern that distinguishes case: also complete UPPER, fill ANY_CASE and MARKS."""
+    _mark_non_ascii(context, at, masks, O200K)
+
+
+@kernel
+def mark_for_deepseek(context: ContextRecord, at: int, masks: int) -> None:
+    """Mark as `mark_non_ascii`, marks being letters; also fill SINOGRAPHS, and keep the CUTS there are."""
+    _mark_non_ascii(context, at, masks, DEEPSEEK)
 
 
 @inlined

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable
 from impls.compiled.codegen.target import features
+from impls.compiled.codegen.vectors import compressed, constant, lanes, load, splat, store
 
 WIDTH = 64
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _vector = ir.VectorType(_i8, WIDTH)
-_COMPRESS = "llvm.experimental.vector.compress.v64i8"
 _LANES = 16
 MOST_NUMBERS = 32
 """Maximum number of numbers `write_numbers` writes; there must always be room for so many."""
@@ -41,13 +39,9 @@ LEADS = 80
 Mask = Callable[[Any, Any], Any]
 
 
-def _constant(value: int) -> Any:
-    return ir.Constant(_vector, [value] * WIDTH)
-
-
 def _between(low: int, high: int) -> Mask:
     def mask(builder: Any, data: Any) -> Any:
-        return builder.icmp_unsigned("<=", builder.sub(data, _constant(low)), _constant(high - low))
+        return builder.icmp_unsigned("<=", builder.sub(data, constant(_vector, low)), constant(_vector, high - low))
 
     return mask
 
@@ -63,180 +57,122 @@ def _either(*masks: Mask) -> Mask:
 
 
 def _letters(builder: Any, data: Any) -> Any:
-    return _between(97, 122)(builder, builder.or_(data, _constant(0x20)))
+    return _between(97, 122)(builder, builder.or_(data, constant(_vector, 0x20)))
 
 
-_ASCII: list[Mask] = [
+def _is(*bytes_: int) -> Mask:
+    return _either(*(_between(byte, byte) for byte in bytes_))
+
+
+def _is_odd(builder: Any, data: Any) -> Any:
+    return builder.icmp_unsigned("!=", builder.and_(data, constant(_vector, 1)), constant(_vector, 0))
+
+
+def _masks(first: int, *kinds: Mask) -> Callable[[int, int], None]:
+    """Return a kernel (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
+
+    def emit(builder: Any, address: Any, masks: Any) -> None:
+        data = load(builder, _vector, address)
+        place = builder.inttoptr(masks, _i64.as_pointer())
+        for number, kind in enumerate(kinds):
+            mask = builder.bitcast(kind(builder, data), _i64)
+            builder.store(mask, builder.gep(place, [ir.Constant(_i64, first // 8 + number)]), align=8)
+
+    store = procedure(2, emit)
+
+    @inlined
+    def store_masks(address: int, masks: int) -> None:
+        if reachable(address, WIDTH):
+            store(address, masks)
+
+    return store_masks
+
+
+ascii_masks = _masks(
+    LETTERS,
     _letters,
     _between(48, 57),
-    _either(_between(10, 10), _between(13, 13)),
-    _between(32, 32),
-    _either(_between(9, 9), _between(11, 12)),
-    _between(39, 39),
+    _is(10, 13),
+    _is(32),
+    _either(_is(9), _between(11, 12)),
+    _is(39),
     _between(128, 255),
     _between(65, 90),
-    _between(47, 47),
-]
-_HIGH: list[Mask] = [
+    _is(47),
+)
+"""Of the ASCII classes, and of bytes that are not ASCII."""
+high_masks = _masks(
+    CONTINUATION,
     _between(0x80, 0xBF),
-    _between(0xD0, 0xD0),
-    _between(0xD1, 0xD1),
+    _is(0xD0),
+    _is(0xD1),
     _either(_between(0xE5, 0xE8), _between(0xEB, 0xEC)),
-    _between(0xE4, 0xE4),
-    _between(0xE9, 0xE9),
+    _is(0xE4),
+    _is(0xE9),
     _between(0x80, 0xAF),
     _between(0x80, 0x9F),
     _between(0xB8, 0xBF),
     _between(0x80, 0xBE),
-]
-_LATIN: list[Mask] = [
-    _between(0xC3, 0xC3),
-    _between(0xC4, 0xC4),
-    _between(0xC5, 0xC5),
-    _either(_between(0x97, 0x97), _between(0xB7, 0xB7)),
+)
+"""Of lead and continuation bytes."""
+latin_masks = _masks(
+    LEAD_C3,
+    _is(0xC3),
+    _is(0xC4),
+    _is(0xC5),
+    _is(0x97, 0xB7),
     _between(0x80, 0x9E),
-    lambda builder, data: builder.icmp_unsigned("!=", builder.and_(data, _constant(1)), _constant(0)),
+    _is_odd,
     _between(0x80, 0x88),
     _between(0xB9, 0xBF),
-    _between(0xBF, 0xBF),
-]
-_GREEK: list[Mask] = [_between(0xCE, 0xCE), _between(0xAC, 0xBF), _between(0xCF, 0xCF), _between(0x80, 0x8E)]
-_SEMITIC: list[Mask] = [
-    _between(0xD7, 0xD7),
-    _between(0x90, 0xAA),
-    _between(0xD8, 0xD8),
-    _between(0xA0, 0xBF),
-    _between(0xD9, 0xD9),
-    _between(0x81, 0x8A),
-]
-_KANA: list[Mask] = [
-    _between(0xE3, 0xE3),
-    _between(0x81, 0x81),
-    _between(0x82, 0x82),
-    _between(0x83, 0x83),
+    _is(0xBF),
+)
+"""For `alphabets.latin`; the next three for its other functions."""
+greek_masks = _masks(LEAD_CE, _is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
+semitic_masks = _masks(
+    LEAD_D7, _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
+)
+kana_masks = _masks(
+    LEAD_E3,
+    _is(0xE3),
+    _is(0x81),
+    _is(0x82),
+    _is(0x83),
     _between(0x81, 0xBF),
     _either(_between(0x80, 0x96), _between(0xA1, 0xBF)),
     _either(_between(0x80, 0xBA), _between(0xBC, 0xBF)),
-]
-_DEEPSEEK: list[Mask] = [
-    _either(_between(0, 8), _between(14, 31), _between(127, 127)),
+)
+deepseek_masks = _masks(
+    CONTROLS,
+    _either(_between(0, 8), _between(14, 31), _is(127)),
     _between(0xEB, 0xEC),
     _between(0x80, 0xBD),
-]
-
-
-def _masks(kinds: list[Mask], first: int) -> Any:
-    """Return an intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = builder.load(builder.inttoptr(arguments[0], _vector.as_pointer()), align=1)
-        masks = builder.inttoptr(arguments[1], _i64.as_pointer())
-        for number, kind in enumerate(kinds):
-            place = builder.gep(masks, [ir.Constant(_i64, first // 8 + number)])
-            builder.store(builder.bitcast(kind(builder, data), _i64), place, align=8)
-        return context.get_dummy_value()
-
-    int64 = types.int64
-    return intrinsic(lambda typing, address, masks: (types.void(int64, int64), codegen))
-
-
-def _splat(builder: Any, value: Any) -> Any:
-    """Return the low byte of an int64, 64 times."""
-    nothing, zero = ir.Constant(_vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-    one = builder.insert_element(nothing, builder.trunc(value, _i8), ir.IntType(32)(0))
-    return builder.shuffle_vector(one, nothing, zero)
+)
+"""Those only `bitparallel_deepseek` needs."""
+lead_masks = _masks(LEADS, _between(0xC0, 0xFF))
+"""Of bytes that begin a multi-byte character."""
 
 
 def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) -> Any:
     first, second = (
-        builder.icmp_unsigned(
-            "==", builder.load(builder.inttoptr(place, _vector.as_pointer()), align=1), _splat(builder, byte)
-        )
+        builder.icmp_unsigned("==", load(builder, _vector, place), splat(builder, _vector, builder.trunc(byte, _i8)))
         for place, byte in ((address, a), (other, b))
     )
     return builder.bitcast(builder.and_(first, second), _i64)
 
 
 def _emit_numbers(builder: Any, bits: Any, first: Any, address: Any) -> None:
-    flags, wide = ir.VectorType(ir.IntType(1), WIDTH), ir.VectorType(_i32, _LANES)
-    nothing = ir.Constant(_vector, ir.Undefined)
-    kind = ir.FunctionType(_vector, [_vector, flags, _vector])
-    compress = builder.module.globals.get(_COMPRESS) or ir.Function(builder.module, kind, _COMPRESS)
-    numbers = builder.call(compress, [ir.Constant(_vector, list(range(WIDTH))), builder.bitcast(bits, flags), nothing])
-    one = builder.insert_element(ir.Constant(wide, ir.Undefined), builder.trunc(first, _i32), _i32(0))
-    base = builder.shuffle_vector(one, one, ir.Constant(wide, [0] * _LANES))
+    wide = ir.VectorType(_i32, _LANES)
+    flags = builder.bitcast(bits, ir.VectorType(ir.IntType(1), WIDTH))
+    numbers = compressed(builder, constant(_vector, range(WIDTH)), flags)
+    base = splat(builder, wide, builder.trunc(first, _i32))
     for k in range(0, MOST_NUMBERS, _LANES):
-        some = builder.shuffle_vector(numbers, nothing, ir.Constant(wide, list(range(k, k + _LANES))))
-        place = builder.inttoptr(builder.add(address, _i64(4 * k)), wide.as_pointer())
-        builder.store(builder.add(builder.zext(some, wide), base), place, align=1)
+        some = builder.zext(lanes(builder, numbers, numbers, range(k, k + _LANES)), wide)
+        store(builder, builder.add(some, base), builder.add(address, _i64(4 * k)))
 
 
 _raw_write_numbers = procedure(3, _emit_numbers)
 _raw_equal_pairs = operation(4, _emit_equal_pairs)
-_store_ascii_masks = _masks(_ASCII, LETTERS)
-_store_high_masks = _masks(_HIGH, CONTINUATION)
-_store_latin_masks = _masks(_LATIN, LEAD_C3)
-_store_greek_masks = _masks(_GREEK, LEAD_CE)
-_store_semitic_masks = _masks(_SEMITIC, LEAD_D7)
-_store_kana_masks = _masks(_KANA, LEAD_E3)
-_store_deepseek_masks = _masks(_DEEPSEEK, CONTROLS)
-_store_lead_masks = _masks([_between(0xC0, 0xFF)], LEADS)
-
-
-@inlined
-def ascii_masks(address: int, masks: int) -> None:
-    """Store the masks of the ASCII classes of 64 bytes, and of bytes that are not ASCII."""
-    if reachable(address, WIDTH):
-        _store_ascii_masks(address, masks)
-
-
-@inlined
-def high_masks(address: int, masks: int) -> None:
-    """Store the masks of lead and continuation bytes of 64 bytes."""
-    if reachable(address, WIDTH):
-        _store_high_masks(address, masks)
-
-
-@inlined
-def latin_masks(address: int, masks: int) -> None:
-    """Store the masks of 64 bytes for `alphabets.latin`."""
-    if reachable(address, WIDTH):
-        _store_latin_masks(address, masks)
-
-
-@inlined
-def greek_masks(address: int, masks: int) -> None:
-    """Store the masks of 64 bytes for `alphabets.greek_lower`."""
-    if reachable(address, WIDTH):
-        _store_greek_masks(address, masks)
-
-
-@inlined
-def semitic_masks(address: int, masks: int) -> None:
-    """Store the masks of 64 bytes for `alphabets.semitic`."""
-    if reachable(address, WIDTH):
-        _store_semitic_masks(address, masks)
-
-
-@inlined
-def kana_masks(address: int, masks: int) -> None:
-    """Store the masks of 64 bytes for `alphabets.kana`."""
-    if reachable(address, WIDTH):
-        _store_kana_masks(address, masks)
-
-
-@inlined
-def deepseek_masks(address: int, masks: int) -> None:
-    """Store the masks of 64 bytes that only `bitparallel_deepseek` needs."""
-    if reachable(address, WIDTH):
-        _store_deepseek_masks(address, masks)
-
-
-@inlined
-def lead_masks(address: int, masks: int) -> None:
-    """Store the mask of those of 64 bytes that begin a multi-byte character."""
-    if reachable(address, WIDTH):
-        _store_lead_masks(address, masks)
 
 
 @inlined

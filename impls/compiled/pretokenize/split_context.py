@@ -14,6 +14,9 @@ from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
 from impls.core.pattern.tables import SplitTables
 
+_ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
+"""Of an automaton, by their names in `SplitTables`, a context and a stage."""
+
 
 @dataclass(frozen=True, slots=True)
 class FlagTables:
@@ -48,25 +51,23 @@ class SplitContext(Slots):
 
     def __init__(self, splitting: Splitting | None) -> None:
         super().__init__(layout.ContextRecord)
-        self._prepare()
+        self.keep("slots", self.slots)
         self.hold("work", aligned_zeros(layout.WORK_BYTES))
         if splitting is not None:
             self._splitting(splitting)
-        if is_checked():
-            numbers = [declare(array) for array in self.arrays]
-            weakref.finalize(self, forget, *numbers)
 
-    def _prepare(self) -> None:
-        """Set what else kernels need from the start; subclasses override it."""
+    def keep(self, name: str, array: np.ndarray) -> None:
+        """Keep an array alive, and declare it to the checked build."""
+        super().keep(name, array)
+        if is_checked():
+            weakref.finalize(self, forget, declare(array))
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
         tables = splitting.tables
         if tables is not None:
-            self.hold("transitions", tables.transitions)
-            self.hold("ascii_classes", tables.ascii_classes)
-            self.hold("pages", tables.pages)
-            self.hold("page_classes", tables.page_classes)
+            for field in _ARRAYS:
+                self.hold(field, getattr(tables, field))
             self["end_class"] = tables.end
         if splitting.flags is not None:
             self.hold("flag_pages", splitting.flags.pages)
@@ -79,7 +80,7 @@ class SplitContext(Slots):
     def _stages(self, stages: tuple[SplitTables, ...]) -> None:
         rows = np.zeros(len(stages), layout.StageRecord.dtype)
         for number, tables in enumerate(stages):
-            for field in ("transitions", "ascii_classes", "pages", "page_classes"):
+            for field in _ARRAYS:
                 array = getattr(tables, field)
                 self.keep(f"{field} of stage {number}", array)
                 rows[number][field] = address(array)

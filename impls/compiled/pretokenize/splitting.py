@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import regex
@@ -33,7 +35,7 @@ from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import SplitTables, cuts_outside, split_tables, stage_tables
 from impls.core.text.patterns import NAMED
 
-_FORMAT = 2
+_FORMAT = 3
 _WINDOWS = {
     "gpt2": GPT2,
     "gpt2-0.14": GPT2,
@@ -98,24 +100,10 @@ def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | Non
 def _split_tables(pattern: str) -> SplitTables:
     def make() -> dict[str, np.ndarray]:
         tables = split_tables(pattern)
-        return {
-            "transitions": tables.transitions,
-            "ascii_classes": tables.ascii_classes,
-            "pages": tables.pages,
-            "page_classes": tables.page_classes,
-            "end": np.array(tables.end),
-            "has_gaps": np.array(tables.has_gaps),
-        }
+        return {field.name: np.array(getattr(tables, field.name)) for field in fields(tables)}
 
-    kept = _kept(pattern, make)
-    return SplitTables(
-        transitions=kept["transitions"],
-        ascii_classes=kept["ascii_classes"],
-        pages=kept["pages"],
-        page_classes=kept["page_classes"],
-        end=int(kept["end"]),
-        has_gaps=bool(kept["has_gaps"]),
-    )
+    kept: dict[str, Any] = {name: one if one.ndim else one.item() for name, one in _kept(pattern, make).items()}
+    return SplitTables(**kept)
 
 
 @lru_cache(maxsize=3)

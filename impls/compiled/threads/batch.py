@@ -119,42 +119,27 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
 
 
 @kernel
-def _text_of(context: ContextRecord, item: ItemRecord) -> int:
-    """Return the address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
-    if item.text == 0:
-        return own_utf8(context, item.str_object)
-    context.size = item.n_bytes
-    return item.text
-
-
-@kernel
 def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
     """Encode one text to this context or to new memory; return the number of ids, negative for the careful path."""
-    text = _text_of(context, item)
+    text, context.size = item.text, item.n_bytes
     if text == 0:
-        return NOT_UTF8
+        text = own_utf8(context, item.str_object)
+        if text == 0:
+            return NOT_UTF8
     n_bytes = context.size
     declare_region(TEXT_REGION, text, text + n_bytes)
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     used = context.batch_used
-    out = context.out + 4 * used
+    item.ids = context.out + 4 * used
     if used + n_bytes > context.out_limit:
-        out = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
-        if out == 0:
+        item.ids = item.memory = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
+        if item.memory == 0:
             return NO_MEMORY
-        item.memory = out
-        return _ids_at(context, item, text, n_bytes, out)
-    count = _ids_at(context, item, text, n_bytes, out)
-    if count > 0:
+    count = encode(context, text, n_bytes, item.ids, 1)
+    if count > 0 and item.memory == 0:
         context.batch_used = used + count
     return count
-
-
-@kernel
-def _ids_at(context: ContextRecord, item: ItemRecord, text: int, n_bytes: int, out: int) -> int:
-    item.ids = out
-    return encode(context, text, n_bytes, out, 1)
 
 
 @kernel

@@ -48,21 +48,11 @@ class Batches:
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """Return one list of ids per text."""
-        if self._ready is None:
-            return [array.tolist() for array in self._carefully(texts, threads)]
-        results, careful = self._collected(self._ready, texts, threads, as_arrays=False)
-        for i in careful:
-            results[i] = self._one(texts[i]).tolist()
-        return results
+        return self._collected(texts, threads, lambda array: array.tolist(), as_arrays=False)
 
     def arrays(self, texts: list[str], threads: int) -> list[np.ndarray]:
         """Return one array of ids (uint32) per text."""
-        if self._ready is None:
-            return self._carefully(texts, threads)
-        results, careful = self._collected(self._ready, texts, threads, as_arrays=True)
-        for i in careful:
-            results[i] = self._one(texts[i])
-        return results
+        return self._collected(texts, threads, lambda array: array, as_arrays=True)
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the concatenated ids (uint32) and the offset of each text's first (int64 of shape (n_texts + 1,))."""
@@ -83,20 +73,24 @@ class Batches:
             return list(executor.map(self._one, texts))
 
     def _collected(
-        self, ready: Ready, texts: list[str], threads: int, *, as_arrays: bool
-    ) -> tuple[list[Any], list[int]]:
-        """Return the result of the kernels for each text, and the indices of the texts left to the careful path."""
+        self, texts: list[str], threads: int, finish: Callable[[np.ndarray], Any], *, as_arrays: bool
+    ) -> list[Any]:
+        """Return the result of the kernels for each text, or of the careful path, finished."""
+        ready = self._ready
+        if ready is None:
+            return list(map(finish, self._carefully(texts, threads)))
         results: list[Any] = [None] * len(texts)
         careful: list[int] = []
 
         def encode(job: BatchJob, main: BatchBuiltins) -> None:
             for first, n_texts in job.waves(main, *ready(texts)):
-                n_careful = main.batch_collect(job.address, results, first, int(as_arrays))
-                if n_careful:
+                if main.batch_collect(job.address, results, first, int(as_arrays)):
                     careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
 
         self._with_job(texts, threads, encode)
-        return results, careful
+        for i in careful:
+            results[i] = finish(self._one(texts[i]))
+        return results
 
     def _joined(
         self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray

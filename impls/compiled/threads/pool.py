@@ -18,9 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, available, list_items_offset, shared_integers
-from impls.compiled.cpython.numpy_api import numpy_api
-from impls.compiled.cpython.str_layout import str_layout
+from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, insides, shared_integers
 from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
@@ -51,7 +49,7 @@ class Loan:
 class Pool:
     """Contexts over one model and pattern.
 
-    `specials` is the table of its special tokens; `cuts`, where there are some, is for `Context.encode_in_parts`.
+    `specials` is the table of its special tokens; `cuts` says where long texts may be cut, see `layout.CUTS`.
     """
 
     def __init__(
@@ -116,17 +114,9 @@ def _call_context(
     tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None
 ) -> CallContext:
     context = Context(tables, splitting)
-    if not available():
+    found = insides()
+    if found is None:
         return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    context.share_integers(shared_integers(n_ids), list_items_offset())
-    context.search_for(specials)
-    api = numpy_api()
-    if api is not None:
-        context.make_arrays(api)
-    strings = str_layout()
-    if strings is not None:
-        context.read_strings(strings)
-        if cuts is not None:
-            context.encode_in_parts(cuts)
+    context.reach_python(found, shared_integers(n_ids), specials, cuts)
     return CallContext(context, Builtins.of(context))

@@ -152,10 +152,9 @@ class _Learner(Learner):
         known = np.full(1 << bits, -1, np.int32)
         self.hold("known", known)
         self["known_shift"] = 64 - bits
+        base = np.arange(self["n_base"], dtype=np.int32)
         with self._reachable():
-            native.index_tokens(
-                self["token_text"], self["token_starts"], self["n_base"], address(known), self["known_shift"]
-            )
+            native.index_tokens(self["token_text"], self["token_starts"], base, len(base), known, self["known_shift"])
 
     def _list(self) -> None:
         """List pairs, and the pieces in rows that are not one symbol yet."""

@@ -37,10 +37,10 @@ def model() -> Model:
     return Priority.train_model(texts, spec)
 
 
-@pytest.fixture(scope="module", params=["fast", "calls", "plain", "no windows"])
+@pytest.fixture(scope="module", params=["fast", "plain", "no windows"])
 def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
     with pytest.MonkeyPatch.context() as patch:
-        if request.param in ("plain", "calls"):
+        if request.param == "plain":
             patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
         if request.param == "no windows":
             patch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from child import run
 
 from harness.measure.run.setup import prepare_kernels
-from impls.compiled.codegen import build
+from impls.compiled.codegen import build, loading
 from impls.compiled.codegen.build import kernel_address, source_digest
+from impls.compiled.codegen.entry_points import PREFIX
 from impls.compiled.codegen.native import native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 
 USE = """
-import sys
+import os, sys
 import impls
 model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
 assert impls.load("compiled", model).encode("abc") == [256, 99]
 assert "numba" not in sys.modules
+assert "llvmlite" not in sys.modules or not sys.platform == "linux" or os.uname().machine != "x86_64"
 print("done")
 """
 
 
-def test_kernels_are_loaded_from_the_cache_without_numba_and_without_a_word() -> None:
+def test_kernels_are_loaded_from_the_cache_without_numba_or_llvm_and_without_a_word() -> None:
     assert run(USE).stdout == "done\n"
     again = run(USE)
     assert (again.stdout, again.stderr) == ("done\n", "")
@@ -257,3 +262,39 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_importing_the_suite_imports_neither_numba_nor_llvmlite() -> None:
     done = run("import sys, impls; impls.names(); print('numba' in sys.modules, 'llvmlite' in sys.modules)")
     assert done.stdout == "False False\n"
+
+
+def test_kernels_loaded_by_llvm_and_without_it_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    native.encode  # noqa: B018 - compiles them where need be
+    image = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-encoding.o")
+    assert image is not None
+    blob, starts = np.frombuffer(b"abbcaab" + bytes(64), np.uint8), np.array([0, 1, 2, 4, 7], np.int64)
+    tokens = np.arange(4, dtype=np.int32)
+    name, found = PREFIX + "index_tokens", []
+    for without_llvm in (True, False):
+        if not without_llvm:
+            monkeypatch.setattr(loading, "_place", lambda image, known: None)
+        place = loading.load(image.tobytes(), [name], {})[name]
+        table = np.full(16, -1, np.int32)
+        ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)(place)(
+            blob.ctypes.data, starts.ctypes.data, tokens.ctypes.data, 4, table.ctypes.data, 60
+        )
+        found.append((place, table.tolist()))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
+    assert sorted(found[0][1])[-4:] == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() != "x86_64", reason="LLVM loads them elsewhere")
+def test_a_reference_of_another_kind_is_left_to_llvm() -> None:
+    native.encode  # noqa: B018 - compiles them where need be
+    kept = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-encoding.o")
+    assert kept is not None
+    image = kept.tobytes()
+    assert loading._place(image, {}) is not None
+    start = int.from_bytes(image[40:48], "little")
+    sections = np.frombuffer(image, loading._SECTION, int.from_bytes(image[60:62], "little"), start)
+    relocations = sections[sections["kind"] == loading._RELOCATIONS][0]
+    damaged = bytearray(image)
+    damaged[int(relocations["offset"]) + 8] = 2
+    assert loading._place(bytes(damaged), {}) is None

@@ -9,7 +9,7 @@ import pytest
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
+from impls.compiled.layout import JOINS_SHIFT
 from impls.compiled.merge import joins
 from impls.compiled.tables import tables_of
 from impls.core.model.model import Model
@@ -90,53 +90,6 @@ def test_a_segment_may_be_longer_than_what_is_read_at_a_time(seed: int) -> None:
             run + "".join(strangers[:70]) + run,
         ):
             assert compiled.encode(text) == reference.encode(text), text
-
-
-def test_a_bucket_keeps_the_lowest_ids_and_the_others_are_still_encoded() -> None:
-    first = "\u4e00\u4e01"
-    hashed = [(joins._K1.item() * ((ord(a) << 16) | ord(b))) % (1 << 64) for a, b in [first]]
-    others = [
-        chr(a) + chr(b)
-        for a in range(0x4E02, 0x4E60)
-        for b in range(0x5000, 0x5060)
-        if (joins._K1.item() * ((a << 16) | b)) % (1 << 64) >> 62 == hashed[0] >> 62
-    ][:2]
-    words = [first, *others]
-    rows = np.array(
-        [[int.from_bytes(w.encode(), "little"), 6 << 56, 300 - i, 1 << COUNT_AT] for i, w in enumerate(words)], np.int64
-    )
-    table = joins.pairs_of(rows)
-    assert table.shape == (8,)
-    assert sorted(int(entry) & NONE for entry in table if entry) == [298, 299]
-    assert {int(entry) >> SYMBOL_BITS for entry in table if entry} == {ord(w[0]) << 16 | ord(w[1]) for w in others}
-    assert not joins.pairs_of(rows[:0]).any()
-
-    tokens = [bytes([byte]) for byte in range(256)]
-    for word in words:
-        a, b = word[0].encode(), word[1].encode()
-        for token in (a[:2], a, b[:2], b, a + b):
-            tokens += [token] * (token not in tokens)
-    model = Model(tokens=tuple(tokens), merge_rule="concatenation", pattern="cl100k")
-    compiled, reference = impls.get("compiled")(model), impls.get("priority")(model)
-    for word in words:
-        text = f"\u9fa0{word}\u9fa1{word}{words[0]}\u9fa2"
-        assert compiled.encode(text) == reference.encode(text)
-        assert tokens.index(word.encode()) in compiled.encode(text)
-
-
-@pytest.mark.parametrize(("n", "count"), [(7, "medium.count"), (20, "long.count")])
-def test_longer_pieces_are_kept_from_the_second_time_on(n: int, count: int) -> None:
-    model = random_model(random.Random(5), CHARACTERS[:6])
-    compiled = Compiled(model)
-
-    def kept(text: str) -> int:
-        before = compiled._own.context[count]
-        compiled.encode(text + " q" * 32)
-        return compiled._own.context[count] - before
-
-    piece = "".join(random.Random(6).choices(CHARACTERS, k=n))
-    assert [kept(piece) for _ in range(3)] == [0, 1, 0]
-    assert kept("q" * 3 * n) == 1, "what is not cut is kept at once"
 
 
 def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:

@@ -14,8 +14,8 @@ import pytest
 import impls
 from impls.compiled.codegen import build
 from impls.compiled.codegen.__main__ import image_of
-from impls.compiled.codegen.build import engine_of
 from impls.compiled.codegen.entry_points import PREFIX
+from impls.compiled.codegen.loading import load
 from impls.compiled.codegen.memory import inlined, kernel, shift_left
 from impls.compiled.codegen.sources import collected
 
@@ -50,8 +50,8 @@ def test_an_object_file_is_made_of_what_was_collected_and_of_what_numba_linked(h
     with collected() if how == "collected" else nullcontext([]) as modules:
         callback = numba.cfunc("int64(int64, int64)")(power_of())
     assert (len(modules) > 2) == (how == "collected"), "functions are collected one by one"
-    engine = engine_of(image_of({NAME: callback}, modules))
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address(NAME))
+    found = load(image_of({NAME: callback}, modules), [NAME], {})
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(found[NAME])
     assert [function(3, n) for n in (0, 1, 2, 7)] == [1, 3, 9, 2187]
 
 
@@ -75,8 +75,8 @@ def test_of_what_is_called_with_constants_there_are_no_copies_that_make_no_diffe
     definitions = [line for text in modules for line in text.splitlines() if line.startswith("define")]
     for name in ("scaled", "advanced"):
         assert sum(name in line for line in definitions) == 1
-    engine = engine_of(image_of({NAME: callback}, modules))
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(engine.get_function_address(NAME))
+    found = load(image_of({NAME: callback}, modules), [NAME], {})
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(found[NAME])
     assert [function(n) for n in range(4)] == [0, 1, 9, 73]
 
 

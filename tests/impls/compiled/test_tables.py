@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,9 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 
 def from_the_start(made: ModelTables) -> set[bytes]:
     """Return the initial pieces of the cache, from either kind of entry."""
-    places = [start if start >= 0 else -1 - start for start in made.starts.tolist()]
-    found = {made.blob[places[i] : places[i + 1]].tobytes() for i in made.row_tokens.tolist()}
-    return found | {row.tobytes()[: row.tobytes()[15]] for row in made.rows}
+    places = [start if start >= 0 else -1 - start for start in made.token_starts.tolist()]
+    found = {made.token_bytes[places[i] : places[i + 1]].tobytes() for i in made.cache_tokens.tolist()}
+    return found | {row.tobytes()[: row.tobytes()[15]] for row in made.cache_rows}
 
 
 def test_the_cache_begins_with_the_tokens_that_can_be_pieces() -> None:
@@ -30,12 +31,12 @@ def test_the_cache_begins_with_the_tokens_that_can_be_pieces() -> None:
     made = build_tables(model)
     ascii_pieces = {bytes([byte]) for byte in range(128)}
     assert from_the_start(made) == ascii_pieces | {b"ab", b"abc", "é".encode()}
-    assert len(made.rows) == 0
+    assert len(made.cache_rows) == 0
 
 
 def test_a_piece_that_is_more_than_one_token_or_reads_otherwise_has_an_entry_of_its_own() -> None:
     made_of_two = Model(tokens=(*BYTES, b"ab", b"xyz"), merges=((97, 98),))
-    assert [row.tobytes()[:3] for row in build_tables(made_of_two).rows] == [b"xyz"]
+    assert [row.tobytes()[:3] for row in build_tables(made_of_two).cache_rows] == [b"xyz"]
     mark = "\u2581".encode()
     marked = Model(
         tokens=(mark, b"a", mark + b"a"),
@@ -46,8 +47,8 @@ def test_a_piece_that_is_more_than_one_token_or_reads_otherwise_has_an_entry_of_
         sentencepiece=SentencePieceRules(),
     )
     made = build_tables(marked)
-    assert made.row_tokens.tolist() == [1]
-    assert {row.tobytes()[: row.tobytes()[15]] for row in made.rows} == {mark, mark + b"a"}
+    assert made.cache_tokens.tolist() == [1]
+    assert {row.tobytes()[: row.tobytes()[15]] for row in made.cache_rows} == {mark, mark + b"a"}
 
 
 def test_a_token_before_a_gap_is_in_the_cache_with_its_own_bytes() -> None:
@@ -81,7 +82,6 @@ def test_tables_are_read_from_the_cache_and_made_anew_where_they_are_damaged(
         assert path.read_bytes() == content
 
 
-def test_the_object_file_is_named_by_numbas_version() -> None:
-    import numba
-
-    assert numba.__version__ in build._numba_version()
+@pytest.mark.parametrize("package", ["numba", "llvmlite"])
+def test_the_object_file_is_named_by_the_versions_of_what_compiles_it(package: str) -> None:
+    assert import_module(package).__version__ in build._release(package)

@@ -1,0 +1,57 @@
+"""Vectors of integers in LLVM's portable form, for operations on several bytes, keys or characters at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+_i1, _i8, _i32 = (ir.IntType(bits) for bits in (1, 8, 32))
+
+
+def constant(kind: Any, value: int | Sequence[int]) -> Any:
+    """Return a constant vector of the type `kind`: these values, or one value throughout."""
+    return ir.Constant(kind, [value] * kind.count if isinstance(value, int) else list(value))
+
+
+def undefined(kind: Any) -> Any:
+    """Return a vector of arbitrary values."""
+    return ir.Constant(kind, ir.Undefined)
+
+
+def splat(builder: Any, kind: Any, value: Any) -> Any:
+    """Return a vector that holds an integer of its element type throughout."""
+    one = builder.insert_element(undefined(kind), value, _i32(0))
+    return lanes(builder, one, one, [0] * kind.count)
+
+
+def lanes(builder: Any, a: Any, b: Any, numbers: Sequence[int]) -> Any:
+    """Return these lanes of the concatenation of two vectors."""
+    return builder.shuffle_vector(a, b, constant(ir.VectorType(_i32, len(numbers)), numbers))
+
+
+def load(builder: Any, kind: Any, address: Any) -> Any:
+    """Load a vector, or integer, from any address (int64)."""
+    return builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
+
+
+def store(builder: Any, value: Any, address: Any) -> None:
+    """Store a vector, or integer, at any address (int64)."""
+    builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
+
+
+def declared(builder: Any, name: str, signature: Any) -> Any:
+    """Return the declaration of an LLVM intrinsic over vectors."""
+    return builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
+
+
+def compressed(builder: Any, data: Any, used: Any) -> Any:
+    """Return the bytes of a vector for which `used` (a bit each) is set, contiguously, then arbitrary ones.
+
+    LLVM spells this out where the processor has no instruction for it.
+    """
+    kind = data.type
+    signature = ir.FunctionType(kind, [kind, ir.VectorType(_i1, kind.count), kind])
+    compress = declared(builder, f"llvm.experimental.vector.compress.v{kind.count}i8", signature)
+    return builder.call(compress, [data, used, undefined(kind)])
