@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,8 +61,6 @@ __all__ = [
     "train_picky",
 ]
 
-__version__ = version("bpebench")
-
 sys.modules["bpebench.hf"] = hf  # so that `import bpebench.hf` finds it, though this is no package
 hf.Tokenizer.find_on_hub = lambda name, revision, token: hub_tokenizer_file(PREFIX + name, revision, token)
 
@@ -75,6 +72,15 @@ def load(implementation: str, model: str | Path | Model) -> Tokenizer:
     `Missing` where its package is not installed.
     """
     return registry.load(implementation, model if isinstance(model, Model) else load_model(model))
+
+
+def __getattr__(name: str) -> str:
+    """Return `__version__`, which is read off the installed package when it is asked for."""
+    if name != "__version__":
+        raise AttributeError(f"module 'bpebench' has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("bpebench")
 
 
 def read_records(*runs: str | Path) -> pd.DataFrame:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 import impls
 from harness.commands import options, reading
 from harness.commands.corpus_parts import all_documents, corpus_parts, label
+from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, option
-from harness.printable import printable
 from harness.progress import progress
 from impls.core.counts import PieceCounts
 from impls.core.text.files import TextFiles
@@ -107,6 +106,7 @@ class Train(Verb):
         """Train, save and describe the model."""
         from harness.data import load_model
         from harness.training.end import end_of_training, parse_until, why_short
+        from harness.training.plateau import plateau
         from harness.training.start import n_listed_merges
 
         languages = self._languages()
@@ -180,8 +180,11 @@ class Train(Verb):
             "superword_from": self.superword_from, "boundless": self.boundless, "picky": self.picky,
             "parity": list(self.parity), "parity_dev": list(self.parity_dev),
             "saved": None if self._target is None else str(self._target),
-        } | self._learned(model, n_kept)  # fmt: skip
-        self.output(document, lambda: self._lines(document, model))
+            "first_tokens": first_tokens(model, n_kept, self.show),
+            # Counts rise where superwords begin, and those kept are of another corpus.
+            "plateau_merge": None if self.extend or self.superword_from else plateau(model.merge_counts or ()),
+        }  # fmt: skip
+        self.output(document, lambda: lines(document, model))
         if self._target is None:
             kept = "not kept; give --name or --out to keep it"
         else:
@@ -285,43 +288,6 @@ class Train(Verb):
         if hashes is None:
             options.say("the documents trained on are not noted: later, their text is not recognised", err=True)
         model.with_(training_documents=hashes or "").save(target)
-
-    def _learned(self, model: impls.Model, n_kept: int) -> dict[str, Any]:
-        """Return the first tokens learned, and where the counts flatten."""
-        from harness.training.plateau import plateau
-
-        counts = model.merge_counts
-        first = [
-            {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
-            for rank, i in enumerate(model.merge_results[n_kept : n_kept + self.show], n_kept)
-        ]
-        # Counts rise where superwords begin, and those kept are of another corpus.
-        flat = None if self.extend or self.superword_from else plateau(counts or ())
-        return {"first_tokens": first, "plateau_merge": flat}
-
-    def _lines(self, about: Mapping[str, Any], model: impls.Model) -> str:
-        lines: list[str] = []
-        if first := about["first_tokens"]:
-            lines += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
-        kept = f", {about['n_kept_merges']} of them kept" if self.extend else ""
-        what = "merges and removals" if model.events else "merges"
-        size = f"{about['n_merges']} {what}{kept}, {model.vocab_size} ids"
-        lines.append(f"{size}, learned in {about['seconds']:.2f} s from {about['n_bytes']} bytes")
-        if (short := about["why_short"]) is not None:
-            n_left = self.vocab_size - model.vocab_size
-            lines.append(printable(f"ended {n_left} ids short of {self.vocab_size}: {short}"))
-        if (end := about["until"]) is not None and not end["by_rule"]:
-            lines.append(printable(f"not ended by {end['rule']}: {end['why']}"))
-        flat = about["plateau_merge"]
-        if self.show and flat is not None and model.merge_counts is not None:
-            most = model.merge_counts[flat]
-            lines.append(f"counts flatten after merge {flat}: from there on a merge occurs {most} times or less")
-        return "\n".join(lines)
-
-
-def _readable(model: impls.Model, i: int) -> str:
-    """Return a readable token: quoted, with bytes that are not text escaped."""
-    return repr((model.tokens[i] or b"").decode("utf-8", "backslashreplace"))
 
 
 command = Train.command()

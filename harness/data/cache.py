@@ -7,9 +7,9 @@ import hashlib
 from pathlib import Path
 
 from harness.data.errors import DataError
-from harness.records import write_atomically
 from impls.core.cache import cache_folder as cache_folder
 from impls.core.private_files import make_folder
+from impls.formats.files import write_atomically
 
 
 def sha256_of(content: bytes) -> str:
