@@ -33,7 +33,7 @@ from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces, may_be_jo
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, first_base_id, merge_budget, piece_symbols, trained_model
-from impls.priority import Learner, Pair
+from impls.learner import Learner, Pair
 
 _NOT_WHOLE = -1
 

@@ -32,7 +32,7 @@ from impls.core.training import (
     piece_symbols,
     trained_model,
 )
-from impls.priority import Learner, Pair
+from impls.learner import Learner, Pair
 
 
 def train_parity_aware(

@@ -30,7 +30,7 @@ from impls.core.events import N_BYTES, REMOVED, Event, Events
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.training import base_symbols, corpus_pieces, merge_budget, trained_model
-from impls.priority import Learner, Pair
+from impls.learner import Learner, Pair
 
 _MOST_EVENTS = 10
 

@@ -1,29 +1,23 @@
-"""The fastest exact algorithm in plain Python: a linked list and a heap, for encoding and for training.
+"""The fastest exact algorithm in plain Python: a linked list and a heap.
 
 Idea
     Encoding keeps the piece as a doubly linked list of symbols and a heap of candidate merges ordered by (rank,
     position). A merge joins two cells and touches only their neighbours; candidates it made obsolete stay in the heap
-    and are recognised when they are popped.
-    Training keeps each distinct piece once, with its count, and for each pair its count and the pieces that contain
-    it. A merge revisits only those pieces. The best pair comes from a heap whose entries may be stale: a pair gains
-    occurrences only while its newer symbol is being made, so afterwards its count can only fall and its first
-    occurrence only move right. A stale entry is therefore popped too early, never too late, and is pushed again.
+    and are recognised when they are popped. Training is its counterpart: `impls/learner.py`.
 Cost
-    Encoding O(n log n) per piece of n symbols, whatever the piece. Training O(corpus) once, then in proportion to the
-    pieces that change.
+    Encoding O(n log n) per piece of n symbols, whatever the piece.
 Source
-    The heap for encoding: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword
-    tokenizer and detokenizer for Neural Text Processing". Distinct words with incrementally updated counts: the
-    program released with Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units".
+    Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for
+    Neural Text Processing".
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from impls.core.events import Events
 from impls.core.extension import Extension
@@ -33,14 +27,13 @@ from impls.core.training import (
     base_symbols,
     corpus_pieces,
     first_base_id,
-    may_become_token,
     merge_budget,
     piece_symbols,
     trained_model,
 )
 from impls.interface import Tokenizer, TrainingSpec
+from impls.learner import Learner
 
-Pair = tuple[int, int]
 _GONE = -1
 
 
@@ -187,122 +180,3 @@ class Priority(Tokenizer):
         tokens += [b""] * (start.first_new_id - len(tokens))
         merges, counts = Learner(words, weights, tokens, start.spec).learn(start.budget)
         return start.result(merges, counts, count_by_piece)
-
-
-class Learner:
-    """The corpus as distinct words in order of first occurrence, how often each occurs, the tokens by id, the pair
-    counts, and the lazy heap."""
-
-    def __init__(self, words: list[list[int]], weights: list[int], tokens: list[bytes], spec: TrainingSpec) -> None:
-        self.words, self.weights, self.tokens, self.spec = words, weights, tokens, spec
-        self.counts: defaultdict[Pair, int] = defaultdict(int)
-        self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may include words that lost it
-        for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
-            for pair in pairwise(word):
-                self._gain(pair, index, weight)
-        self._tie_key = self._tie_keys()[spec.ties]
-        self.heap: list[tuple[Any, ...]] = []
-        self._offer(self.counts)
-
-    def learn(self, budget: int) -> tuple[list[Pair], list[int]]:
-        """Return up to `budget` merges, and the count of each."""
-        merges: list[Pair] = []
-        merge_counts: list[int] = []
-        while len(merges) < budget and (best := self.pop_best()) is not None:
-            pair, count = best
-            self.merge(pair)
-            merges.append(pair)
-            merge_counts.append(count)
-        return merges, merge_counts
-
-    def pop_best(self) -> tuple[Pair, int] | None:
-        """Return the most frequent pair, with ties broken by `spec.ties`, and its count, or None."""
-        while self.heap:
-            negative_count, *_, pair = heappop(self.heap)
-            count = self.counts.get(pair, 0)
-            if count == -negative_count:
-                return pair, count
-            self._offer([pair])  # it has lost occurrences since: push it again with its present count
-        return None
-
-    def merge(self, pair: Pair, new: int | None = None) -> int:
-        """Replace `pair` by a new symbol in every word, or by that of `new`, left to right, and update the counts;
-        return how many symbols fewer the corpus has."""
-        left, right = pair
-        new = len(self.tokens) if new is None else new
-        if new == len(self.tokens):
-            self.tokens.append(self.tokens[left] + self.tokens[right])
-        counts = self.counts
-        made: set[Pair] = set()
-        n_fewer = 0
-        for index in self.words_with.pop(pair, ()):
-            word, weight = self.words[index], self.weights[index]
-            merged: list[int] = []
-            at, end = 0, len(word)
-            while at < end:
-                if word[at] != left or at + 1 == end or word[at + 1] != right:
-                    merged.append(word[at])
-                    at += 1
-                    continue
-                # x left right y -> x new y: only the pairs with x and y change.
-                if merged:
-                    counts[merged[-1], left] -= weight
-                    self._gain((merged[-1], new), index, weight)
-                    made.add((merged[-1], new))
-                merged.append(new)
-                at += 2
-                if at < end:
-                    counts[right, word[at]] -= weight
-                    self._gain((new, word[at]), index, weight)
-                    made.add((new, word[at]))
-            n_fewer += weight * (len(word) - len(merged))
-            self.words[index] = merged
-        counts.pop(pair, None)
-        self._offer(made)
-        return n_fewer
-
-    def _gain(self, pair: Pair, index: int, weight: int) -> None:
-        self.counts[pair] += weight
-        holders = self.words_with[pair]
-        if not holders or holders[-1] != index:
-            holders.append(index)
-
-    def _offer(self, pairs: Iterable[Pair]) -> None:
-        """Push the pairs that can still become a token, with their present counts."""
-        for pair in pairs:
-            count = self.counts[pair]
-            if count < max(1, self.spec.min_count):
-                continue
-            if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
-                heappush(self.heap, (-count, *self._tie_key(pair), pair))
-
-    # --- ties: smaller keys win ----------------------------------------------------------------------------
-
-    def _tie_keys(self) -> dict[str, Callable[[Pair], tuple[Any, ...]]]:
-        return {
-            "smallest": lambda pair: (),  # the pair itself is the last item of every entry
-            "first": self._first_occurrence,
-            "largest": lambda pair: (_descending(self.tokens[pair[0]]), _descending(self.tokens[pair[1]])),
-            "shortest": self._length_and_text,
-        }
-
-    def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
-        """Return (word, byte offset) of the leftmost occurrence; merges before it do not change a byte offset."""
-        holders = self.words_with[pair]
-        for skipped, index in enumerate(holders):
-            offset = 0
-            for here in pairwise(self.words[index]):
-                if here == pair:
-                    del holders[:skipped]  # a word that lost the pair never regains it
-                    return index, offset
-                offset += len(self.tokens[here[0]])
-        raise AssertionError("a pair with a count occurs somewhere")
-
-    def _length_and_text(self, pair: Pair) -> tuple[int, bytes]:
-        token = self.tokens[pair[0]] + self.tokens[pair[1]]
-        return len(token) if self.spec.alphabet == "bytes" else len(token.decode()), token
-
-
-def _descending(token: bytes) -> str:
-    """Return a key that sorts byte strings in descending order; the end mark sorts `ab` before its prefix `a`."""
-    return "".join([chr(255 - byte) for byte in token]) + "\u0100"
