@@ -8,15 +8,15 @@ that names a subclass of `Tokenizer`, or any class or function that takes a `Mod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from impls.core.arguments import wrong_type
-from impls.core.errors import BPEError, Missing, UnknownName
+from impls.core.arguments import thread_count, wrong_type
+from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 from impls.superwords import superword_model
@@ -113,13 +113,26 @@ def train(
     extend: Model | None = None,
     superword_from: int | None = None,
     superword_pattern: str = "superword",
+    threads: int | None = None,
+    memory_limit: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Tokenizer:
     """Train a model on `texts` and load it in the same implementation.
 
     With `extend`, go on from the merges of that model (`impls.core.extension`); with `superword_from`, go on from that
-    number of ids with `superword_pattern` (SuperBPE, `impls.superwords`).
+    number of ids with `superword_pattern` (SuperBPE, `impls.superwords`). `compiled` counts on as many threads as there
+    are cores, or on `threads`; with `memory_limit` (bytes) tables that would take more go through files; `progress` is
+    called with the bytes of each part of the text, from any thread.
     Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and `InvalidPattern`.
     """
+    how: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
+    if any(value is not None for value in how.values()):
+        thread_count(threads)
+        if memory_limit is not None and memory_limit < 1:
+            raise ValueError(f"memory_limit must be a number of bytes or None, not {memory_limit}")
+        if superword_from is not None:
+            raise Unsupported(name, "superwords split the text twice: no threads, memory_limit, progress with them")
+        texts = get(name).count_pieces(texts, spec, **how)  # type: ignore[assignment]
     return get(name)(learn(name, texts, spec, extend, superword_from, superword_pattern))
 
 

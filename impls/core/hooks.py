@@ -25,6 +25,7 @@ from impls.core.text.text import repair_surrogates
 if TYPE_CHECKING:
     import numpy as np
 
+    from impls.core.counts import PieceCounts
     from impls.core.model import Model
 
 
@@ -181,6 +182,21 @@ class Hooks:
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
         raise Unsupported(cls.name, "does not train")
+
+    @classmethod
+    def count_pieces(
+        cls,
+        texts: Iterable[str],
+        spec: TrainingSpec,
+        *,
+        threads: int | None = None,
+        memory_limit: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> PieceCounts:
+        """Count the pieces to learn from, on so many threads; tables that would take more than `memory_limit` bytes go
+        to disk. `progress` is called with the bytes of each part. Raise `Unsupported` where this is not implemented.
+        """
+        raise Unsupported(cls.name, "trains on one thread, in memory; threads, memory_limit, progress are compiled's")
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:

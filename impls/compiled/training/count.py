@@ -39,21 +39,53 @@ _MOST_DEATHS = 3
 """Times that workers may die one after the other with nothing counted."""
 
 
-def count_texts(texts: Iterable[str], pattern: tuple[str, ...], *, in_order: bool = False) -> PieceCounts:
-    """Count on as many threads as the process may use cores; the pieces are in no order.
+def count_texts(
+    texts: Iterable[str],
+    pattern: tuple[str, ...],
+    *,
+    in_order: bool = False,
+    progress: Progress | None = None,
+    memory_limit: int | None = None,
+    threads: int | None = None,
+) -> PieceCounts:
+    """Count on `threads`, by default one for each core the process may use; the pieces are in no order.
 
-    With `in_order` they are in that of their first occurrence.
+    With `in_order` they are in that of their first occurrence. `memory_limit` is as of `count_files`.
     """
     given = batches(texts, safe_cut(pattern))
     first = list(islice(given, _MOST_THREADS))
+    n_threads = 1 if in_order else min(len(first), threads or n_cores())
+    with ExitStack() as stack:
+        runs = _temporary_runs(stack, pattern, memory_limit)
+        spill = None if runs is None else Spill(runs, memory_limit and memory_limit // n_threads, (), often=False)
 
-    def count(batches: Iterator[list[bytes]]) -> Words:
-        words = new_words(pattern)
-        for batch in batches:
-            words.add(batch)
-        return words
+        def count(batches: Iterator[list[bytes]]) -> Words:
+            words = new_words(pattern)
+            for batch in batches:
+                if spill is not None and spill.is_due(words, time.monotonic()):
+                    spill.write(words, [])
+                    words = new_words(pattern)
+                words.add(batch)
+                if progress is not None:
+                    progress(sum(map(len, batch)))
+            return words
 
-    return _on_threads(count, chain(first, given), 1 if in_order else min(len(first), n_cores()))
+        return _sum(_on_threads(count, chain(first, given), n_threads), runs)
+
+
+def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: int | None) -> Runs | None:
+    """Return what tables are written to where they would take more than the limit, until `stack` is closed."""
+    if memory_limit is None:
+        return None
+    return Runs(Path(stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))), pattern)
+
+
+def _sum(counts: PieceCounts, runs: Runs | None) -> PieceCounts:
+    """Return the counts and all runs together."""
+    if runs is None or not len(runs):
+        return counts
+    runs.write(counts, [])
+    return runs.added()
 
 
 def safe_cut(pattern: tuple[str, ...]) -> Callable[[bytes], int] | None:
@@ -71,19 +103,19 @@ def count_files(
     memory_limit: int | None = None,
     runs: Runs | None = None,
     executors: Executors | None = None,
+    threads: int | None = None,
 ) -> PieceCounts:
     """Count as `count_texts`, parts of files side by side, or on workers that see the same files.
 
     With `memory_limit`, in bytes, the tables are written to disk, to `runs` if given, before they would take more; what
     `runs` covers already is not read again. Raises `InvalidFile` for a file that cannot be read, or changes meanwhile.
     """
-    n_threads = 1 if in_order else n_cores()
+    n_threads = 1 if in_order else threads or n_cores()
     parts = planned(files, n_threads, memory_limit, resumable=runs is not None)
     often = runs is not None
     with ExitStack() as stack:
-        if memory_limit is not None and runs is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))
-            runs = Runs(Path(folder), pattern)
+        if runs is None:
+            runs = _temporary_runs(stack, pattern, memory_limit)
         n_tables = n_threads if executors is None else 1
         spill = None if runs is None else Spill(runs, memory_limit and memory_limit // n_tables, parts, often=often)
         work = parts if spill is None else [part for part in parts if not spill.covers(part)]
@@ -96,11 +128,7 @@ def count_files(
         else:
             counts = _on_workers(executors, work, pattern, progress, spill)
         check_unchanged(parts)
-        if runs is None or not len(runs):
-            return counts
-        runs.write(counts, [])
-        del counts
-        return runs.added()
+        return _sum(counts, runs)
 
 
 def planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:

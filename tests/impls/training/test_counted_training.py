@@ -1,0 +1,62 @@
+"""`train(..., threads=, memory_limit=, progress=)`: the model is the same, whatever they are."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls.core.counts_runs import Runs
+from impls.core.text.files import TextFile, TextFiles
+
+SPEC = impls.TrainingSpec(vocab_size=400)
+NUMBERS = random.Random(1).sample(range(100_000, 10_000_000), 100_000)
+TEXTS = [" ".join(["evlerimizden", *map(str, NUMBERS[at : at + 50])]) + "\n\n" for at in range(0, len(NUMBERS), 50)]
+
+
+@pytest.fixture(scope="module")
+def plain() -> str:
+    return impls.train("compiled", TEXTS, SPEC).model.digest
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_learn_the_same_and_progress_counts_every_byte(plain: str, threads: int) -> None:
+    done: list[int] = []
+    made = impls.train("compiled", iter(TEXTS), SPEC, threads=threads, progress=done.append)
+    assert made.model.digest == plain
+    assert (len(done) > 1, sum(done)) == (True, sum(len(text.encode()) for text in TEXTS))
+
+
+def test_what_goes_through_files_is_learned_the_same(plain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    write = Runs.write
+    monkeypatch.setattr(
+        Runs, "write", lambda runs, counts, covers: (written.append(len(counts)), write(runs, counts, covers))
+    )
+    assert impls.train("compiled", TEXTS, SPEC, memory_limit=100_000).model.digest == plain
+    assert len(written) > 2
+    written.clear()
+    assert impls.train("compiled", TEXTS, SPEC, memory_limit=1 << 30).model.digest == plain
+    assert not written
+
+
+def test_files_are_counted_likewise(plain: str, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("".join(TEXTS))
+    files = TextFiles([TextFile(tmp_path / "text.txt")])
+    of_file = impls.train("compiled", files, SPEC).model.digest
+    assert impls.train("compiled", files, SPEC, threads=1, memory_limit=100_000).model.digest == of_file
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(impls.Unsupported, match="naive: trains on one thread, in memory"):
+        impls.train("naive", TEXTS, SPEC, threads=2)
+    with pytest.raises(impls.Unsupported, match="ties='first' needs the order of the text"):
+        impls.train("compiled", TEXTS, impls.TrainingSpec(vocab_size=300, ties="first"), memory_limit=1)
+    with pytest.raises(impls.Unsupported, match="superwords split the text twice"):
+        impls.train("compiled", TEXTS, SPEC, superword_from=300, threads=1)
+    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+        impls.train("compiled", TEXTS, SPEC, memory_limit=0)
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        impls.train("compiled", TEXTS, SPEC, threads=0)
