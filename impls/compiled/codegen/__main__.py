@@ -67,6 +67,9 @@ def _optimise(module: Any, machine: Any) -> None:
     _run(module, machine, 0, vectorised=False)
     # The checked build has a check at every access: it is optimised for size rather than speed.
     _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
+    if is_checked():
+        # Only then it is seen that no function which was too large to be inlined returns an error.
+        _run(module, machine, 1, vectorised=False)
 
 
 def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import METHODS
 from impls.compiled.cpython.numpy_api import NumpyApi, numpy_api
 from impls.compiled.cpython.str_layout import StrLayout, str_layout
-
-if TYPE_CHECKING:
-    from impls.compiled.context import Context
 
 _METH_O, _METH_FASTCALL = 0x0008, 0x0080
 
@@ -104,9 +101,9 @@ class Builtins:
     decode_to_bytes: Callable[[list[int]], bytes | None]
 
     @staticmethod
-    def of(context: Context) -> Builtins:
-        """Return the built-ins bound to `context`, which must outlive them."""
-        return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
+    def of(context: int) -> Builtins:
+        """Return the built-ins bound to the context at an address, which must outlive them."""
+        return Builtins(*[_bound(field.name, context) for field in fields(Builtins)])
 
     def after(self, change: Callable[[str], str | None]) -> Builtins:
         """Return these built-ins, applied to `change(text)` where they take a text; None gives None.
@@ -137,9 +134,9 @@ class BatchBuiltins:
     batch_close: Callable[[int], None]
 
     @staticmethod
-    def of(context: Context) -> BatchBuiltins:
-        """Return the built-ins bound to `context`, which must outlive them."""
-        return BatchBuiltins(*[_bound(field.name, context.address) for field in fields(BatchBuiltins)])
+    def of(context: int) -> BatchBuiltins:
+        """Return the built-ins bound to the context at an address, which must outlive them."""
+        return BatchBuiltins(*[_bound(field.name, context) for field in fields(BatchBuiltins)])
 
 
 _definitions: dict[str, _MethodDefinition] = {}

@@ -34,7 +34,7 @@ class CallContext:
     @cached_property
     def batch_builtins(self) -> BatchBuiltins | None:
         """The built-ins for batches; their kernels are loaded on first use in the process."""
-        return None if self.builtins is None else BatchBuiltins.of(self.context)
+        return None if self.builtins is None else BatchBuiltins.of(self.context.address)
 
 
 class Loan:
@@ -119,4 +119,4 @@ def _call_context(
         return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
     context.reach_python(found, shared_integers(n_ids), specials, cuts)
-    return CallContext(context, Builtins.of(context))
+    return CallContext(context, Builtins.of(context.address))

@@ -16,6 +16,7 @@ from impls.compiled.codegen.memory import (
     load_i32,
     load_i64,
     load_u8,
+    shift_right,
     store_32,
     store_64,
 )
@@ -35,6 +36,12 @@ from impls.compiled.training.layout import (
 def cell_at(cells: int, place: int) -> int:
     """Return the address of a cell."""
     return cells + CELL_BYTES * place
+
+
+@inlined
+def place_of(cells: int, cell: int) -> int:
+    """Return the place of the cell at an address."""
+    return shift_right(cell - cells, 3)  # a division would raise where it is by nothing; cells have 8 bytes
 
 
 @inlined

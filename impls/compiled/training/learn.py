@@ -17,7 +17,7 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.merge.derive import put_token
-from impls.compiled.training.cells import cell_at, n_woken, next_in_row, sort_places
+from impls.compiled.training.cells import cell_at, n_woken, next_in_row, place_of, sort_places
 from impls.compiled.training.layout import (
     ABSORBED,
     CELL_BYTES,
@@ -148,7 +148,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
             start = place - load_i32(spans + 4 * before)
             if in_row:
-                start = (before_cell - cells) // CELL_BYTES
+                start = place_of(cells, before_cell)
             _note_event(left_events, n_lefts, before, start)
             n_lefts += 1
         elif before <= FIRST_WAITING and after < 0 and not in_row:
@@ -188,7 +188,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
             before, after = load_i32(before_cell), load_i32(cell + CELL_BYTES)
             if before >= 0:
                 n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
-                _note_event(left_events, n_lefts, before, (before_cell - cells) // CELL_BYTES)
+                _note_event(left_events, n_lefts, before, place_of(cells, before_cell))
                 n_lefts += 1
             if after == new:
                 n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, new, weight)
