@@ -166,8 +166,7 @@ class ObjectAdapter:
     def load(self, path: str) -> None:
         """Continue with the tokenizer saved in `path`."""
         loaded = self.target.load(path)
-        if loaded is not None:
-            self._take(loaded)
+        self._take(self.target if loaded is None else loaded)
 
 
 def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:

@@ -41,6 +41,8 @@ class Row:
     cost: float | None = None
     price_per_million_tokens: float | None = None
     training_overlap: Overlap | None = None
+    megabytes_per_second: float | None = None
+    """Of UTF-8, by `implementation` on all cores, while other work went on: for a figure to rely on, `bpebench run`."""
     parallel: dict[str, str | None] = field(default_factory=dict)
     """Pivot, worst and best language, where the corpora are parallel."""
 

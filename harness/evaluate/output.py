@@ -15,7 +15,10 @@ from harness.printable import printable
 _PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
 _HEAD = ("model", "corpus", "language")
-_TAIL = ("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size")
+_TAIL = (
+    *("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size"),
+    "megabytes_per_second",
+)
 _SHOWN = {
     "bytes_per_token": "bytes/token",
     "fertility": "tokens/word",

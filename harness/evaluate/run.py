@@ -170,6 +170,7 @@ def _row(
         cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
         price_per_million_tokens=price,
         training_overlap=made.training_overlap,
+        megabytes_per_second=int(of_text.bytes.sum()) / made.seconds / 1e6 if made.seconds else None,
     )
 
 

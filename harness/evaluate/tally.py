@@ -7,6 +7,7 @@ kept for `SLICES` groups only.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -79,6 +80,8 @@ class ModelTally:
     def __init__(self, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
         self.known = known
         self.training_overlap: Overlap | None = None
+        self.seconds = 0.0
+        """How long the tokenizer took for the ids."""
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = n_documents
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
@@ -94,7 +97,9 @@ class ModelTally:
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special text is ordinary text."""
         self._add_overlap(training_overlap(self.known.tokenizer.model, batch.documents))
+        start = time.perf_counter()
         ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
+        self.seconds += time.perf_counter() - start
         groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
         self.n_documents += len(groups)
         np.add.at(self.tokens, groups, n_tokens)
@@ -122,6 +127,7 @@ class ModelTally:
     def join(self, later: ModelTally) -> None:
         """Add the sums of later documents, which another process began to count where these end."""
         self._add_overlap(later.training_overlap)
+        self.seconds += later.seconds
         self.n_documents = later.n_documents
         self.tokens += later.tokens
         self.unknown += later.unknown

@@ -42,7 +42,6 @@ _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 _LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
 _RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
 _LONGEST_RANDOM = 60  # characters
-_LONG_BETWEEN = 1_000_000  # characters
 
 
 def hard_texts() -> list[str]:
@@ -135,9 +134,9 @@ def _between_tokens(model: Model, seed: int) -> str:
     tokens = [text for token in model.tokens if token and (text := text_of(token)) is not None]
     gaps = [text for text in tokens if any(map(str.isspace, text[1:]))] or ["!\n\n"]
     random = Random(f"gaps:{seed}")
-    words = prose(_LONG_BETWEEN, seed + 1).split()
+    words = prose(PAST_A_MEGABYTE, seed + 1).split()
     pairs = zip(words, random.choices(gaps, k=len(words)), strict=True)
-    return "".join(chain.from_iterable(pairs))[:_LONG_BETWEEN]
+    return "".join(chain.from_iterable(pairs))[:PAST_A_MEGABYTE]
 
 
 def long_texts(model: Model, seed: int) -> dict[str, str]:

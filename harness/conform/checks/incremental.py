@@ -18,7 +18,7 @@ _N_TEXTS = 500
 _MOST_CHARACTERS = 200
 _MOST_STEPS = 40
 _LONG, _LONGER = 12_000, 8  # characters; of each part more, for 200 of the text
-_FEW = 200
+_FEW = 20
 _FOLLOWING = (
     *("a", "A", "1", " ", "  a", "\n", "\r\n", "\n ", ".", "/", "'", "s", "'s"),
     *("\u0301", "é", "日", "가", "\U0001f600"),

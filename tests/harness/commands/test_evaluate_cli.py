@@ -18,7 +18,7 @@ _KEYS = (
     *("model", "corpus", "language", "n_documents", "n_bytes", "n_characters", "n_words", "n_tokens"),
     *("bytes_per_token", "characters_per_token", "tokens_per_document", "fertility", "continued_word_share"),
     *("single_token_word_share", "renyi_efficiency", "vocabulary_used", "nsl", "cut_character_share", "unknown_share"),
-    *("byte_token_share", "round_trip", "cost"),
+    *("byte_token_share", "round_trip", "cost", "megabytes_per_second"),
 )
 
 
