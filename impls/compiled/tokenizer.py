@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -37,8 +37,6 @@ from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.pattern.tables import cuts_at_line_breaks
-from impls.core.text.files import TextFiles
-from impls.core.text.patterns import resolve
 from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 
@@ -107,26 +105,11 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         return train(texts, spec)
 
     @classmethod
-    def count_pieces(
-        cls,
-        texts: Iterable[str],
-        spec: TrainingSpec,
-        *,
-        threads: int | None = None,
-        memory_limit: int | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> PieceCounts:
+    def count_pieces(cls, texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
         """Count in kernels; see `impls.compiled.training.count`."""
-        from impls.compiled.training.count import count_files, count_texts
+        from impls.compiled.training.count import count_pieces
 
-        if spec.ties == "first":
-            raise Unsupported(cls.name, "ties='first' needs the order of the text, which counts do not have")
-        if isinstance(texts, TextFiles):
-            count: Callable[..., PieceCounts] = count_files
-        else:
-            count = count_texts
-        how = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
-        return count(texts, resolve(spec.pattern), **how)
+        return count_pieces(texts, spec, **how)
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from impls.compiled.files import last_safe_cut
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
@@ -19,10 +19,12 @@ from impls.compiled.training.parts import Progress, Spill, batches, count_group,
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
-from impls.core.errors import BPEError
+from impls.core.errors import BPEError, Unsupported
 from impls.core.pattern.tables import cuts_at_line_breaks
+from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import BLOCK_BYTES
 from impls.core.text.files import Part, TextFiles, check_unchanged
+from impls.core.text.patterns import resolve
 
 T = TypeVar("T")
 
@@ -37,6 +39,14 @@ _GROUP_BYTES = 1 << 28
 """Text that a worker counts at once."""
 _MOST_DEATHS = 3
 """Times that workers may die one after the other with nothing counted."""
+
+
+def count_pieces(texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
+    """Count what a specification learns from, by `count_files` or `count_texts`, which say how it can be done."""
+    if spec.ties == "first":
+        raise Unsupported("compiled", "ties='first' needs the order of the text, which counts do not have")
+    count: Callable[..., PieceCounts] = count_files if isinstance(texts, TextFiles) else count_texts
+    return count(texts, resolve(spec.pattern), **how)
 
 
 def count_texts(
