@@ -166,9 +166,10 @@ def test_a_translation_memory_gives_what_files_of_lines_give(bpebench: Any, tmp_
     for number, name in enumerate(("en", "tr")):
         (tmp_path / f"{name}.txt").write_text("\n".join(pair[number] for pair in pairs), encoding="utf-8")
     names = ["-c", str(tmp_path / "en.txt"), "-c", str(tmp_path / "tr.txt")]
+    apart = {"corpus": "", "megabytes_per_second": 0}
     for more in ([], ["--protocol", "petrov"]):
         found = [
-            [row | {"corpus": ""} for row in rows_of(bpebench, "-m", letters, "--parallel", *given, *more)]
+            [row | apart for row in rows_of(bpebench, "-m", letters, "--parallel", *given, *more)]
             for given in (["-c", str(file)], names)
         ]
         assert found[0] == found[1]
