@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
@@ -51,43 +51,56 @@ def incremental(case: Case) -> str:
             n_stable += sum(stable for *_, stable in found[-1])
         return _fault(case, steps, found)
 
-    remark = case.over(_scripts(case, has), fault_of, _one_by_one)
+    short, long = _scripts(case, has)
+
+    def simpler(steps: Steps) -> Iterable[Steps]:
+        return short[_FEW:] if steps in long else _one_by_one(steps)
+
+    remark = case.over([*short[:_FEW], *long, *short[_FEW:]], fault_of, simpler)
     lacks = [f"no {name}" for name in ("replace", "copy") if name not in has]
     return "; ".join([*filter(None, [remark]), f"{n_stable / max(1, n_ids):.0%} of the ids stable", *lacks])
 
 
-def _scripts(case: Case, has: set[str]) -> Iterator[Steps]:
-    """Yield steps over one text and its copies: texts cut anywhere, edited anywhere; no special text arises."""
+def _scripts(case: Case, has: set[str]) -> tuple[list[Steps], list[Steps]]:
+    """Return steps over short texts, and over long ones; in neither does a special text arise."""
     random = Random(f"incremental:{case.seed}")
     texts = [text for text in texts_for(case) if 1 < len(text) <= _MOST_CHARACTERS]
-    special = (
-        special_matcher(frozenset(case.reference.model.special_tokens)) if case.reference.model.special_tokens else None
-    )
     long = [text for text in [prose(_LONG, case.seed + 10)] if case.can_ask(text)]
-    some = texts[:: max(1, len(texts) // _N_TEXTS)]
-    for text in [*some[:_FEW], *long, *some[_FEW:]]:
-        longer = len(text) // _MOST_CHARACTERS * _LONGER
-        steps: list[Step] = []
-        lengths = [0]
-        at = 0
-        while at < len(text) and len(steps) < _MOST_STEPS:
-            on, part = random.randrange(len(lengths)), text[at : at + random.choice((0, 1, 1, 2, 3, 5, 8, 20)) + longer]
-            chosen = random.random()
-            if chosen < 0.1 and "copy" in has and len(lengths) < 3:
-                steps.append(("copy", on))
-                lengths.append(lengths[on])
-            elif chosen < 0.3 and "replace" in has and lengths[on]:
-                start = random.randrange(lengths[on])
-                stop = min(lengths[on], start + random.choice((0, 1, 1, 3, 10)))
-                new = part if random.random() < 0.8 else ""
-                steps.append(("replace", on, start, stop, new))
-                lengths[on] += len(new) - (stop - start)
-            else:
-                steps.append(("append", on, part))
-                lengths[on] += len(part)
-                at += len(part)
-        if special is None or not any(special.search(text) for state in _texts(tuple(steps)) for text in state):
-            yield tuple(steps)
+    specials = frozenset(case.reference.model.special_tokens)
+
+    def scripts(texts: Iterable[str]) -> list[Steps]:
+        made = [_script(random, text, has) for text in texts]
+        if not specials:
+            return made
+        special = special_matcher(specials)
+        return [steps for steps in made if not any(special.search(text) for state in _texts(steps) for text in state)]
+
+    return scripts(texts[:: max(1, len(texts) // _N_TEXTS)]), scripts(long)
+
+
+def _script(random: Random, text: str, has: set[str]) -> Steps:
+    """Return steps over one text and its copies: appended in parts cut anywhere, edited anywhere."""
+    longer = len(text) // _MOST_CHARACTERS * _LONGER
+    steps: list[Step] = []
+    lengths = [0]
+    at = 0
+    while at < len(text) and len(steps) < _MOST_STEPS:
+        on, part = random.randrange(len(lengths)), text[at : at + random.choice((0, 1, 1, 2, 3, 5, 8, 20)) + longer]
+        chosen = random.random()
+        if chosen < 0.1 and "copy" in has and len(lengths) < 3:
+            steps.append(("copy", on))
+            lengths.append(lengths[on])
+        elif chosen < 0.3 and "replace" in has and lengths[on]:
+            start = random.randrange(lengths[on])
+            stop = min(lengths[on], start + random.choice((0, 1, 1, 3, 10)))
+            new = part if random.random() < 0.8 else ""
+            steps.append(("replace", on, start, stop, new))
+            lengths[on] += len(new) - (stop - start)
+        else:
+            steps.append(("append", on, part))
+            lengths[on] += len(part)
+            at += len(part)
+    return tuple(steps)
 
 
 def _texts(steps: Steps) -> list[list[str]]:
