@@ -15,7 +15,7 @@ from harness.evaluate.metrics import Row, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
-from harness.evaluate.texts import Batch, Text, batch_of, batches
+from harness.evaluate.texts import Text, batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.measure.compression import counter
 from harness.progress import Bar
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _Digests = tuple[tuple[str, str], ...]
 """Names of models and their digests."""
 _Tallies = tuple[TextTally, dict[str, ModelTally]]
+_COUNTING_THREADS = 2
+"""More gain nothing: what they do needs the interpreter lock for a fifth of the time, as does the thread that reads."""
 _MOST_WAITING = 32
 """Batches that workers were given and that are not joined yet."""
 
@@ -84,25 +86,20 @@ def _nothing(known: dict[str, TokenBytes], n_documents: int = 0, n_slices: int =
     return TextTally(n_documents), of_models
 
 
-def _add(batch: Batch, of_models: dict[str, ModelTally]) -> None:
-    for made in of_models.values():
-        made.add(batch)
-
-
 def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
     """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
     segmenter = Segmenter()
-    with ThreadPoolExecutor(1) as counting:
-        counted: Future[None] | None = None
+    with ThreadPoolExecutor(_COUNTING_THREADS) as counting:
+        counted: list[Future[None]] = []
         for documents in batches(text.documents()):
             batch = batch_of(documents, segmenter)
             of_text.add(batch)
-            if counted is not None:
-                counted.result()
-            counted = counting.submit(_add, batch, of_models)
+            for one in counted:
+                one.result()
+            counted = [counting.submit(made.add, batch) for made in of_models.values()]
             bar.advance(float(batch.n_bytes.sum()), text.name)
-        if counted is not None:
-            counted.result()
+        for one in counted:
+            one.result()
 
 
 def _tally_by_workers(
@@ -141,7 +138,8 @@ def tally_batch(documents: list[str], digests: _Digests, n_documents: int, n_sli
     of_text, of_models = _nothing(_known_to_worker(digests), n_documents, n_slices)
     batch = batch_of(documents, Segmenter())
     of_text.add(batch)
-    _add(batch, of_models)
+    for made in of_models.values():
+        made.add(batch)
     return of_text, of_models
 
 

@@ -59,15 +59,24 @@ class TokenBytes:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer, model = tokenizer, tokenizer.model
-        self.by_id = model.bytes_by_id()
+        by_id = model.bytes_by_id()
         self.lengths = np.zeros(model.vocab_size, np.int64)
         self.is_byte = np.zeros(model.vocab_size, bool)
         """Whether an id is one byte that is no character."""
-        for i, token in self.by_id.items():
+        for i, token in by_id.items():
             self.lengths[i] = len(token)
             self.is_byte[i] = len(token) == 1 and token[0] >= 0x80
         self.unknown = -1 if model.unknown_id is None else model.unknown_id
         self.round_trip = model.round_trip
+        self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
+        self._first = np.cumsum(self.lengths) - self.lengths
+        """Where the bytes of each id begin in `_bytes`."""
+
+    def decoded(self, ids: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Return the bytes of ids, uint8; `before`, shape (n_ids + 1,), counts those before each."""
+        places = np.repeat(self._first[ids] - before[:-1], self.lengths[ids])
+        places += np.arange(before[-1])
+        return self._bytes[places]
 
 
 class ModelTally:
@@ -159,11 +168,11 @@ class ModelTally:
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
         lengths = self.known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
-        view = batch
-        if self.known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
-            try:
-                view = batch_of(self._decoded(ids, offsets), self._segmenter)
-            except UnicodeDecodeError:
+        n_bytes = np.diff(before[offsets])
+        view: Batch | None = batch
+        if self.known.round_trip != "exact" or not np.array_equal(n_bytes, batch.n_bytes):
+            view = self._decoded(ids, before, n_bytes, batch)
+            if view is None:
                 self.has_borders = False
                 self.words[:] = self.characters[:] = 0
                 return
@@ -176,9 +185,22 @@ class ModelTally:
         np.add.at(self.continued, groups[view.word_document[continued]], 1)
         np.add.at(self.single, groups[view.word_document[single]], 1)
 
-    def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
-        token_of, listed, places = self.known.by_id.__getitem__, ids.tolist(), offsets.tolist()
-        return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
+    def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray, batch: Batch) -> Batch | None:
+        """Return the documents that ids decode to, of which `before` counts the bytes; None where one is not UTF-8.
+
+        Where each is the document, or all are with a space before them, words are not searched again.
+        """
+        content = self.known.decoded(ids, before)
+        ends = np.cumsum(n_bytes)
+        for view in (batch, batch.after_spaces()):
+            if np.array_equal(n_bytes, view.n_bytes) and np.array_equal(content, view.without_line_feeds()):
+                return view
+        decoded = content.tobytes()
+        try:
+            documents = [decoded[a:b].decode() for a, b in pairwise((0, *ends.tolist()))]
+        except UnicodeDecodeError:
+            return None
+        return batch_of(documents, self._segmenter)
 
 
 def slices_of(n_documents: int) -> int:
@@ -187,18 +209,17 @@ def slices_of(n_documents: int) -> int:
 
 
 def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what token borders do to a text, from the first byte of each token in `view.content`, ascending.
+    """Return what token borders do to a text, from the first byte of each token in `view.content`; they ascend.
 
     That is: the first byte of each character that a border cuts; whether each word is continued, which is cut inside;
     whether each word is a single token, alone or after one space (U+0020). A word that shares its token with other text
     is neither.
     """
     content = view.content
-    begins = np.zeros(len(content) + 1, np.int32)
-    begins[places] = 1
+    begins = np.zeros(len(content) + 1, bool)
+    begins[places] = True
     n_before = np.cumsum(begins, dtype=np.int32)
-    places = np.flatnonzero(begins)
-    begins[view.starts + view.n_bytes] = 1  # from here on also where a document ends
+    begins[view.starts + view.n_bytes] = True  # from here on also where a document ends
     starts, ends = view.words.starts, view.words.ends
     continued = n_before[ends - 1] > n_before[starts]
     gaps = starts - places[n_before[starts] - 1]
@@ -206,7 +227,7 @@ def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
     cut = places[(content[places] & 0xC0) == 0x80]
     for _ in range(3):
         cut = np.where((content[cut] & 0xC0) == 0x80, cut - 1, cut)
-    return np.unique(cut), continued, ~continued & alone & (begins[ends] == 1)
+    return np.unique(cut), continued, ~continued & alone & begins[ends]
 
 
 def groups_of(first: int, n_documents: int) -> np.ndarray:

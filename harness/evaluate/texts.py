@@ -11,7 +11,7 @@ import numpy as np
 from harness.data.documents import encoded
 from harness.evaluate.words import Segmenter, Words
 
-_BATCH_CHARACTERS = 1 << 22
+_BATCH_CHARACTERS = 1 << 20
 _BATCH_DOCUMENTS = 1 << 16
 
 
@@ -47,6 +47,20 @@ class Batch:
         """Words by document: int64."""
         return np.bincount(self.word_document, minlength=len(self.documents))
 
+    def without_line_feeds(self) -> np.ndarray:
+        """Return the UTF-8 of all documents, with nothing between them."""
+        return np.delete(self.content, self.starts[1:] - 1)
+
+    def after_spaces(self) -> Batch:
+        """Return the documents with a space before each; a space changes no word after it."""
+        starts = self.starts + np.arange(len(self.starts))
+        content = np.insert(self.content, self.starts, ord(" "))
+        later = self.word_document + 1
+        words = self.words._replace(starts=self.words.starts + later, ends=self.words.ends + later)
+        documents = [f" {document}" for document in self.documents]
+        sizes = self.n_bytes + 1, self.n_characters + 1
+        return Batch(documents, content, starts, *sizes, words, self.word_document)
+
 
 def batch_of(documents: list[str], segmenter: Segmenter) -> Batch:
     """Return documents as a batch."""
@@ -65,7 +79,7 @@ def _lengths(documents: list[str]) -> np.ndarray:
 
 
 def batches(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the documents that are not empty in lists of a few megabytes; a longer one is alone."""
+    """Yield the documents that are not empty in lists of about a megabyte; a longer one is alone."""
     some: list[str] = []
     room = _BATCH_CHARACTERS
     for document in filter(None, documents):

@@ -129,12 +129,28 @@ def test_a_lossy_model_has_no_borders_but_its_unknown_tokens_are_counted() -> No
     assert found["continued_word_share"] is None
 
 
-@pytest.mark.parametrize("model", ["gpt2", "o200k_base", "qwen-nfc", "mistral-v1"])
-def test_figures_are_those_of_one_document_after_the_other(model: str) -> None:
+SAME_LENGTH = "\u2126a \u2126b \u2126c \u2126d \U0001d15e"
+"""Its NFC has as many bytes, at other places."""
+DIFFICULT = [
+    SAME_LENGTH,
+    "\u0301a b",
+    "  two spaces",
+    "\n\nx\n",
+    "\u0301",
+    " ",
+    "日本語 のテキスト",
+    "e\u0301te\u0301 d'e\u0301te\u0301",
+]
+
+
+@pytest.mark.parametrize("model", ["gpt2", "o200k_base", "qwen-nfc", "mistral-v1", "mistral-v3"])
+@pytest.mark.parametrize("further", [[], DIFFICULT, DIFFICULT[:-1]], ids=["plain", "with marks", "with spaces"])
+def test_figures_are_those_of_one_document_after_the_other(model: str, further: list[str]) -> None:
     from harness.data import load_corpus, load_model
 
     loaded = load_model(model)
     documents = [document for name in ("samples/tr", "samples/en") for document in load_corpus(name).documents()]
+    documents = [*further, *documents, *further]
     text, made = tallied(loaded, documents, "compiled")
     tokenizer = impls.load("priority", loaded)
     ids = [tokenizer.encode(document, disallowed_special=()) for document in documents]
