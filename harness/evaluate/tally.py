@@ -169,10 +169,11 @@ class ModelTally:
         lengths = self.known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         n_bytes = np.diff(before[offsets])
-        view: Batch | None = batch
+        view = batch
         if self.known.round_trip != "exact" or not np.array_equal(n_bytes, batch.n_bytes):
-            view = self._decoded(ids, before, n_bytes, batch)
-            if view is None:
+            if (decoded := self._decoded(ids, before, n_bytes, batch)) is not None:
+                view = decoded
+            else:
                 self.has_borders = False
                 self.words[:] = self.characters[:] = 0
                 return
