@@ -76,7 +76,8 @@ class TokenBytes:
         """Return the bytes of ids, uint8; `before`, shape (n_ids + 1,), counts those before each."""
         places = np.repeat(self._first[ids] - before[:-1], self.lengths[ids])
         places += np.arange(before[-1])
-        return self._bytes[places]
+        content: np.ndarray = self._bytes[places]
+        return content
 
 
 class ModelTally:
