@@ -110,7 +110,7 @@ class Context(SplitContext):
         """Let kernels read and make Python's objects.
 
         `integers` is the table of int objects, see `builtins`; `specials` what kernels search a text for; `cuts` says
-        where long texts may be cut, int64 by class, see `layout.CUTS`.
+        where texts may be cut, see `splitting.cuts_of`.
         """
         # None and types live as long as the interpreter, so their addresses (`id` in CPython) stay valid.
         self["nothing"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
@@ -127,7 +127,8 @@ class Context(SplitContext):
         table, self["n_specials"] = specials
         self.hold("specials", table)
         if cuts is not None:
-            self.hold("cuts", cuts)
+            self.hold("cuts", cuts[0])
+            self.hold("all_cuts", cuts[1])
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs now, so that no call waits for its pages."""

@@ -155,6 +155,7 @@ class ContextRecord(Record):
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of int
     cuts: i64  # int64 by class: classes before which the pattern always cuts after it, or 0: see `cpython/texts`
+    all_cuts: i64  # likewise; those above leave out what is inside special tokens
     clock: i64  # what clock_gettime writes: seconds,
     clock_nanoseconds: i64  # and nanoseconds
 

@@ -10,7 +10,7 @@ from itertools import chain
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_text
 from impls.core.certain_cuts import CertainCuts, CertainPairs
-from impls.core.incremental import Encode, Incremental
+from impls.core.incremental import Encode, EncodeCut, Incremental
 from impls.core.truncation import Truncation
 
 
@@ -39,7 +39,7 @@ class Growing(Truncation):
             continued = partial(
                 self._encode_continued, allowed_special=allowed_special, disallowed_special=disallowed_special
             )
-        return Incremental(encode, continued, cuts, text)
+        return Incremental(encode, continued, cuts, self._encode_cut, text)
 
     @cached_property
     def _certain_pairs(self) -> CertainPairs:
@@ -53,6 +53,14 @@ class Growing(Truncation):
         """Return `encode` with these arguments; an implementation may override it by something faster."""
         return partial(self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
+    @property
+    def _encode_cut(self) -> EncodeCut:
+        """Encodes a text that holds no special token up to its last certain place, and from there on.
+
+        An implementation may override it, for texts that are written alike where they begin and where they continue.
+        """
+        return _never
+
     def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
         """As `encode`, for a text that continues another after a certain place: nothing is put before it."""
 
@@ -61,6 +69,10 @@ class Growing(Truncation):
 
         self._whole_tokens.occur(text, allowed_special, disallowed_special)
         return list(chain.from_iterable(self._ids_by_part(text, allowed_special, self._encode_text, normalize)))
+
+
+def _never(text: str) -> None:
+    return None
 
 
 def _frozen(special: SpecialSet) -> SpecialSet:

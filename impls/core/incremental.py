@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from impls.core.arguments import check_text, token_limit, whole_number
 from impls.core.certain_cuts import CertainCuts
@@ -31,6 +32,8 @@ _SCANNED = 1_000
 """Characters up to which `truncate` tries every place."""
 
 Encode = Callable[[str], list[int]]
+EncodeCut = Callable[[str], Sequence[Any] | None]
+"""Text -> its last certain place, or 0, the ids before it and those after; None where this has to be asked apart."""
 Chunk = tuple[str, list[int]]
 """A part of the text, and its ids; neither is ever changed, so that copies share them."""
 _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
@@ -51,6 +54,10 @@ class Change(NamedTuple):
     ids: list[int]
 
 
+_changed = partial(tuple.__new__, Change)
+"""As `Change(…)`, in half the time."""
+
+
 class Incremental:
     """A text with its ids, which are always those of `Tokenizer.encode`; made by `Tokenizer.incremental`.
 
@@ -58,9 +65,12 @@ class Incremental:
     for two threads at once; copies may be used by different threads.
     """
 
-    def __init__(self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, text: str = "") -> None:
+    def __init__(
+        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encode_cut: EncodeCut, text: str = ""
+    ) -> None:
         """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
         self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
+        self._encode_cut = encode_cut
         self._state: _State = ([], 0, 0, "", [], "", [])
         if text:
             self.append(text)
@@ -101,6 +111,7 @@ class Incremental:
         """Return an independent one with the same text; they share the memory of what both have."""
         other = object.__new__(Incremental)
         other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
+        other._encode_cut = self._encode_cut
         chunks, n_chunks, *others = self._state
         other._state = (chunks[:n_chunks], n_chunks, *others)  # type: ignore[assignment]
         return other
@@ -165,20 +176,19 @@ class Incremental:
         """Return the state after `text` is appended, and all ids after those that were stable before."""
         chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids = state
         new = tail + text
-        encode = self._encode_continued if n_chunks or settled else self._encode
         if len(new) < 2 * CHUNK:
-            place = self._cuts.last(new, len(tail) - self._cuts.margin)
+            place, ids, tail_ids = self._encode_cut(new) or self._encoded_apart(
+                new, len(tail) - self._cuts.margin, continues=bool(n_chunks or settled)
+            )
             if not place:
-                tail_ids = encode(new) if new else []
                 return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
-            head, tail = new[:place], new[place:]
-            ids, tail_ids = encode(head), self._encode_continued(tail)
-            settled, settled_ids = settled + head, settled_ids + ids
+            settled, tail, settled_ids = settled + new[:place], new[place:], settled_ids + ids
             ids = ids + tail_ids
             if len(settled) < CHUNK:
                 return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
             finished, settled, settled_ids = [(settled, settled_ids)], "", []
         else:
+            encode = self._encode_continued if n_chunks or settled else self._encode
             parts = list(self._cut_up(new))
             last, more = parts.pop(), []
             for part in parts:
@@ -194,6 +204,14 @@ class Incremental:
         chunks.extend(finished)
         n_ids += _n_ids(finished)
         return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
+
+    def _encoded_apart(self, text: str, after: int, *, continues: bool) -> tuple[int, list[int], list[int]]:
+        """Return what `_encode_cut` does, of the certain places beyond `after`."""
+        encode = self._encode_continued if continues else self._encode
+        place = self._cuts.last(text, after)
+        if not place:
+            return 0, [], encode(text) if text else []
+        return place, encode(text[:place]), self._encode_continued(text[place:])
 
     def _with_region(
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
@@ -258,13 +276,15 @@ def _n_ids(chunks: Iterable[Chunk]) -> int:
     return sum(map(len, map(_IDS, chunks)))
 
 
-def _change(start: int, old: Sequence[int], new: list[int]) -> Change:
+def _change(start: int, old: list[int], new: list[int]) -> Change:
     """Return the change of `old` to `new` at `start`, without the ids that both begin and end with."""
-    same, shorter = 0, min(len(old), len(new))
+    n_old = len(old)
+    if new[:n_old] == old:
+        return _changed((start + n_old, 0, new[n_old:]))
+    same, shorter = 0, min(n_old, len(new))
     while same < shorter and old[same] == new[same]:
         same += 1
     ending = 0
     while ending < shorter - same and old[-1 - ending] == new[-1 - ending]:
         ending += 1
-    # As `Change(…)`, in half the time.
-    return tuple.__new__(Change, (start + same, len(old) - same - ending, new[same : len(new) - ending]))
+    return _changed((start + same, n_old - same - ending, new[same : len(new) - ending]))

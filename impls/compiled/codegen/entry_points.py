@@ -50,6 +50,7 @@ PLAIN = {
 METHODS = {
     "encode_to_list": "cpython.boundary",
     "encode_to_list_unless_special": "cpython.boundary",
+    "encode_cut": "cpython.boundary",
     "encode_to_array": "cpython.boundary",
     "encode_to_array_unless_special": "cpython.boundary",
     "count_ids": "cpython.boundary",

@@ -79,3 +79,15 @@ def may_hold_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
         if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):
             return True
     return n_rows < 0
+
+
+@kernel
+def may_begin_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
+    """Return whether a special token begins in a text, or may do so if the text goes on: some first byte occurs."""
+    table, n_rows = context.specials, context.n_specials
+    for i in range(n_rows):
+        first = load_u8(table + load_i64(table + SPECIAL_ROW_BYTES * i))
+        for at in range(n_bytes):
+            if load_u8(text + at) == first:
+                return True
+    return n_rows < 0

@@ -93,8 +93,13 @@ def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bo
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Return where long texts may be cut, never inside `kept_whole` (`layout.CUTS`); None where there are stages."""
-    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
+    """Return where texts may be cut, int64 of shape (2, n_classes): never inside `kept_whole`, and wherever it is.
+
+    See `layout`: `cuts` and `all_cuts`. None where there are stages, or no cuts.
+    """
+    both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
+    found = [cuts for cuts in both if cuts is not None]
+    return np.stack(found) if len(found) == 2 else None
 
 
 def _split_tables(pattern: str) -> SplitTables:

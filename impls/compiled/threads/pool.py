@@ -49,7 +49,7 @@ class Loan:
 class Pool:
     """Contexts over one model and pattern.
 
-    `specials` is the table of its special tokens; `cuts` says where long texts may be cut, see `layout.CUTS`.
+    `specials` is the table of its special tokens; `cuts` says where texts may be cut, see `splitting.cuts_of`.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
-from impls.core.pattern.tables import SplitTables, states_after
+from impls.core.pattern.tables import SplitTables, certain_cuts, states_after
 
 
 class PairCuts:
@@ -21,7 +21,7 @@ class PairCuts:
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
         self.stages = tuple(stages)
-        self._separated = [_separated(stage) for stage in self.stages]
+        self._separated = [certain_cuts(stage) for stage in self.stages]
         self._passed = [_passed(stage) for stage in self.stages]
 
     def separates(self, before: str, after: str) -> bool | None:
@@ -33,24 +33,6 @@ class PairCuts:
             if not passed[pair]:
                 return False
         return None
-
-
-def _separated(stage: SplitTables) -> np.ndarray:
-    """Return which pairs of classes the stage separates: bool of shape (n_classes, n_classes).
-
-    In each state after the first character, an attempt to match ends there both before the second character and at the
-    end of the text, or fails before both and resumes at the same earlier match. So none goes on beyond the cut. Where
-    text between matches is a piece too, all must end there, and the first must begin a match: then it is in no gap.
-    """
-    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
-    for before in range(stage.end):
-        after = rows[sorted(states_after(rows, [before]))]
-        ends = after[:, stage.end] & CUT != 0
-        if stage.has_gaps and (not ends.all() or rows[0, before] & RESUME):
-            continue
-        outcomes = after[:, : stage.end] & (CUT | RESUME)
-        found[before] = ends.any() & (outcomes == np.where(ends, CUT, RESUME)[:, None]).all(axis=0)
-    return found
 
 
 def _passed(stage: SplitTables) -> np.ndarray:

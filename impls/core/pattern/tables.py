@@ -107,20 +107,22 @@ def covers_all(stage: SplitTables) -> bool:
 
 
 def certain_cuts(stage: SplitTables) -> np.ndarray:
-    """Return where a text may be encoded in two parts whatever the context: bool of shape (n_classes, n_classes).
+    """Return which pairs of classes the stage separates: bool of shape (n_classes, n_classes).
 
-    True where the pattern always cuts between a character of the one class and one of the other, and also where the
-    text ends after the first.
+    In each state after the first character, an attempt to match ends there both before the second character and at the
+    end of the text, or fails before both and resumes at the same earlier match. So none goes on beyond the cut, and a
+    text may be split in two parts there, whatever the context. Where text between matches is a piece too, all must end
+    there, and the first must begin a match: then it is in no gap.
     """
-    rows = stage.rows
-    found = np.zeros((stage.end, stage.end), bool)
-    if stage.has_gaps:
-        return found
+    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
     for before in range(stage.end):
         # Resuming at the last match reads the character again, from another of these states.
         after = rows[sorted(states_after(rows, [before]))]
-        if len(after) and (after[:, stage.end] & CUT).all():
-            found[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+        ends = after[:, stage.end] & CUT != 0
+        if stage.has_gaps and (not ends.all() or rows[0, before] & RESUME):
+            continue
+        outcomes = after[:, : stage.end] & (CUT | RESUME)
+        found[before] = ends.any() & (outcomes == np.where(ends, CUT, RESUME)[:, None]).all(axis=0)
     return found
 
 
@@ -129,7 +131,7 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
 
     None where there are none, or more classes than an int64 has bits.
     """
-    cuts = certain_cuts(stage)
+    cuts = certain_cuts(stage) & (not stage.has_gaps)
     for text in kept_whole:
         for before, after in pairwise(map(stage.class_of, text)):
             cuts[before, after] = False

@@ -23,6 +23,13 @@ other = "zzz qqq 1234 日本語"
 other_ids = reference.encode(other)
 
 
+def appended(text):
+    grown = tokenizer.incremental()
+    for at in range(0, len(text), 9):
+        grown.append(text[at : at + 9])
+    return grown.ids
+
+
 class Attack:
     \"\"\"A finalizer that has the same tokenizer do other work, by way of every method in turn.\"\"\"
 
@@ -38,6 +45,7 @@ class Attack:
             lambda: tokenizer.encode_batch([other] * 3, threads=1) == [other_ids] * 3,
             lambda: tokenizer.encode_ragged([other], threads=1)[0].tolist() == other_ids,
             lambda: tokenizer.count(other) == len(other_ids),
+            lambda: appended(other) == other_ids,
             lambda: tokenizer.decode(other_ids) == other,
             lambda: tokenizer.decode_bytes(other_ids) == other.encode(),
         )
@@ -55,6 +63,7 @@ for text in texts:
         (lambda: [a.tolist() for a in tokenizer.encode_array_batch([text, other], threads=1)], [ids, other_ids]),
         (lambda: tokenizer.encode_ragged([text, other], threads=1)[0].tolist(), ids + other_ids),
         (lambda: tokenizer.count(text), len(ids)),
+        (lambda: appended(text[:200]), reference.encode(text[:200])),
         (lambda: tokenizer.decode(ids), text),
         (lambda: tokenizer.decode_bytes(ids), text.encode()),
         (lambda: tokenizer.decode(np.array(ids, np.int64)), text),

@@ -6,9 +6,12 @@ import copy
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from random import Random
 from typing import Any
 
 import pytest
+from family_libraries import model_named
+from growing_texts import FRAGMENTS
 
 import impls
 from impls import SpecialToken, TrainingSpec, UnknownSymbol
@@ -50,6 +53,19 @@ def test_a_step_returns_which_ids_became_which(tokenizer: Tokenizer) -> None:
     assert grown.truncate(10) == Change(grown.n_ids, 0, [])
     assert grown.truncate(0).ids == []
     assert (grown.ids, grown.n_stable, grown.text) == ([], 0, "")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base", "qwen-nfc", "deepseek", "mistral-v3"])
+def test_all_implementations_call_the_same_ids_stable(name: str, fuzz: int) -> None:
+    model, rng = model_named(name), Random(name)
+    for _ in range(40 * fuzz):
+        grown = [impls.load(one, model).incremental() for one in ("compiled", "priority")]
+        text = ""
+        for part in rng.choices([*FRAGMENTS, "<|", "<|endoftext", "x" * 70, "日本 " * 900], k=12):
+            changes = {repr(one.append(part)) for one in grown}
+            text += part
+            assert len(changes) == 1, text
+            assert len({(one.n_stable, tuple(one.ids), one.text) for one in grown}) == 1, text
 
 
 @pytest.mark.parametrize("length", [CHUNK, 20_000])
