@@ -31,4 +31,4 @@ def html_of(text: str) -> str:
     number = count(1)
     box = '<div class="scroll" role="region" tabindex="0" aria-label="Table %d"><table>'
     html = re.sub("<table>", lambda _: box % next(number), html)
-    return html.replace("</table>", "</table></div>")
+    return html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')

@@ -45,6 +45,8 @@ def page_texts() -> dict[str, dict[str, str]]:
 
 _PLANTED = "-planted"
 """End of the names of runs that test the method on planted differences; only the page of runs shows them."""
+_MANY_ROWS = 60
+"""A longer history is folded."""
 _COLOURS = {"exact": "#00734f", "wrong ids": "#b3261e", "other ids by design": "#7a5c00", "not verified": "#5e6770"}
 _MARKS = {"exact": "good", "wrong ids": "bad"}
 
@@ -234,16 +236,16 @@ class Site:
         history = table_of(
             "history", sorted(history_rows(self.every_run), key=lambda row: (row["workload"], row["implementation"]))
         )
-        if len(history.frame):
-            block = table_block(history, "bpebench compare results/EARLIER results/LATER")
-            block["view"]["folded"] = False
-            lead = "Runs of one machine only; every implementation with its version, of our own with the commit."
-            sections.append(section_of("history", "Versions over time", [block]) | {"lead": lead})
         if releases := list(release_rows(self.every_run)):
             command = "bpebench run --release NAME==VERSION"
             found = table_block(table_of("releases", releases), command)
             blocks = [found, *chart_blocks(release_charts(releases), command)]
             sections.append(section_of("releases", "Releases of a package", blocks))
+        if len(history.frame):
+            block = table_block(history, "bpebench compare results/EARLIER results/LATER")
+            block["view"]["folded"] = len(history.frame) > _MANY_ROWS
+            lead = "Runs of one machine only; every implementation with its version, of our own with the commit."
+            sections.append(section_of("history", "Versions over time", [block]) | {"lead": lead})
         return sections
 
     def _run(self, run: Run) -> str:
@@ -261,11 +263,14 @@ class Site:
         return self._page("", run.folder.name, lead, up="../", sections=sections)
 
     def _by_run(self, names: Sequence[str], charts: Any = lambda run: ()) -> list[Block]:
-        """Return a section for each run with one of these tables."""
+        """Return a section for each run with one of these tables; of equal ones the newest run's is shown."""
         sections: list[Block] = []
+        shown: set[str] = set()
         for run in self.runs:
             found = run.tables(DEFAULT_PRICE_PER_MILLION)
-            blocks = [table_block(found[name], run.label, name) for name in names if name in found]
+            texts = {name: found[name].frame.to_csv() for name in names if name in found}
+            blocks = [table_block(found[name], run.label, name) for name, text in texts.items() if text not in shown]
+            shown |= set(texts.values())
             if blocks:
                 sections.append(self._run_section(run, [*chart_blocks(charts(run), charts_command(run)), *blocks]))
         return sections
@@ -278,5 +283,5 @@ class Site:
         section = section_of(name, run.folder.name, [*blocks, {"kind": "links", "links": [link]}]) | {"lead": where}
         for view in (block["view"] for block in blocks if block["kind"] == "table"):
             for grid in view["grids"]:
-                grid["id"] = f"{name}-{grid['id']}"
+                grid |= {"id": f"{name}-{grid['id']}", "section": name}
         return section
