@@ -12,8 +12,9 @@ A place between two characters is certain where three things hold, each of them 
   Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
-A pattern that no automaton expresses, or that drops text, has no certain places here, nor have a charsmap, replaced
-expressions, or an implementation that splits by rules of its own. Knows models and texts; runs no merges.
+A pattern that no automaton expresses, or that drops text, has no certain places here, nor have replaced expressions, a
+charsmap beside user-defined pieces, or an implementation that splits by rules of its own. Knows models and texts; runs
+no merges.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from impls.core.model.whole_tokens import is_word
 from impls.core.pattern.pair_cuts import PairCuts
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import stage_tables
-from impls.core.text.normal_borders import NormalBorders
+from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 
@@ -49,8 +50,11 @@ class CertainPairs(dict[str, bool]):
         """Take a model, and whether the ids of a text are those of its pieces as the model splits it."""
         super().__init__()
         rules = self._rules = model.sentencepiece
-        charsmap = model.has_charsmap_only
-        self._borders = NormalBorders(None if charsmap else model.normalization)
+        self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
+        if rules is None or not model.has_charsmap_only:
+            self._borders = NormalBorders(model.normalization)
+        elif not model.user_defined_texts:  # which are found before entries are looked up
+            self._borders = CharsmapBorders(rules.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
         self._cuts = None if rules is None else Cuts(model)
@@ -59,7 +63,7 @@ class CertainPairs(dict[str, bool]):
             self._pattern is not None
             and (self._cuts is not None or bool(model.pattern))
             and self._borders.possible
-            and not charsmap
+            and not (model.has_charsmap_only and self._user_defined)
             and not (self._removes_spaces and self._user_defined)
         )
         """Whether there may be certain places at all."""
@@ -98,8 +102,8 @@ class CertainPairs(dict[str, bool]):
         if rules is None or not rules.changes_text or not text:
             return text
         rules = replace(rules, dummy_prefix="never")
-        # A letter before it keeps the spaces it begins with.
-        return write_text("a" + text, rules, self._user_defined)[1:]
+        # A character before it keeps the spaces it begins with.
+        return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
 
     def _is_certain(self, before: str, after: str) -> bool:
         if not self.possible or _SURROGATE.search(before + after):

@@ -9,14 +9,21 @@ sides begin afresh (they are no marks and no parts of a syllable), and nothing c
 A text that is replaced is not across a cut between two characters that it does not hold side by side; they stay if it
 does not end with the first nor begin with the second. White space stripped from the ends is not beside a cut between
 two other characters. Steps that put something before a text (`prefix-space`, `prepend`) count for its beginning only.
+
+SentencePiece replaces the longest entry of its charsmap, from the left. None reaches across a cut between two
+characters that no entry holds side by side, so one ends there in every text, or a character that is in none; and both
+parts alone have the same entries. What stands beside the cut is certain if all entries that end with the first
+character end alike once replaced, and all that begin with the second begin alike.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
 
+from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
@@ -44,6 +51,9 @@ class NormalBorders:
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
 
+    neutral = "a"
+    """A letter, before which a text is continued."""
+
     def continued(self, text: str) -> str:
         """Return the normal form of a text that continues another, after a cut."""
         for _, _, step in self._steps:
@@ -69,6 +79,46 @@ class NormalBorders:
             if self._composes and not (begins_afresh(before[0]) and begins_afresh(after[0]) and stays(after[0])):
                 return None
         return before[-1], after[0]
+
+
+class CharsmapBorders:
+    """Answers for a charsmap that is looked up as SentencePiece does; its entries are listed once, in a second."""
+
+    changes_beginning, rewrites = False, True
+
+    def __init__(self, content: bytes) -> None:
+        self._pairs, self._lasts, self._firsts, inner = _sides_of(content)
+        self.neutral = next((one for one in map(chr, range(33, 127)) if one not in inner), "")
+        """A character that stays as it is, and that no entry joins with another."""
+        self.possible = bool(self.neutral)
+
+    def continued(self, text: str) -> str:
+        """Return the text: `write_text` looks the entries up."""
+        return text
+
+    def beside(self, before: str, after: str) -> tuple[str, str] | None:
+        """Return the characters on both sides of a cut in the text as replaced; None where it may not be cut there."""
+        lasts, firsts = self._lasts.get(before, {before}), self._firsts.get(after, {after})
+        if before + after in self._pairs or "\0" in (before, after) or len(lasts) != 1 or len(firsts) != 1:
+            return None
+        return (last, first) if (last := min(lasts)) and (first := min(firsts)) else None
+
+
+@lru_cache(maxsize=8)
+def _sides_of(content: bytes) -> tuple[frozenset[str], dict[str, set[str]], dict[str, set[str]], frozenset[str]]:
+    """Return what entries hold side by side, what those that end with a character end with when replaced, what those
+    that begin with it begin with (empty for nothing), and the characters that are replaced or in longer entries."""
+    entries = {entry.decode(): new.decode("utf-8", "replace") for entry, new in Charsmap(content).entries()}
+    pairs = frozenset(entry[k : k + 2] for entry in entries for k in range(len(entry) - 1))
+    lasts: dict[str, set[str]] = defaultdict(set)
+    firsts: dict[str, set[str]] = defaultdict(set)
+    for entry, new in entries.items():
+        lasts[entry[-1]].add(new[-1:])
+        firsts[entry[0]].add(new[:1])
+        for end, sides in ((entry[-1], lasts), (entry[0], firsts)):
+            if end not in entries:
+                sides[end].add(end)
+    return pairs, dict(lasts), dict(firsts), frozenset("".join(pairs)) | entries.keys()
 
 
 def touches(replaced: str, before: str, after: str) -> bool:
