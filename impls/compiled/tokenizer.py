@@ -172,21 +172,6 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
 
-    def _encoder(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Callable[[str], list[int]]:
-        """Return `encode` with these arguments, which calls the built-in before anything else."""
-        encode = super()._encoder(allowed_special, disallowed_special)
-
-        def encode_part(text: str) -> list[int]:
-            try:
-                ids: list[int] | None = self._list_unless_special(text)
-                if ids is None and self._specials.absent(text):
-                    ids = self._list(text)
-            except UnicodeEncodeError:
-                ids = None
-            return encode(text) if ids is None else ids
-
-        return encode_part
-
     @property
     def _encode_cut(self) -> EncodeCut:
         # Reads the attribute anew at each call: the context of a built-in may be replaced.

@@ -10,7 +10,7 @@ from itertools import chain
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_text
 from impls.core.certain_cuts import CertainCuts, CertainPairs
-from impls.core.incremental import Encode, EncodeCut, Incremental
+from impls.core.incremental import EncodeCut, Incremental
 from impls.core.truncation import Truncation
 
 
@@ -33,12 +33,11 @@ class Growing(Truncation):
         if cuts is None:
             cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
             self._cuts_by_texts[texts] = cuts
-        encode = self._encoder(allowed_special, disallowed_special)
-        continued = encode
-        if self._certain_pairs.changes_beginning:
-            continued = partial(
-                self._encode_continued, allowed_special=allowed_special, disallowed_special=disallowed_special
-            )
+        further = self._encode_continued if self._certain_pairs.changes_beginning else self.encode
+        encode, continued = (
+            partial(take, allowed_special=allowed_special, disallowed_special=disallowed_special)
+            for take in (self.encode, further)
+        )
         return Incremental(encode, continued, cuts, self._encode_cut, text)
 
     @cached_property
@@ -48,10 +47,6 @@ class Growing(Truncation):
     @cached_property
     def _cuts_by_texts(self) -> dict[frozenset[str], CertainCuts]:
         return {}
-
-    def _encoder(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Encode:
-        """Return `encode` with these arguments; an implementation may override it by something faster."""
-        return partial(self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
     @property
     def _encode_cut(self) -> EncodeCut:

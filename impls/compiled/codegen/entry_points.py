@@ -54,8 +54,8 @@ METHODS = {
     "encode_to_array": "cpython.boundary",
     "encode_to_array_unless_special": "cpython.boundary",
     "count_ids": "cpython.boundary",
-    "decode_to_str": "cpython.boundary",
-    "decode_to_bytes": "cpython.boundary",
+    "decode_to_str": "cpython.ids_to_text",
+    "decode_to_bytes": "cpython.ids_to_text",
 }
 """Bodies of built-in functions: of the context and one argument."""
 FAST_METHODS = {

@@ -1,23 +1,14 @@
-"""Bodies of built-in functions: Python objects in, Python objects out, through the public C API.
+"""Bodies of the built-in functions that encode: Python objects in, Python objects out, through the public C API.
 
 A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over: the
-context is used by a thread that released the lock, an id is unknown, the pattern leaves text out, memory ran out.
+context is used by a thread that released the lock, the pattern leaves text out, memory ran out.
 """
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate, copy_memory, decrement, reallocate, release_memory
-from impls.compiled.codegen.memory import external, kernel, outlined
-from impls.compiled.cpython.interpreter import (
-    clear_error,
-    list_get,
-    list_size,
-    long_as_long,
-    new_none,
-    restore_thread,
-    save_thread,
-    this_thread,
-)
+from impls.compiled.codegen.allocation import copy_memory, decrement
+from impls.compiled.codegen.memory import kernel, outlined
+from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread, this_thread
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
     empty_array,
@@ -31,9 +22,8 @@ from impls.compiled.cpython.pyobjects import (
     store_ids,
     untracked_list,
 )
-from impls.compiled.cpython.strings import length_of, release_utf8, type_of, utf8_of_part, utf8_size
+from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
 from impls.compiled.cpython.texts import (
-    OUT_REGION,
     count_in_parts,
     cut_up,
     encode,
@@ -50,12 +40,7 @@ from impls.compiled.layout import (
     RAISED,
     ContextRecord,
 )
-from impls.compiled.lookup.decode import COPY_BYTES, copy_token, token_length, token_start
 from impls.compiled.pretokenize.special_search import may_begin_special
-
-decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
-bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
-
 
 MOST_CUT_CHARACTERS = 1 << 12
 """Text that is encoded on both sides of its last certain cut, with the interpreter lock held."""
@@ -282,60 +267,3 @@ def count_ids(context: ContextRecord, text: int) -> int:
     if count == RAISED:
         return 0
     return long_from_long(count) if count >= 0 else new_none(context)
-
-
-@kernel
-def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
-    """Return the bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
-
-    Nothing is written to the context, which another thread may be using. Only exact ints are read: converting anything
-    else would run Python code, which could change the list.
-    """
-    room = 8 * n_ids + 4096
-    out = allocate(OUT_REGION, room)
-    if out == 0:
-        return 0, 0
-    used, ints = 0, context.int_type
-    for i in range(n_ids):
-        item = list_get(ids, i)
-        start = -1
-        if type_of(item) == ints:
-            token = long_as_long(item)
-            start = token_start(context, token)
-        if start < 0:
-            clear_error()
-            release_memory(out)
-            return 0, 0
-        length = token_length(context, token, start)
-        if used + length + COPY_BYTES > room:
-            room = 2 * room + length
-            grown = reallocate(OUT_REGION, out, room)
-            if grown == 0:
-                release_memory(out)
-                return 0, 0
-            out = grown
-        copy_token(context, start, length, out + used)
-        used += length
-    return out, used
-
-
-@kernel
-def decode_to_str(context: ContextRecord, ids: int) -> int:
-    """list of int -> str, bad UTF-8 replaced."""
-    out, n_bytes = _gather(context, ids, list_size(ids))
-    if out == 0:
-        return new_none(context)
-    text = decode_utf8(out, n_bytes, context.replace)
-    release_memory(out)
-    return text
-
-
-@kernel
-def decode_to_bytes(context: ContextRecord, ids: int) -> int:
-    """list of int -> bytes."""
-    out, n_bytes = _gather(context, ids, list_size(ids))
-    if out == 0:
-        return new_none(context)
-    result = bytes_from_memory(out, n_bytes)
-    release_memory(out)
-    return result

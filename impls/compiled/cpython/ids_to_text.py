@@ -1,0 +1,74 @@
+"""Bodies of the built-in functions that decode: a list of ids in, str or bytes out, through the public C API.
+
+They return None where the plain path has to take over: an id is unknown or no int, or memory ran out.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.allocation import allocate, reallocate, release_memory
+from impls.compiled.codegen.memory import external, kernel
+from impls.compiled.cpython.interpreter import clear_error, list_get, list_size, long_as_long, new_none
+from impls.compiled.cpython.strings import type_of
+from impls.compiled.cpython.texts import OUT_REGION
+from impls.compiled.layout import ContextRecord
+from impls.compiled.lookup.decode import COPY_BYTES, copy_token, token_length, token_start
+
+decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
+bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
+
+
+@kernel
+def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
+    """Return the bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
+
+    Nothing is written to the context, which another thread may be using. Only exact ints are read: converting anything
+    else would run Python code, which could change the list.
+    """
+    room = 8 * n_ids + 4096
+    out = allocate(OUT_REGION, room)
+    if out == 0:
+        return 0, 0
+    used, ints = 0, context.int_type
+    for i in range(n_ids):
+        item = list_get(ids, i)
+        start = -1
+        if type_of(item) == ints:
+            token = long_as_long(item)
+            start = token_start(context, token)
+        if start < 0:
+            clear_error()
+            release_memory(out)
+            return 0, 0
+        length = token_length(context, token, start)
+        if used + length + COPY_BYTES > room:
+            room = 2 * room + length
+            grown = reallocate(OUT_REGION, out, room)
+            if grown == 0:
+                release_memory(out)
+                return 0, 0
+            out = grown
+        copy_token(context, start, length, out + used)
+        used += length
+    return out, used
+
+
+@kernel
+def decode_to_str(context: ContextRecord, ids: int) -> int:
+    """list of int -> str, bad UTF-8 replaced."""
+    out, n_bytes = _gather(context, ids, list_size(ids))
+    if out == 0:
+        return new_none(context)
+    text = decode_utf8(out, n_bytes, context.replace)
+    release_memory(out)
+    return text
+
+
+@kernel
+def decode_to_bytes(context: ContextRecord, ids: int) -> int:
+    """list of int -> bytes."""
+    out, n_bytes = _gather(context, ids, list_size(ids))
+    if out == 0:
+        return new_none(context)
+    result = bytes_from_memory(out, n_bytes)
+    release_memory(out)
+    return result
