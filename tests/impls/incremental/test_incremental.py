@@ -15,7 +15,7 @@ from growing_texts import FRAGMENTS
 
 import impls
 from impls import SpecialToken, TrainingSpec, UnknownSymbol
-from impls.core.incremental import CHUNK, Change, Incremental
+from impls.core.incremental import CHUNK, Change, Incremental, _change
 from impls.interface import Tokenizer
 
 LEARNED = ["the cat sat on the mat, and the rat that sat there as well; 12 cats" for _ in range(3)]
@@ -53,6 +53,16 @@ def test_a_step_returns_which_ids_became_which(tokenizer: Tokenizer) -> None:
     assert grown.truncate(10) == Change(grown.n_ids, 0, [])
     assert grown.truncate(0).ids == []
     assert (grown.ids, grown.n_stable, grown.text) == ([], 0, "")
+
+
+def test_a_change_leaves_out_what_old_and_new_ids_begin_and_end_with() -> None:
+    rng = Random(1)
+    for _ in range(3000):
+        old, new = (rng.choices((1, 2, 3), k=rng.randrange(5)) for _ in range(2))
+        start, n_removed, ids = _change(7, old, new)
+        at = start - 7
+        assert [*old[:at], *ids, *old[at + n_removed :]] == new
+        assert not (n_removed and ids and (old[at] == ids[0] or old[at + n_removed - 1] == ids[-1])), (old, new)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base", "qwen-nfc", "deepseek", "mistral-v3"])
