@@ -29,7 +29,7 @@ _Digests = tuple[tuple[str, str], ...]
 """Names of models and their digests."""
 _Tallies = tuple[TextTally, dict[str, ModelTally]]
 _COUNTING_THREADS = 2
-"""More gain nothing: what they do needs the interpreter lock for a fifth of the time, as does the thread that reads."""
+"""Beside the one that reads; a third gained nothing on two cores."""
 _MOST_WAITING = 32
 """Batches that workers were given and that are not joined yet."""
 
