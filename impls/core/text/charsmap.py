@@ -19,7 +19,8 @@ from impls.core.errors import InvalidModel
 _HAS_LEAF = 1 << 8
 _VALUE = (1 << 31) - 1
 _LABEL = 1 << 31 | 0xFF
-_LONGEST_ENTRY = 255
+_LONGEST_ENTRY, _MOST_NODES = 255, 1 << 22
+"""Beyond which a table is damaged; SentencePiece's own have entries of some ten bytes, and share nodes."""
 
 
 class Charsmap:
@@ -71,9 +72,11 @@ class Charsmap:
             if unit & _LABEL <= 0xFF:
                 children[index ^ (unit & 0xFF)].append(index)
         waiting = [(_offset(units[0]), b"")]
+        n_nodes = 0
         while waiting:
             node, path = waiting.pop()
-            if len(path) > _LONGEST_ENTRY:
+            n_nodes += 1
+            if n_nodes > _MOST_NODES or len(path) > _LONGEST_ENTRY:
                 raise InvalidModel("the charsmap has entries that do not end; it is damaged")
             for index in children.get(node, ()):
                 unit, label = units[index], units[index] & 0xFF

@@ -21,8 +21,10 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 
+from impls.core.errors import InvalidModel
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call, normalizer, steps_of
 
@@ -87,7 +89,9 @@ class CharsmapBorders:
     changes_beginning, rewrites = False, True
 
     def __init__(self, content: bytes) -> None:
-        self._pairs, self._lasts, self._firsts, inner = _sides_of(content)
+        inner: frozenset[str] = frozenset(map(chr, range(128)))  # nothing is known of a damaged one
+        with suppress(InvalidModel, UnicodeDecodeError):
+            self._pairs, self._lasts, self._firsts, inner = _sides_of(content)
         self.neutral = next((one for one in map(chr, range(33, 127)) if one not in inner), "")
         """A character that stays as it is, and that no entry joins with another."""
         self.possible = bool(self.neutral)

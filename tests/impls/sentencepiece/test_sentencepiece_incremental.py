@@ -15,6 +15,7 @@ from growing_texts import follow
 import impls
 from impls import Model
 from impls.core import incremental
+from impls.core.text.normal_borders import CharsmapBorders
 from impls.formats.sentencepiece_model import read
 
 WITHOUT = {"user-defined, nmt_nfkc"}
@@ -67,3 +68,21 @@ def test_random_charsmaps_are_cut_where_no_entry_reaches(
         texts = ["".join(rng.choices("abcdx  ", k=rng.randrange(12))) for _ in range(60)]
         stable += follow(tokenizer, 15, f"charsmap {n}", texts) > 0.05
     assert stable > 5 * fuzz
+
+
+def _unit(label: int, offset: int, *, leaf: bool = False) -> int:
+    return offset << 10 | leaf << 8 | label
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        {0: _unit(0, 256), 256 ^ 0xFF: _unit(0xFF, 512, leaf=True), 1023: 1 << 31},  # an entry that is no UTF-8
+        {0: _unit(0, 256), 256 ^ 97: _unit(97, 97), 256 ^ 98: _unit(98, 98)},  # entries that go round in a circle
+        {0: _unit(0, 256), 256 ^ 97: _unit(97, 512, leaf=True), 865: 1 << 31 | 999},  # a replacement that is not there
+    ],
+)
+def test_a_damaged_charsmap_has_no_certain_places(units: dict[int, int]) -> None:
+    table = b"".join(units.get(k, 1 << 31).to_bytes(4, "little") for k in range(1024))
+    borders = CharsmapBorders(len(table).to_bytes(4, "little") + table + b"x\0")
+    assert not borders.possible
