@@ -79,6 +79,11 @@ class StreamRules:
         return token
 
     @cached_property
+    def text_by_id(self) -> dict[int, str]:
+        """The texts of ids that are whole characters and not special, of those that were pushed alone."""
+        return {}
+
+    @cached_property
     def byte_continuations(self) -> frozenset[bytes]:
         """The byte tokens that may continue a character."""
         return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
@@ -118,10 +123,11 @@ class StreamDecoder:
         if not rules.has_all_bytes:
             self._continuations = rules.byte_continuations if self._by_runs else rules.continuations
         self._n_ids = self._n_characters = 0
-        self._begins = bool(rules.ids_with_mark)
         self._pending = b""
         self._held = ""
         self._finished = False
+        self._text_by_id: dict[int, str] | None = None
+        self._go_on(begins=bool(rules.ids_with_mark))
 
     def push(self, ids: Iterable[int]) -> str:
         """Return the text that becomes certain by `ids`, which may be none.
@@ -129,6 +135,11 @@ class StreamDecoder:
         Raise `UnknownId` (its position counted from the first id of the stream) or, with `errors="strict"`,
         UnicodeDecodeError, and ignore all of these ids; ValueError after `finish`.
         """
+        if self._text_by_id and not self._pending and (type(ids) is list or type(ids) is tuple) and len(ids) == 1:
+            known = self._text_by_id.get(ids[0])
+            if known is not None and type(ids[0]) is int:
+                self._n_ids += 1
+                return known
         if self._finished:
             raise ValueError("this decoder is finished; make a new one for another text")
         if self.stopped:
@@ -138,9 +149,22 @@ class StreamDecoder:
         text, pending = self._decoded_runs(ids, tokens) if self._by_runs else self._decoded(b"".join(tokens))
         if pending and self._continuations is not None and not _may_become(pending, self._continuations):
             text, pending = text + self._replaced(pending), b""
+        if self._text_by_id is not None and len(ids) == 1 and not self._pending:
+            self._remember(ids[0], tokens[0], text)
         self._n_ids += len(ids)
-        self._begins, self._pending = begins, pending
+        self._pending = pending
+        self._go_on(begins=begins)
         return self._certain(text)
+
+    def _go_on(self, *, begins: bool) -> None:
+        self._begins = begins
+        if not (begins or self._stops.texts):
+            self._text_by_id = self._rules.text_by_id
+
+    def _remember(self, i: int, token: bytes, text: str) -> None:
+        """Keep the text of an id for all decoders of the model, if it depends on nothing."""
+        if i not in self._rules.special_ids and text and text.encode("utf-8", "replace") == token:
+            self._rules.text_by_id[i] = text
 
     def finish(self) -> str:
         """Return the rest of the text: bytes that remained incomplete, as `errors` says, and what was kept back.
@@ -150,6 +174,7 @@ class StreamDecoder:
         if self._finished or self.stopped:
             self._finished = True
             return ""
+        self._text_by_id = None
         text = self._replaced(self._pending) if self._pending else ""
         self._pending, self._finished = b"", True
         return self._certain(text)

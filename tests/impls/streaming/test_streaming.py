@@ -171,6 +171,40 @@ def test_the_whole_is_the_text_of_decode(family: str, errors: str, skip_special:
         assert text == tokenizer.decode(ids, errors), pushes
 
 
+@every_family
+def test_decoders_of_one_tokenizer_that_get_id_after_id_do_not_change_each_others_text(family: str, fuzz: int) -> None:
+    model = FAMILIES[family]
+    tokenizer, rng = tokenizer_of(model), random.Random(5)
+    special = set(model.special_tokens.values())
+    ids_of_model = [*interesting_ids(model), *model.bytes_by_id()]
+    for _ in range(300 * fuzz):
+        errors = rng.choice(("replace", "ignore", "surrogatepass", "surrogateescape", "backslashreplace"))
+        skip_special, ids = rng.random() < 0.5, rng.choices(ids_of_model, k=12)
+        kept = [i for i in ids if not (skip_special and i in special)]
+        try:
+            expected = tokenizer.decode(kept, errors)
+        except UnicodeDecodeError:  # some bytes are no surrogate either
+            continue
+        decoder = tokenizer.decoder(errors, skip_special)
+        pushed = "".join([decoder.push(rng.choice(([i], (i,)))) for i in ids])
+        assert pushed + decoder.finish() == expected, (errors, skip_special, ids)
+
+
+def test_a_token_that_only_one_handler_reads_is_read_anew_by_each_decoder() -> None:
+    tokens = (*BYTES.tokens[:256], b"\xed\xa0", b"\xed\xa0\x80")
+    tokenizer = tokenizer_of(Model(tokens=tokens, merges=((0xED, 0xA0), (256, 0x80))))
+    decoders = [tokenizer.decoder(errors) for errors in ("surrogatepass", "surrogatepass", "replace", "ignore")]
+    assert [decoder.push([257]) for decoder in decoders] == ["\ud800", "\ud800", "\ufffd" * 3, ""]
+
+
+def test_an_id_that_only_equals_one_known_by_its_text_is_refused_as_before() -> None:
+    decoder = tokenizer_of(BYTES).decoder()
+    assert [decoder.push([65]), decoder.push([65])] == ["A", "A"]
+    for not_an_id in (65.0, "A"):
+        with pytest.raises(TypeError, match="ids"):
+            decoder.push([not_an_id])  # type: ignore[list-item]
+
+
 @given(ids=st.lists(st.integers(0, BYTES.vocab_size - 1), max_size=40))
 @pytest.mark.parametrize("name", impls.default_names())
 def test_every_implementation_streams_what_it_decodes(name: str, ids: list[int]) -> None:
