@@ -28,6 +28,8 @@ from impls.core.errors import BPEError, UnknownSymbol
 
 CHUNK = 1024
 """Characters of a chunk at least, where there is a certain place in the next as many; at the end of a text fewer."""
+_CUT_AT_ONCE = 2 * CHUNK
+"""Characters below which a tail and what is appended are encoded by one call, where the implementation has it."""
 _SCANNED = 1_000
 """Characters up to which `truncate` tries every place."""
 
@@ -124,13 +126,24 @@ class Incremental:
         """Add `text` at the end."""
         if type(text) is not str:
             check_text(text)
-        state = self._state
+        state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._state
+        n_stable = n_ids + len(settled_ids)
+        new = tail + text
+        if len(new) < _CUT_AT_ONCE and (cut := self._encode_cut(new)):
+            place, ids, tail_ids = cut
+            if place:
+                settled, new, settled_ids = settled + new[:place], new[place:], settled_ids + ids
+                if len(settled) >= CHUNK:
+                    chunks[n_chunks:] = [(settled, settled_ids)]
+                    n_chunks, n_ids, settled, settled_ids = n_chunks + 1, n_ids + len(settled_ids), "", []
+            self._state = chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids
+            return _change(n_stable, old, ids + tail_ids)
         try:
-            self._state, new = self._grown(state, text)
+            self._state, ids = self._grown(state, text)
         except BPEError:
             self._encode(self.text + text)  # raises for the whole text, with its offsets
             raise
-        return _change(state[2] + len(state[4]), state[6], new)
+        return _change(n_stable, old, ids)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
         """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
@@ -174,41 +187,28 @@ class Incremental:
 
     def _grown(self, state: _State, text: str) -> tuple[_State, list[int]]:
         """Return the state after `text` is appended, and all ids after those that were stable before."""
-        chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids = state
-        new = tail + text
-        if len(new) < 2 * CHUNK:
-            place, ids, tail_ids = self._encode_cut(new) or self._encoded_apart(
-                new, len(tail) - self._cuts.margin, continues=bool(n_chunks or settled)
-            )
-            if not place:
-                return (chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids), tail_ids
-            settled, tail, settled_ids = settled + new[:place], new[place:], settled_ids + ids
-            ids = ids + tail_ids
-            if len(settled) < CHUNK:
-                return (chunks, n_chunks, n_ids, settled, settled_ids, tail, tail_ids), ids
-            finished, settled, settled_ids = [(settled, settled_ids)], "", []
-        else:
-            encode = self._encode_continued if n_chunks or settled else self._encode
-            parts = list(self._cut_up(new))
-            last, more = parts.pop(), []
-            for part in parts:
-                more.append((part, encode(part)))
-                encode = self._encode_continued
-            finished = [(settled, settled_ids), *more] if settled else more
-            place = self._cuts.last(last, 0)
-            settled, tail = last[:place], last[place:]
-            settled_ids = encode(settled) if settled else []
-            tail_ids = (self._encode_continued if settled else encode)(tail)
-            ids = [*_ids_of(more), *settled_ids, *tail_ids]
-        del chunks[n_chunks:]
-        chunks.extend(finished)
+        chunks, n_chunks, n_ids, settled, settled_ids, tail, _ = state
+        encode = self._encode_continued if n_chunks or settled else self._encode
+        *parts, last = self._cut_up(tail + text)
+        more: list[Chunk] = []
+        for part in parts:
+            more.append((part, encode(part)))
+            encode = self._encode_continued
+        finished = [(settled, settled_ids), *more] if settled and more else more
+        if more:
+            settled, settled_ids = "", []
+        place, ids, tail_ids = self._encode_cut(last) or self._encoded_apart(last, encode)
+        settled, settled_ids = settled + last[:place], settled_ids + ids
+        ids = [*_ids_of(more), *ids, *tail_ids]
+        if len(settled) >= CHUNK:
+            finished, settled, settled_ids = [*finished, (settled, settled_ids)], "", []
+        chunks[n_chunks:] = finished
         n_ids += _n_ids(finished)
-        return (chunks, len(chunks), n_ids, settled, settled_ids, tail, tail_ids), ids
+        return (chunks, len(chunks), n_ids, settled, settled_ids, last[place:], tail_ids), ids
 
-    def _encoded_apart(self, text: str, after: int, *, continues: bool) -> tuple[int, list[int], list[int]]:
-        """Return what `_encode_cut` does, of the certain places beyond `after`."""
-        encode = self._encode_continued if continues else self._encode
-        place = self._cuts.last(text, after)
+    def _encoded_apart(self, text: str, encode: Encode) -> tuple[int, list[int], list[int]]:
+        """Return what `_encode_cut` does; `encode` encodes the beginning."""
+        place = self._cuts.last(text, 0)
         if not place:
             return 0, [], encode(text) if text else []
         return place, encode(text[:place]), self._encode_continued(text[place:])
