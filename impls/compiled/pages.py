@@ -7,6 +7,7 @@ cost nothing, but the first touch of a large one takes all of it. Where there ar
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 
 import numpy as np
@@ -26,6 +27,12 @@ def growing_zeros(n_bytes: int, small_bytes: int) -> np.ndarray:
     The first touch of a large page takes more time than that of a small one, but less than those of all it replaces.
     """
     return _zeros(n_bytes, small_bytes)
+
+
+def return_freed() -> None:
+    """Return memory to the system that was freed and that the allocator keeps, where it can (glibc)."""
+    with contextlib.suppress(AttributeError, TypeError, OSError):
+        ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
 
 
 def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:

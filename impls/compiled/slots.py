@@ -40,6 +40,12 @@ class Slots:
         self.keep(field, array)
         self[field] = address(array)
 
+    def release(self, *fields: str) -> None:
+        """Have fields point at nothing."""
+        for field in fields:
+            if self._held.pop(field, None) is not None:
+                self[field] = 0
+
     def held(self, field: str) -> np.ndarray:
         """Return what a field points at."""
         return self._held[field]

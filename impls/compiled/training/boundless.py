@@ -37,7 +37,8 @@ def train(texts: Iterable[str], spec: TrainingSpec, join: JoinedPieces) -> Model
     words = _counted(texts, resolve(spec.pattern), join)
     base = base_symbols((), spec)
     learner = _Learner(base, min(words.most_merges, merge_budget(base, spec)), spec)
-    merges, counts = learner.learn(words)
+    learner.fill(words)
+    merges, counts = learner.learn()
     first = first_base_id(spec)
     pairs = [(left + first, right + first) for left, right in merges]
     return trained_model(spec, base, pairs, counts).with_(joined_pieces=join)

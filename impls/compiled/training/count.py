@@ -14,6 +14,7 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from impls.compiled.files import last_safe_cut
+from impls.compiled.pages import return_freed
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
@@ -181,13 +182,15 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
     with ThreadPoolExecutor(n_threads) as executor:
         futures = [executor.submit(run) for _ in range(n_threads)]
         try:
-            first, *others = [future.result() for future in futures]
+            counted = [future.result() for future in futures]
         finally:
             stopped.set()
-    for other in others:
-        other.collect()
-        first.add_counts(other)
-    return first.counted()
+    del futures  # they hold what was counted
+    return_freed()
+    words = counted.pop()
+    while counted:
+        words.add_counts(counted.pop())
+    return words.counted()
 
 
 def _on_workers(

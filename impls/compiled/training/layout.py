@@ -114,3 +114,5 @@ NO_ROOM = 1
 """Tables must be enlarged; then the kernel resumes where it was."""
 TOO_RARE = 2
 """No stored pair reaches the threshold."""
+FULL = 3
+"""The next merge's pairs have no place in the pool, most of which may be of pairs that are no more."""

@@ -24,6 +24,7 @@ from impls.compiled.training.layout import (
     FINISHED,
     FIRST,
     FIRST_WAITING,
+    FULL,
     NO_ROOM,
     TOO_RARE,
     LearningRecord,
@@ -218,13 +219,12 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
 
 @inlined
 def _has_room(learning: LearningRecord, n_places: int, n_symbols: int, n_bytes: int) -> bool:
-    """Return whether merging at so many positions, with a new token of `n_bytes`, fits in all tables."""
+    """Return whether merging at so many positions, with a new token of `n_bytes`, fits in all tables but the pool."""
     n_pairs = 2 * min(n_places, n_symbols + 1)
     n_text = load_i64(learning.token_starts + 8 * n_symbols) + n_bytes
     return (
         learning.n_heap + n_pairs <= learning.heap_room
         and learning.n_pairs + n_pairs <= learning.most_pairs
-        and learning.pool_used + 2 * n_places <= learning.pool_room
         and n_text <= learning.token_text_room
     )
 
@@ -264,7 +264,8 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
 
 @kernel
 def learn(learning: LearningRecord) -> int:
-    """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
+    """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), there is NO_ROOM in a table, or
+    the pool is FULL."""
     threshold, heap, joins = learning.threshold, learning.heap, learning.waiting != 0
     while learning.n_merges < learning.most_merges:
         if learning.n_heap == 0:
@@ -286,6 +287,8 @@ def learn(learning: LearningRecord) -> int:
             n_events += 2 * n_woken(learning, left, right, places, n_places)
         if not _has_room(learning, n_events, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
+        if learning.pool_used + 2 * n_events > learning.pool_room:
+            return FULL
         drop_first(learning)
         if joins:
             if is_known(learning, left, right, new):

@@ -81,26 +81,29 @@ class Learner(Slots):
         self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
         self["n_reserved"] = len(rows)
 
-    def learn(self, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
+    def fill(self, words: Pieces) -> None:
+        """Write the cells of the words, which are not needed any more."""
+        self._n_words = int(words.counts.sum())
         self._fill(words)
-        return self._learn(words)
 
-    def learn_from(self, cells: np.ndarray, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
-        """As `learn`, from the cells of the words: int32 of shape (n_cells, 2), one cell for each symbol."""
+    def fill_from(self, cells: np.ndarray, n_words: int) -> None:
+        """As `fill`, given the cells: int32 of shape (n_cells, 2), one for each symbol; `n_words` is the sum of counts."""
+        self._n_words = n_words
         self.hold("cells", cells)
         self["n_cells"] = len(cells)
-        return self._learn(words)
 
-    def _learn(self, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
+    def learn(self) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
         least = max(1, self._spec.min_count)
-        threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
+        threshold = max(least, self._n_words // (_SHARE * max(1, self._budget)))
         while self._budget:
             self["threshold"] = threshold
             self._list()
-            if self._merge() == layout.FINISHED or threshold == least:
+            status = self._merge()
+            if status == layout.FINISHED or (status == layout.TOO_RARE and threshold == least):
                 break
-            threshold = max(least, threshold // _FALL)
+            if status == layout.TOO_RARE:
+                threshold = max(least, threshold // _FALL)
             self._compact()
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
@@ -148,6 +151,7 @@ class Learner(Slots):
 
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
+        self.release("pair_table", "heap", "pool", "left_events", "right_events")
         sums = aligned_zeros(8 << layout.SUM_BITS)
         self.hold("sums", sums)
         with self._reachable():
@@ -164,29 +168,48 @@ class Learner(Slots):
         stored = counts[:, 1] >= self["threshold"]
         n_pairs, n_places = int(stored.sum()), int(counts[stored, 3].sum())
         longest = int(counts[stored, 3].max(initial=0))
+        del counts
         self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
         self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
-        self._room_in_pool(2 * n_places + 1024)
+        self._room_in_pool(n_places + max(n_places, 2 * longest) + 1024)
         for slot in ("left_events", "right_events"):
             # A piece that becomes one symbol meets one on either side in each row.
             n_in_rows = max(0, self["n_cells"] - self["rows"])
             self.hold(slot, np.empty((longest + 1 + 2 * n_in_rows, 2), np.int32))
         with self._reachable():
             native.list_pairs(self.address)
+        self.release("sums")
 
     def _merge(self) -> int:
+        """Learn merges until there are enough, none is frequent enough, or the pool is full of what is no more."""
+        before = self["n_merges"]
         while True:
             with self._reachable():
                 status = native.learn(self.address)
-            if status != layout.NO_ROOM:
+            if status == layout.NO_ROOM:
+                self._enlarge()
+            elif status == layout.FULL and self["n_merges"] == before:
+                self._room_in_pool(2 * self["pool_room"])
+            else:
                 return status
-            self._room_for_text()
-            self._room_in_heap(2 * self["heap_room"])
-            self._room_in_pool(2 * self["pool_room"])
-            self._spread(65 - self["pair_table_shift"], self["threshold"])
 
     # --- room ----------------------------------------------------------------------------------------------
+
+    def _enlarge(self) -> None:
+        """Double the room of what is more than half full, or of all where nothing is: the next merge may need any."""
+        shares = {
+            "text": int(self.held("token_starts")[self["n_base"] + self["n_merges"]]) / self["token_text_room"],
+            "heap": self["n_heap"] / self["heap_room"],
+            "pairs": self["n_pairs"] / self["most_pairs"],
+        }
+        short = [name for name, share in shares.items() if share > 0.5] or list(shares)
+        if "text" in short:
+            self._room_for_text()
+        if "heap" in short:
+            self._room_in_heap(2 * self["heap_room"])
+        if "pairs" in short:
+            self._spread(65 - self["pair_table_shift"], self["threshold"])
 
     def _new_table(self, bits: int) -> None:
         self.hold("pair_table", aligned_zeros(32 << bits))

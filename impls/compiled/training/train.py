@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from impls.compiled.pages import return_freed
 from impls.compiled.training.count import count_files, count_texts
 from impls.compiled.training.known import cells_of_known
 from impls.compiled.training.learning import Learner
@@ -26,10 +27,17 @@ def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)
     # Every merge shortens some word.
     most = int(words.lengths.sum(dtype=np.int64)) - len(words.lengths)
-    merges, counts = Learner(base, min(most, merge_budget(base, spec)), spec).learn(words)
+    learner = Learner(base, min(most, merge_budget(base, spec)), spec)
+    learner.fill(words)
+    # Only these rules need the words once more; else their memory is free for learning.
+    pieces = words.pieces() if spec.min_count == 0 else ()
+    del words
+    return_freed()
+    merges, counts = learner.learn()
+    del learner
     first = first_base_id(spec)
     pairs = [(left + first, right + first) for left, right in merges]
-    return trained_model(spec, base, pairs, counts, words.pieces() if spec.min_count == 0 else ())
+    return trained_model(spec, base, pairs, counts, pieces)
 
 
 def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
@@ -41,7 +49,9 @@ def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceC
     # Every merge takes away a pair of neighbours.
     most = int(np.count_nonzero((cells[1:, 0] >= 0) & (cells[:-1, 0] >= 0)))
     learner = Learner([start.model.tokens[i] or b"" for i in ids], min(most, start.budget), start.spec)
-    merges, counts = learner.learn_from(cells, words)
+    learner.fill_from(cells, int(words.counts.sum()))
+    merges, counts = learner.learn()
+    del learner
     ids += range(start.first_new_id, start.first_new_id + len(merges))
     pairs = [(ids[left], ids[right]) for left, right in merges]
     return start.result(pairs, counts, words.pieces() if spec.min_count == 0 else ())

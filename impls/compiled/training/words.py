@@ -29,6 +29,9 @@ class Pieces(Slots):
     counts: np.ndarray
     """int64 by piece."""
 
+    def collect(self) -> None:
+        """Bring `counts` up to date, which they always are here."""
+
     @classmethod
     def of(cls, counts: PieceCounts) -> Pieces:
         """Return the pieces of counts, in their order."""
@@ -130,6 +133,7 @@ class Words(Pieces):
     def add_counts(self, other: Pieces) -> None:
         """Add the counts of another one."""
         self.collect()
+        other.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self["position"] = 0
         self.enlarging(
@@ -142,8 +146,9 @@ class Words(Pieces):
         np.add.at(self.counts, numbers, other.counts)
 
     def counted(self) -> PieceCounts:
-        """Return the counts, the pieces in the order of their first occurrence."""
+        """Return the counts, the pieces in the order of their first occurrence; after it nothing can be counted."""
         self.collect()
+        self.release("piece_table")
         lengths = self.lengths.astype(np.int64)
         text = gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
         return PieceCounts(self._stages, text, np.cumsum(lengths), self.counts)
