@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from harness.data.corpora import is_named
 from harness.data.documents import take_bytes
 from harness.data.overlap import training_documents
 from harness.data.user_files import matching_files
-from harness.training.counting import Reading, counted
+from harness.training.counting import Reading, counted, half_of_free
 from impls.core.counts import PieceCounts, added
 from impls.core.text.files import TextFiles
 from impls.formats.counts import load_counts
@@ -60,13 +60,12 @@ class TrainingText:
         executors: Executors | None = None,
     ) -> PieceCounts:
         """Return the sum of the counts, each times its weight; `parts` and `executors` as `counted` takes them."""
-        found = counted(
-            self.corpora, pattern, self.reading, memory_limit=memory_limit, parts=parts, executors=executors
-        )
+        limit = memory_limit or half_of_free()
+        found = counted(self.corpora, pattern, self.reading, memory_limit=limit, parts=parts, executors=executors)
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
         weights = self.weights or {}
         weighted = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
-        return weighted[0] if len(weighted) == 1 else added(weighted)
+        return replace(weighted[0] if len(weighted) == 1 else added(weighted), memory_limit=limit)
 
     def texts_or_files(self) -> list[str] | TextFiles:
         """Return the documents of all corpora as files where none is named, else as `texts`; raise as that does."""

@@ -37,6 +37,8 @@ class PieceCounts:
     counts: np.ndarray
     """int64 of shape (n_pieces,)."""
     sources: tuple[CountedSource, ...] = ()
+    memory_limit: int | None = None
+    """Bytes that learning from them may take; what needs more goes through files."""
 
     @classmethod
     def of(cls, pattern: tuple[str, ...], counts: dict[str, int]) -> PieceCounts:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from impls.core.counts import PieceCounts, added, concatenated
+from impls.core.counts import PieceCounts, added
 from impls.core.errors import InvalidFile
 
 _ARRAYS = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
@@ -54,10 +54,23 @@ class Runs:
         temporary.write_text(json.dumps(covers))
         temporary.replace(self.folder / f"{name}.json")
 
-    def added(self) -> PieceCounts:
-        """Return the sum of all runs, sorted; beside it, only a few pieces of each run are in memory."""
-        parts = list(self.merged())
-        return concatenated(parts) if parts else PieceCounts.of(self._pattern, {})
+    def added(self, zeros: Callable[[int], np.ndarray]) -> PieceCounts:
+        """Return the sum of all runs, sorted; beside it, only a few pieces of each run are in memory.
+
+        `zeros` gives memory for it: zeroed uint8 of so many bytes.
+        """
+        text, ends, counts = (zeros(self._n_bytes(field)).view(kind) for field, kind in _ARRAYS.items())
+        n_pieces = n_bytes = 0
+        for part in self.merged():
+            last_piece, last_byte = n_pieces + len(part), n_bytes + len(part.text)
+            text[n_bytes:last_byte] = part.text
+            np.add(part.ends, n_bytes, out=ends[n_pieces:last_piece])
+            counts[n_pieces:last_piece] = part.counts
+            n_pieces, n_bytes = last_piece, last_byte
+        return PieceCounts(self._pattern, text[:n_bytes], ends[:n_pieces], counts[:n_pieces])
+
+    def _n_bytes(self, field: str) -> int:
+        return sum((self.folder / f"{name}.{field}").stat().st_size for name in self._names)
 
     def merged(self) -> Iterator[PieceCounts]:
         """Yield the sum of all runs in order, some pieces at a time, none of them twice."""

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +18,7 @@ from typing import Any, TypeVar
 from impls.compiled.files import last_safe_cut
 from impls.compiled.pages import return_freed
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
+from impls.compiled.training import bounded
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
@@ -81,7 +84,7 @@ def count_texts(
                     progress(sum(map(len, batch)))
             return words
 
-        return _sum(_on_threads(count, chain(first, given), n_threads), runs)
+        return _sum(_on_threads(count, chain(first, given), n_threads), runs, memory_limit)
 
 
 def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: int | None) -> Runs | None:
@@ -91,12 +94,12 @@ def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: in
     return Runs(Path(stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))), pattern)
 
 
-def _sum(counts: PieceCounts, runs: Runs | None) -> PieceCounts:
+def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> PieceCounts:
     """Return the counts and all runs together."""
-    if runs is None or not len(runs):
-        return counts
-    runs.write(counts, [])
-    return runs.added()
+    if runs is not None and len(runs):
+        runs.write(counts, [])
+        counts = runs.added(partial(bounded.zeros, limit=memory_limit))
+    return replace(counts, memory_limit=memory_limit)
 
 
 def safe_cut(pattern: tuple[str, ...]) -> Callable[[bytes], int] | None:
@@ -139,7 +142,7 @@ def count_files(
         else:
             counts = _on_workers(executors, work, pattern, progress, spill)
         check_unchanged(parts)
-        return _sum(counts, runs)
+        return _sum(counts, runs, memory_limit)
 
 
 def planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:

@@ -264,8 +264,7 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
 
 @kernel
 def learn(learning: LearningRecord) -> int:
-    """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), there is NO_ROOM in a table, or
-    the pool is FULL."""
+    """Learn merges; return FINISHED when there are enough, TOO_RARE, NO_ROOM in a table, or FULL."""
     threshold, heap, joins = learning.threshold, learning.heap, learning.waiting != 0
     while learning.n_merges < learning.most_merges:
         if learning.n_heap == 0:
@@ -282,9 +281,7 @@ def learn(learning: LearningRecord) -> int:
         n_places = load_i64(entry + LIST_LENGTH)
         new = learning.n_base + learning.n_merges
         places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
-        n_events = n_places
-        if joins:
-            n_events += 2 * n_woken(learning, left, right, places, n_places)
+        n_events = n_places + 2 * n_woken(learning, left, right, places, n_places) if joins else n_places
         if not _has_room(learning, n_events, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
         if learning.pool_used + 2 * n_events > learning.pool_room:

@@ -14,7 +14,7 @@ import numpy as np
 from impls.compiled.codegen.native import address, native
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
-from impls.compiled.training import layout
+from impls.compiled.training import bounded, layout
 from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
@@ -26,6 +26,8 @@ _FALL = 4
 _SHARE = 8
 """The first threshold is the number of pieces divided by so many times the number of merges."""
 MOST_CELLS = (1 << 31) - 1
+_WORDS = 1 << 20
+"""Words whose cells are counted at once."""
 _N_CHARACTERS = 0x110000
 _USUAL_TOKEN_BYTES = 8
 _RULES = {
@@ -40,8 +42,9 @@ class Learner(Slots):
     """Learns up to `budget` merges over the symbols there are, given by their bytes in the order of their ids: the base
     symbols, or the tokens of the model to go on from."""
 
-    def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec) -> None:
+    def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec, memory_limit: int | None = None) -> None:
         super().__init__(layout.LearningRecord)
+        self._memory_limit = memory_limit
         self._base, self._budget, self._spec = base, budget, spec
         most = len(base) + budget + 1
         self["rule"] = _RULES[spec.ties]
@@ -87,7 +90,7 @@ class Learner(Slots):
         self._fill(words)
 
     def fill_from(self, cells: np.ndarray, n_words: int) -> None:
-        """As `fill`, given the cells: int32 of shape (n_cells, 2), one for each symbol; `n_words` is the sum of counts."""
+        """As `fill`, given the cells, int32 of shape (n_cells, 2), one for each symbol, and the sum of counts."""
         self._n_words = n_words
         self.hold("cells", cells)
         self["n_cells"] = len(cells)
@@ -109,12 +112,14 @@ class Learner(Slots):
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
     def _fill(self, words: Pieces) -> None:
-        times = -(-words.counts // layout.MOST_WEIGHT)
-        n_cells = 1 + int(((words.lengths.astype(np.int64) + 1) * times).sum())
+        n_cells = 1
+        for begin in range(0, len(words.counts), _WORDS):
+            times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
+            n_cells += int(((words.lengths[begin : begin + _WORDS].astype(np.int64) + 1) * times).sum())
         if n_cells > MOST_CELLS:
             raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {MOST_CELLS:,} at most")
         inner, last = self._symbols()
-        self.hold("cells", aligned_zeros(layout.CELL_BYTES * n_cells))
+        self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):
             self["n_cells"] = native.fill_cells(
                 words.address,
@@ -164,11 +169,7 @@ class Learner(Slots):
             if status == layout.FINISHED:
                 break
             self._spread(65 - self["pair_table_shift"], 0)
-        counts = self.held("pair_table").view(np.int64).reshape(-1, 4)
-        stored = counts[:, 1] >= self["threshold"]
-        n_pairs, n_places = int(stored.sum()), int(counts[stored, 3].sum())
-        longest = int(counts[stored, 3].max(initial=0))
-        del counts
+        n_pairs, n_places, longest = self._listed()
         self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
         self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
@@ -176,10 +177,20 @@ class Learner(Slots):
         for slot in ("left_events", "right_events"):
             # A piece that becomes one symbol meets one on either side in each row.
             n_in_rows = max(0, self["n_cells"] - self["rows"])
-            self.hold(slot, np.empty((longest + 1 + 2 * n_in_rows, 2), np.int32))
+            self.hold(slot, self._zeros(8 * (longest + 1 + 2 * n_in_rows)))
         with self._reachable():
             native.list_pairs(self.address)
         self.release("sums")
+
+    def _listed(self) -> tuple[int, int, int]:
+        """Return the number of pairs that reach the threshold, their places in all, and the most of one pair."""
+        table, found = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
+        for begin in range(0, len(table), _WORDS):
+            counts = table[begin : begin + _WORDS]
+            places = counts[counts[:, 1] >= self["threshold"], 3]
+            found += len(places), places.sum(), max(0, places.max(initial=0) - found[2])
+        n_pairs, n_places, longest = found.tolist()
+        return n_pairs, n_places, longest
 
     def _merge(self) -> int:
         """Learn merges until there are enough, none is frequent enough, or the pool is full of what is no more."""
@@ -211,15 +222,18 @@ class Learner(Slots):
         if "pairs" in short:
             self._spread(65 - self["pair_table_shift"], self["threshold"])
 
+    def _zeros(self, n_bytes: int) -> np.ndarray:
+        return bounded.zeros(n_bytes, self._memory_limit)
+
     def _new_table(self, bits: int) -> None:
-        self.hold("pair_table", aligned_zeros(32 << bits))
+        self.hold("pair_table", self._zeros(32 << bits))
         self["pair_table_shift"] = 64 - bits
         self["most_pairs"] = 1 << (bits - 1)
         self["n_pairs"] = 0
 
     def _spread(self, bits: int, least: int) -> None:
         """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
-        table = aligned_zeros(32 << bits)
+        table = self._zeros(32 << bits)
         with self._reachable(table):
             native.spread_pairs(self.address, address(table), 64 - bits, least)
         self.hold("pair_table", table)
@@ -238,7 +252,7 @@ class Learner(Slots):
         self._room_in("token_text", len(before), np.empty(2 * (len(before) + longest), np.uint8))
 
     def _room_in_heap(self, n_entries: int) -> None:
-        self._room_in("heap", self["n_heap"], np.empty((n_entries, 3), np.int64))
+        self._room_in("heap", self["n_heap"], self._zeros(24 * n_entries).view(np.int64).reshape(-1, 3))
 
     def _room_in_pool(self, n_places: int) -> None:
-        self._room_in("pool", self["pool_used"], np.empty(n_places, np.int32))
+        self._room_in("pool", self["pool_used"], self._zeros(4 * n_places).view(np.int32))

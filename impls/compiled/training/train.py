@@ -22,12 +22,13 @@ from impls.interface import Tokenizer
 
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
-    """Learn a model of texts, of files (read in kernels), or of counts."""
+    """Learn a model of texts, of files (read in kernels), or of counts, within their memory limit if they have one."""
+    limit = texts.memory_limit if isinstance(texts, PieceCounts) else None
     words = _counted(texts, spec)
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)
     # Every merge shortens some word.
     most = int(words.lengths.sum(dtype=np.int64)) - len(words.lengths)
-    learner = Learner(base, min(most, merge_budget(base, spec)), spec)
+    learner = Learner(base, min(most, merge_budget(base, spec)), spec, limit)
     learner.fill(words)
     # Only these rules need the words once more; else their memory is free for learning.
     pieces = words.pieces() if spec.min_count == 0 else ()

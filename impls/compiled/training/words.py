@@ -12,7 +12,7 @@ from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.slots import Slots
-from impls.compiled.training import layout
+from impls.compiled.training import bounded, layout
 from impls.core.counts import PieceCounts, gathered
 from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
@@ -35,12 +35,17 @@ class Pieces(Slots):
     @classmethod
     def of(cls, counts: PieceCounts) -> Pieces:
         """Return the pieces of counts, in their order."""
-        pieces = cls(layout.CountingRecord)
-        pieces.hold("arena", np.append(counts.text, np.zeros(PAD_BYTES, np.uint8)))
+        pieces, n, limit = cls(layout.CountingRecord), len(counts), counts.memory_limit
+        text = bounded.zeros(len(counts.text) + PAD_BYTES, limit)
+        text[: len(counts.text)] = counts.text
+        starts, lengths = bounded.zeros(8 * n, limit).view(np.int64), bounded.zeros(4 * n, limit).view(np.int32)
+        starts[1:] = counts.ends[:-1]
+        np.subtract(counts.ends, starts, out=lengths, casting="unsafe")
+        pieces.hold("arena", text)
         pieces["arena_used"] = len(counts.text)
-        pieces.hold("starts", counts.starts)
-        pieces.hold("lengths", counts.lengths.astype(np.int32))
-        pieces["n_pieces"] = len(counts)
+        pieces.hold("starts", starts)
+        pieces.hold("lengths", lengths)
+        pieces["n_pieces"] = n
         pieces.counts = counts.counts
         return pieces
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 from pathlib import Path
 
@@ -31,15 +33,29 @@ def test_threads_learn_the_same_and_progress_counts_every_byte(plain: str, threa
 
 def test_what_goes_through_files_is_learned_the_same(plain: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
-    write = Runs.write
+    write, allocate = Runs.write, os.posix_fallocate
     monkeypatch.setattr(
         Runs, "write", lambda runs, counts, covers: (written.append(len(counts)), write(runs, counts, covers))
     )
+    in_files: list[int] = []
+    monkeypatch.setattr(os, "posix_fallocate", lambda *place: (in_files.append(place[2]), allocate(*place)))
     assert impls.train("compiled", TEXTS, SPEC, memory_limit=100_000).model.digest == plain
     assert len(written) > 2
+    assert len(in_files) > 5
     written.clear()
+    in_files.clear()
     assert impls.train("compiled", TEXTS, SPEC, memory_limit=1 << 30).model.digest == plain
     assert not written
+    assert not in_files
+
+
+def test_a_disk_without_room_for_the_tables_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*place: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", no_room)
+    with pytest.raises(impls.BPEError, match=r"no room for [\d,]+ bytes \(No space left on device\); set TMPDIR"):
+        impls.train("compiled", TEXTS, SPEC, memory_limit=100_000)
 
 
 def test_files_are_counted_likewise(plain: str, tmp_path: Path) -> None:
