@@ -25,6 +25,8 @@ _FALL = 4
 """Each threshold is so many times lower than the one before."""
 _SHARE = 8
 """The first threshold is the number of pieces divided by so many times the number of merges."""
+_SPARE_PLACES = 1 << 10
+"""So many places more are in the pool than twice what it begins with."""
 MOST_CELLS = (1 << 31) - 1
 _WORDS = 1 << 20
 """Words whose cells are counted at once."""
@@ -173,7 +175,7 @@ class Learner(Slots):
         self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
         self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
-        self._room_in_pool(n_places + max(n_places, 2 * longest) + 1024)
+        self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
         for slot in ("left_events", "right_events"):
             # A piece that becomes one symbol meets one on either side in each row.
             n_in_rows = max(0, self["n_cells"] - self["rows"])
