@@ -15,6 +15,8 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK
 Symbol = TypeVar("Symbol")
 
 _LAST = 1 << 62  # no rank is above it
+_SHORT = 64  # base symbols
+"""Of so few, looking at all for the lowest rank is faster than a heap."""
 
 
 def bytes_by_id(model: ModelData) -> dict[int, bytes]:
@@ -104,6 +106,24 @@ def _parts_of(
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
     """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
     than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
+    if len(ends) > _SHORT:
+        return _middle_of_long(token, ends, limit, ranks)
+    bounds = [0, *ends]
+    joined = [ranks.get(token[start:end], limit) for start, end in zip(bounds, bounds[2:], strict=False)]
+    while len(joined) > 1:
+        lowest = min(joined)
+        if lowest >= limit:
+            return len(token)
+        at = joined.index(lowest)
+        del bounds[at + 1], joined[at]
+        if at:
+            joined[at - 1] = ranks.get(token[bounds[at - 1] : bounds[at + 1]], limit)
+        if at < len(joined):
+            joined[at] = ranks.get(token[bounds[at] : bounds[at + 2]], limit)
+    return bounds[1]
+
+
+def _middle_of_long(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
     parts = [token[start:end] for start, end in zip((0, *ends), ends, strict=False)]
 
     def merge_of(left: bytes, right: bytes) -> tuple[int, bytes] | None:
