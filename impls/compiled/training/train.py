@@ -22,6 +22,8 @@ from impls.interface import Tokenizer
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     """Learn a model of texts, of files (read in kernels), or of counts."""
+    if spec.alphabet == "bytes":
+        merge_budget(base_symbols((), spec), spec)  # raises before any text is read
     words = _counted(texts, spec)
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)
     # Every merge shortens some word.
