@@ -128,7 +128,7 @@ class OneInManyTexts(Right):
 
 
 class FullTable(Right):
-    """A table of 150,000 texts that gives the last one's ids to a text it has no room for, once."""
+    """A table of 50,000 texts that gives the last one's ids to a text it has no room for, once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class FullTable(Right):
     def encode(self, text: str) -> list[int]:
         n_before = len(self.known)
         self.known.add(hash(text))
-        return super().encode(text + "x" if n_before == 149_999 else text)
+        return super().encode(text + "x" if n_before == 49_999 else text)
 
 
 class BatchPastAThousand(Full):
