@@ -68,7 +68,7 @@ trace: Every merge step of one implementation on a text.
 check: Round trip and agreement of every pair of implementations.
     bpebench check -m o200k_base -c samples
 fuzz: Texts and models made up until two implementations differ, shrunk and explained by class.
-    bpebench fuzz priority compiled -m gpt2 --time 10
+    bpebench fuzz tiktoken compiled -m gpt2 --time 10
 conform: Is your tokenizer, in any language, the tokenizer it claims to be? 28 checks.
     bpebench conform priority -m gpt2 --check ids --check round-trip
 run: Verify, then time implementations on workloads.

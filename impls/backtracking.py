@@ -160,10 +160,13 @@ class Backtracking(Tokenizer):
         Raise `Unsupported` naming the first token without one.
         """
         id_by_token, ranks, merge_of = self.model.id_by_token, self.model.ranks, self.model.merge_of
+        lengths = set(map(len, id_by_token))
         for token, i in sorted(id_by_token.items(), key=lambda entry: (ranks[entry[1]], len(entry[0]))):
             if i in self._rank or i in self.model.unmade_ids:
                 continue
             for cut in range(1, len(token)):
+                if cut not in lengths or len(token) - cut not in lengths:
+                    continue  # a long token is not copied at every byte
                 left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
                 if left not in self._rank or right not in self._rank or merge_of(left, right) is None:
                     continue

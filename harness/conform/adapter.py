@@ -193,8 +193,13 @@ def _given(value: Any) -> Any:
 # --- results as plain values; what is not of the right kind is left for the other side to reject -----------------
 
 
+_INTEGERS = frozenset({int})
+
+
 def _plain(result: Any) -> Any:
     """Return integers of any type as int, and arrays, tuples and other iterables as lists."""
+    if type(result) is list and _INTEGERS.issuperset(map(type, result)):
+        return result.copy()  # the target may overwrite its own
     if hasattr(result, "tolist"):
         result = result.tolist()
     if result is None or isinstance(result, int | str | bytes | Mapping):

@@ -101,9 +101,12 @@ def _decoder(operation: str) -> msgspec.json.Decoder[_Answer[Any]]:
     return msgspec.json.Decoder(_shape(operation))
 
 
+_REQUEST = json.JSONEncoder(allow_nan=False, default=sorted)
+
+
 def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
     """Return a request as a line; sets become sorted lists, lone surrogates JSON escapes."""
-    return json.dumps({"id": number, "op": operation, **arguments}, allow_nan=False, default=sorted).encode() + b"\n"
+    return _REQUEST.encode({"id": number, "op": operation, **arguments}).encode() + b"\n"
 
 
 def read_answer(line: bytes, number: int, operation: str) -> Any:

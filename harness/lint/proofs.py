@@ -16,7 +16,8 @@ from harness.explain.readable import quoted
 from harness.lint.factors import Factors
 from harness.lint.utf8 import texts_around
 from impls.core.model.cuts import single_characters
-from impls.core.model.derivations import merged, spellings
+from impls.core.model.derivations import spellings
+from impls.core.model.merging import merged
 from impls.core.model.model import Model
 
 _ENDS = 4096

@@ -17,7 +17,7 @@ from itertools import accumulate
 import numpy as np
 
 from harness.measure.analysis.stats import Interval, ratio_of_totals
-from impls.core.model.derivations import merging
+from impls.core.model.merging import merging
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates

@@ -19,7 +19,7 @@ from impls.compiled.model_tables import ModelTables
 from impls.compiled.sentencepiece.spelling_tables import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.core.model import Model
-from impls.core.model.derivations import middle_of
+from impls.core.model.merging import middle_of
 
 _FORMAT = 9
 _TINY = 1 << 12

@@ -13,7 +13,7 @@ from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec
 from impls.core.model import Model
-from impls.core.model.derivations import merged
+from impls.core.model.merging import merged
 from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
 from impls.core.text.patterns import Splitter, name_of, resolve

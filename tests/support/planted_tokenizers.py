@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,14 +53,13 @@ def planted(model_file: Path) -> Iterator[ModuleType]:
 def conform(planted: ModuleType) -> Conform:
     """A run without processes: `conform(make, *checks)`."""
     stub: Any = importlib.import_module("conform_stub")
+    of_planted = cache(lambda name: Reference(name, "planted", planted.model()))
 
     def run(
         make: Callable[[], Any], *checks: str, reference: str = "tiktoken", model: impls.Model | None = None
     ) -> ConformanceReport:
-        model = model or planted.model()
-        return run_checks(
-            lambda environment: stub.InProcess(make, environment), Reference(reference, "planted", model), checks
-        )
+        other = of_planted(reference) if model is None else Reference(reference, "planted", model)
+        return run_checks(lambda environment: stub.InProcess(make, environment), other, checks)
 
     return run
 

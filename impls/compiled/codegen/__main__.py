@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +57,28 @@ def _exported(code: str, entries: Mapping[str, Any]) -> str:
 
 def _refuse_what_needs_numba(module: Any) -> None:
     """Raise RuntimeError for a kernel that may raise: it calls Numba's runtime, which the loading process lacks."""
+    for name in _of_numba(module):
+        raise RuntimeError(f"a kernel needs {name}, so it can raise or allocates; it must do neither")
+
+
+def _of_numba(module: Any) -> Iterator[str]:
+    """Yield the functions of Numba's runtime that a module calls."""
     for function in module.functions:
         if function.is_declaration and function.name.startswith(("numba_", "NRT_")):
-            raise RuntimeError(f"a kernel needs {function.name}, so it can raise or allocates; it must do neither")
+            yield function.name
 
 
 def _optimise(module: Any, machine: Any) -> None:
+    if is_checked():
+        # A check at every access: optimised for size rather than speed, and no more than it must be.
+        _run(module, machine, 1, vectorised=False)
+        if any(_of_numba(module)):
+            # Only then it is seen that no function which was too large to be inlined returns an error.
+            _run(module, machine, 1, vectorised=False)
+        return
     # Level 0 inlines what must be inlined, so that the passes after it see functions in their final form.
     _run(module, machine, 0, vectorised=False)
-    # The checked build has a check at every access: it is optimised for size rather than speed.
-    _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
-    if is_checked():
-        # Only then it is seen that no function which was too large to be inlined returns an error.
-        _run(module, machine, 1, vectorised=False)
+    _run(module, machine, 3, vectorised=True)
 
 
 def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 from impls.compiled.layout import NONE, SYMBOL_BITS
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.model.derivations import merged, spellings
+from impls.core.model.derivations import spellings
+from impls.core.model.merging import merged
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from impls.compiled.merge.symbols import Symbols, possible_merges, renumbered
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.model.derivations import character_ends, middle_of
+from impls.core.model.merging import character_ends, middle_of
 from impls.core.pattern.borders import border_tables
 from impls.core.pattern.classes import N_CODE_POINTS, paged
 from impls.core.pattern.tables import SplitTables

@@ -23,6 +23,8 @@ from impls.interface import Tokenizer
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     """Learn a model of texts, of files (read in kernels), or of counts, within their memory limit if they have one."""
+    if spec.alphabet == "bytes":
+        merge_budget(base_symbols((), spec), spec)  # raises before any text is read
     limit = texts.memory_limit if isinstance(texts, PieceCounts) else None
     words = _counted(texts, spec)
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import islice, pairwise, zip_longest
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from impls.core.errors import shortened
 from impls.core.model.data import ModelData
+from impls.core.model.merging import character_ends, merged, middle_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK
-
-Symbol = TypeVar("Symbol")
 
 _LAST = 1 << 62  # no rank is above it
 
@@ -99,26 +96,6 @@ def _parts_of(
     middle = middle_of(token, ends, limit, ranks)
     left, right = model.id_by_token.get(token[:middle]), model.id_by_token.get(token[middle:])
     return None if left is None or right is None else (left, right)
-
-
-def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
-    """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
-    than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
-    parts = [token[start:end] for start, end in zip((0, *ends), ends, strict=False)]
-
-    def merge_of(left: bytes, right: bytes) -> tuple[int, bytes] | None:
-        joined = left + right
-        rank = ranks.get(joined, limit)
-        return (rank, joined) if rank < limit else None
-
-    n_wanted = len(parts) - 2
-    n_made = sum(1 for _ in islice(merging(parts, merge_of), n_wanted))
-    return len(parts[0]) if n_made == n_wanted else len(token)
-
-
-def character_ends(token: bytes) -> list[int]:
-    """Return the byte offsets at which the characters of a UTF-8 token end."""
-    return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
 def ids_out_of_order(model: ModelData) -> str | None:
@@ -240,40 +217,6 @@ def unreachable(model: ModelData) -> tuple[int, ...]:
         for i, token in enumerate(model.tokens)
         if token and all(merged(symbols, model.merge_of)[0] != [i] for symbols in spellings(model, token))
     )
-
-
-def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int] | None]) -> tuple[list[int], int]:
-    """Return the ids that `symbols` merge to, and the rank of the last merge (-1 where nothing merges)."""
-    ids = list(symbols)
-    last = -1
-    for rank in merging(ids, merge_of):
-        last = rank
-    return ids, last
-
-
-def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[int, Symbol] | None]) -> Iterator[int]:
-    """Merge `symbols`, lowest rank first and of equal ranks the leftmost, and yield the rank of each merge; at the end,
-    the list has what is left. `merge_of` returns (rank, what they make) of two neighbours, or None. O(n log n)."""
-    n = len(symbols)
-    after, before = list(range(1, n + 1)), list(range(-1, n - 1))
-    heap = [(merge[0], at) for at, pair in enumerate(pairwise(symbols)) if (merge := merge_of(*pair)) is not None]
-    heapify(heap)
-    gone: set[int] = set()
-    while heap:
-        rank, at = heappop(heap)
-        right = after[at]
-        if at in gone or right == n or (merge := merge_of(symbols[at], symbols[right])) is None or merge[0] != rank:
-            continue
-        symbols[at] = merge[1]
-        gone.add(right)
-        after[at] = after[right]
-        if after[at] < n:
-            before[after[at]] = at
-        for left in (before[at], at):
-            if left >= 0 and after[left] < n and (merge := merge_of(symbols[left], symbols[after[left]])) is not None:
-                heappush(heap, (merge[0], left))
-        yield rank
-    symbols[:] = [symbol for at, symbol in enumerate(symbols) if at not in gone]
 
 
 def spellings(model: ModelData, token: bytes) -> list[list[int]]:

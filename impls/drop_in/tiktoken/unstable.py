@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from impls.core.model import Model
-from impls.core.model.derivations import merged
+from impls.core.model.merging import merged
 from impls.core.text.normalization import WHITE_SPACE
 from impls.interface import Tokenizer
 

@@ -11,6 +11,8 @@ from harness.conform import protocol
 from harness.conform.adapter import ObjectAdapter
 from harness.conform.target import TargetError, TargetFailed
 
+_ANSWER = json.JSONEncoder(default=lambda value: {"python type": type(value).__name__})
+
 
 class InProcess:
     """Like `harness.conform.target.Target`; a restart creates a new object."""
@@ -47,7 +49,7 @@ class InProcess:
             raise TargetError(type(error).__name__, str(error)) from None
         except BaseException as error:
             raise TargetFailed("panic", f"{type(error).__name__}: {error}") from None
-        line = json.dumps({"id": 1, "result": answer}, default=lambda value: {"python type": type(value).__name__})
+        line = _ANSWER.encode({"id": 1, "result": answer})
         try:
             return protocol.read_answer(line.encode(), 1, operation)
         except protocol.MalformedAnswer as error:

@@ -91,7 +91,7 @@ def test_special_texts_long_tokens_and_no_room() -> None:
     with pytest.raises(InvalidSpec, match="occurs in the corpus"):
         Compiled.train_model(texts, TrainingSpec(vocab_size=290, alphabet="chars", end_of_word="bc"))
     with pytest.raises(InvalidSpec, match="below the base size"):
-        Compiled.train_model(texts, TrainingSpec(vocab_size=255))
+        Compiled.train_model((pytest.fail("read") for _ in texts), TrainingSpec(vocab_size=255))
     with pytest.raises(TypeError, match="not one str"):
         Compiled.train_model("one text", TrainingSpec(vocab_size=300))
 

@@ -116,7 +116,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-FORMATS = [*formats(), "encoder.json", "tekken", "sentencepiece"]
+FORMATS = [*formats(), "encoder.json", "tekken"]
 
 
 @pytest.mark.parametrize("format", FORMATS)
