@@ -35,7 +35,6 @@ from impls.core.arguments import SpecialSet
 from impls.core.counts import PieceCounts
 from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
-from impls.core.incremental import EncodeCut
 from impls.core.model import Model
 from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.text.text import repair_surrogates
@@ -97,7 +96,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         searching = None if rewrites else fast
         self._list_unless_special = _never if searching is None else searching.encode_to_list_unless_special
         self._array_unless_special = _never if searching is None else searching.encode_to_array_unless_special
-        self._cut_unless_special = _never if searching is None else searching.encode_cut
+        self._encode_cut = _never if searching is None else searching.encode_cut  # type: ignore[method-assign, assignment]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -171,11 +170,6 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         except (UnicodeEncodeError, TypeError):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
-
-    @property
-    def _encode_cut(self) -> EncodeCut:
-        # Reads the attribute anew at each call: the context of a built-in may be replaced.
-        return lambda text: self._cut_unless_special(text)
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text in which nothing is special and no surrogate is left."""

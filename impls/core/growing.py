@@ -5,12 +5,14 @@ Knows the hooks of a tokenizer, and no algorithm.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import chain
+from typing import Any
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_text
 from impls.core.certain_cuts import CertainCuts, CertainPairs
-from impls.core.incremental import EncodeCut, Incremental
+from impls.core.incremental import Incremental
 from impls.core.truncation import Truncation
 
 
@@ -38,7 +40,7 @@ class Growing(Truncation):
             partial(take, allowed_special=allowed_special, disallowed_special=disallowed_special)
             for take in (self.encode, further)
         )
-        return Incremental(encode, continued, cuts, self._encode_cut, text)
+        return Incremental(encode, continued, cuts, self, text)
 
     @cached_property
     def _certain_pairs(self) -> CertainPairs:
@@ -48,13 +50,13 @@ class Growing(Truncation):
     def _cuts_by_texts(self) -> dict[frozenset[str], CertainCuts]:
         return {}
 
-    @property
-    def _encode_cut(self) -> EncodeCut:
-        """Encodes a text that holds no special token up to its last certain place, and from there on.
+    def _encode_cut(self, text: str) -> Sequence[Any] | None:
+        """Encode a text up to its last certain place, and from there on: that place, or 0, the ids before it and those
+        after; None where this has to be done apart, as for a text in which a special token may begin.
 
         An implementation may override it, for texts that are written alike where they begin and where they continue.
         """
-        return _never
+        return None
 
     def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
         """As `encode`, for a text that continues another after a certain place: nothing is put before it."""
@@ -64,10 +66,6 @@ class Growing(Truncation):
 
         self._whole_tokens.occur(text, allowed_special, disallowed_special)
         return list(chain.from_iterable(self._ids_by_part(text, allowed_special, self._encode_text, normalize)))
-
-
-def _never(text: str) -> None:
-    return None
 
 
 def _frozen(special: SpecialSet) -> SpecialSet:

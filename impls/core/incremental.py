@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from impls.core.arguments import check_text, token_limit, whole_number
 from impls.core.certain_cuts import CertainCuts
@@ -34,8 +34,6 @@ _SCANNED = 1_000
 """Characters up to which `truncate` tries every place."""
 
 Encode = Callable[[str], list[int]]
-EncodeCut = Callable[[str], Sequence[Any] | None]
-"""Text -> its last certain place, or 0, the ids before it and those after; None where this has to be asked apart."""
 Chunk = tuple[str, list[int]]
 """A part of the text, and its ids; neither is ever changed, so that copies share them."""
 _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
@@ -46,6 +44,10 @@ What an interrupted step appended to the chunks does not count: each step ends w
 
 _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
+
+
+class _Encoder(Protocol):
+    def _encode_cut(self, text: str) -> Sequence[Any] | None: ...  # see `core.growing`
 
 
 class Change(NamedTuple):
@@ -68,11 +70,11 @@ class Incremental:
     """
 
     def __init__(
-        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encode_cut: EncodeCut, text: str = ""
+        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encoder: _Encoder, text: str = ""
     ) -> None:
         """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
         self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
-        self._encode_cut = encode_cut
+        self._encoder = encoder
         self._state: _State = ([], 0, 0, "", [], "", [])
         if text:
             self.append(text)
@@ -113,7 +115,7 @@ class Incremental:
         """Return an independent one with the same text; they share the memory of what both have."""
         other = object.__new__(Incremental)
         other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
-        other._encode_cut = self._encode_cut
+        other._encoder = self._encoder
         chunks, n_chunks, *others = self._state
         other._state = (chunks[:n_chunks], n_chunks, *others)  # type: ignore[assignment]
         return other
@@ -129,7 +131,7 @@ class Incremental:
         state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._state
         n_stable = n_ids + len(settled_ids)
         new = tail + text
-        if len(new) < _CUT_AT_ONCE and (cut := self._encode_cut(new)):
+        if len(new) < _CUT_AT_ONCE and (cut := self._encoder._encode_cut(new)):
             place, ids, tail_ids = cut
             if place:
                 settled, new, settled_ids = settled + new[:place], new[place:], settled_ids + ids
@@ -197,7 +199,7 @@ class Incremental:
         finished = [(settled, settled_ids), *more] if settled and more else more
         if more:
             settled, settled_ids = "", []
-        place, ids, tail_ids = self._encode_cut(last) or self._encoded_apart(last, encode)
+        place, ids, tail_ids = self._encoder._encode_cut(last) or self._encoded_apart(last, encode)
         settled, settled_ids = settled + last[:place], settled_ids + ids
         ids = [*_ids_of(more), *ids, *tail_ids]
         if len(settled) >= CHUNK:
