@@ -43,7 +43,7 @@ decoding_errors = option(
     default="strict",
 )
 memory_limit = option(
-    "Memory for counting; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
+    "Memory for tables; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
 )
 
 workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N")
