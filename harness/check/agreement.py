@@ -18,7 +18,7 @@ from harness.check.tasks import (
     differing_text,
     encode_corpus,
 )
-from harness.process.pool import WorkerDied, run_tasks, run_tasks_on
+from harness.process.pool import Pool, WorkerDied, run_tasks_on
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
 if TYPE_CHECKING:
@@ -114,12 +114,13 @@ def check(
     encoded, or two that both ran but could not be compared.
     """
     tasks = [(*cell, plan.split, plan.bytes_for(cell[0]), plan.slices) for cell in plan.cells]
-    outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, executors), strict=True))
     relations: dict[Cell, Relation] = {}
-    compared = list(_compared(plan, outcomes, relations))
-    agreements = [found for found in compared if isinstance(found, Agreement)]
+    with Pool() as pool:
+        outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, executors, pool), strict=True))
+        compared = list(_compared(plan, outcomes, relations, pool))
+        agreements = [found for found in compared if isinstance(found, Agreement)]
+        _add_counterexamples(plan, agreements, outcomes, progress, pool)
     not_compared = [found for found in compared if isinstance(found, NotCompared)]
-    _add_counterexamples(plan, agreements, outcomes, progress)
     verdicts = [outcome.verdict for outcome in outcomes.values()]
     faults = [*_faults_of_pairs(compared, relations), *_faults_of_one(verdicts)]
     if verdicts and not any(v.n_texts for v in verdicts):
@@ -130,7 +131,7 @@ def check(
 
 
 def encode_corpora(
-    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None = None
+    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None, pool: Pool
 ) -> list[CorpusOutcome]:
     """Return `encode_corpus(*task)` for each task, run by workers; where its worker dies the verdict is a crash."""
 
@@ -138,7 +139,7 @@ def encode_corpora(
         progress(" · ".join(tasks[index][:3]))
 
     if executors is None:
-        answers = run_tasks(encode_corpus, tasks, done)
+        answers = pool.run(encode_corpus, tasks, done)
     else:
         answers = run_tasks_on(executors, encode_corpus, tasks, done)
     return [
@@ -152,10 +153,10 @@ def encode_corpora(
 
 
 def _compared(
-    plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation]
+    plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation], pool: Pool
 ) -> Iterator[Agreement | NotCompared]:
     """Yield the comparison of every pair on every model and corpus; add what pairs that both run owe each other."""
-    facts = run_tasks(agreement_facts, [(model,) for model in plan.models])
+    facts = pool.run(agreement_facts, [(model,) for model in plan.models])
     for model, known in zip(plan.models, facts, strict=True):
         irregularities, is_sentencepiece = ((), False) if isinstance(known, WorkerDied) else known
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
@@ -212,6 +213,7 @@ def _add_counterexamples(
     agreements: list[Agreement],
     outcomes: dict[Cell, CorpusOutcome],
     progress: Callable[[str], None],
+    pool: Pool,
 ) -> None:
     """Add one counterexample for each pair and model that differs, and for greedy against priority how often."""
     differing = [found for found in agreements if found.n_differing_texts]
@@ -220,7 +222,7 @@ def _add_counterexamples(
     for f in first_of_pair:
         key = _differing(outcomes[f.a, f.model, f.corpus], outcomes[f.b, f.model, f.corpus])[0]
         tasks.append((f.a, f.b, f.model, f.corpus, plan.split, key))
-    examples = run_tasks(
+    examples = pool.run(
         differing_text, tasks, lambda i: progress(f"counterexample {first_of_pair[i].a} · {first_of_pair[i].b}")
     )
     for f, example in zip(first_of_pair, examples, strict=True):
@@ -228,7 +230,7 @@ def _add_counterexamples(
     measured = [
         f for f in differing if f.agreement_class == "expected to differ" and {f.a, f.b} == {"greedy", "priority"}
     ]
-    shares = run_tasks(
+    shares = pool.run(
         differing_piece_share,
         [(f.a, f.b, f.model, f.corpus, plan.split, min(map(plan.bytes_for, (f.a, f.b)))) for f in measured],
     )

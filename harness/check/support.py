@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from harness.check.agreement import encode_corpora
 from harness.data import load_model
+from harness.process.pool import Pool
 from harness.records import Verdict
 
 TEXT = "samples/unusual"
@@ -22,7 +23,9 @@ def support(
     """
     round_trips = {model: load_model(model).round_trip for model in models}
     cells = [(implementation, model, TEXT) for model in models for implementation in implementations]
-    verdicts = [found.verdict for found in encode_corpora([(*cell, None, _MAX_BYTES) for cell in cells], progress)]
+    with Pool() as pool:
+        outcomes = encode_corpora([(*cell, None, _MAX_BYTES) for cell in cells], progress, None, pool)
+    verdicts = [outcome.verdict for outcome in outcomes]
     for verdict in verdicts:
         verdict.round_trip = round_trips[verdict.model]
     return verdicts

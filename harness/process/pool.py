@@ -31,33 +31,42 @@ class WorkerDied(Exception):
         return f"the worker process died without an answer: {self.args[1]}"
 
 
-def run_tasks(
-    function: Callable[..., T],
-    tasks: Sequence[tuple[Any, ...]],
-    done: Callable[[int], None] = lambda index: None,
-    *,
-    seconds: float | None = None,
-) -> list[T | WorkerDied]:
-    """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
+class Pool:
+    """Workers that keep what they have loaded from one call of `run` to the next. To be used as a context manager."""
 
-    Where a worker dies that other tasks have used, the task runs again, in a process of its own. Raises what the
-    function raises.
-    """
-    limits = worker_limits()
-    answers: dict[int, T | WorkerDied] = {}
-    waiting = deque((index, False) for index in range(len(tasks)))
-    """The tasks to start, and whether each needs a fresh process."""
-    running: dict[Worker, int] = {}
-    idle: list[Worker] = []
-    most = os.cpu_count() or 1
-    with ExitStack() as workers:
+    def __init__(self) -> None:
+        self._limits = worker_limits()
+        self._idle: list[Worker] = []
+        self._all = ExitStack()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._all.close()
+
+    def run(
+        self,
+        function: Callable[..., T],
+        tasks: Sequence[tuple[Any, ...]],
+        done: Callable[[int], None] = lambda index: None,
+        *,
+        seconds: float | None = None,
+    ) -> list[T | WorkerDied]:
+        """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
+
+        Where a worker dies that other tasks have used, the task runs again, in a process of its own. Raises what the
+        function raises.
+        """
+        answers: dict[int, T | WorkerDied] = {}
+        waiting = deque((index, False) for index in range(len(tasks)))
+        """The tasks to start, and whether each needs a fresh process."""
+        running: dict[Worker, int] = {}
+        most = os.cpu_count() or 1
         while len(answers) < len(tasks):
             while waiting and len(running) < most:
                 index, alone = waiting.popleft()
-                if alone or not idle:
-                    idle.append(Worker(limits, echo=True))
-                    workers.callback(idle[-1].child.kill)
-                worker = idle.pop()
+                worker = self._new() if alone or not self._idle else self._idle.pop()
                 worker.start(function, *tasks[index], seconds=seconds or TASK_SECONDS)
                 running[worker] = index
             for worker, index in list(running.items()):
@@ -73,12 +82,29 @@ def run_tasks(
                     if reply is None:
                         continue
                     del running[worker]
-                    idle.append(worker)
+                    self._idle.append(worker)
                     answers[index] = reply.result()
                 done(index)
             if running and (not waiting or len(running) == most):
                 select.select([worker.child for worker in running], [], [], WATCH_SECONDS)
-    return [answers[index] for index in range(len(tasks))]
+        return [answers[index] for index in range(len(tasks))]
+
+    def _new(self) -> Worker:
+        worker = Worker(self._limits, echo=True)
+        self._all.callback(worker.child.kill)
+        return worker
+
+
+def run_tasks(
+    function: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    done: Callable[[int], None] = lambda index: None,
+    *,
+    seconds: float | None = None,
+) -> list[T | WorkerDied]:
+    """Return what `Pool.run` does, by workers of this call alone."""
+    with Pool() as pool:
+        return pool.run(function, tasks, done, seconds=seconds)
 
 
 def run_tasks_on(

@@ -14,7 +14,7 @@ import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.tasks import encode_corpus
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
-from harness.process.pool import run_tasks
+from harness.process.pool import Pool, run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.report.charts.agreement import agreement_charts
 from harness.report.headlines import headlines
@@ -93,7 +93,7 @@ def test_a_decoder_that_only_answers_what_was_encoded_is_found_alone_and_on_one_
 def test_two_that_were_asked_for_and_have_no_text_in_common_are_a_fault(
     checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.check.agreement.run_tasks", _without_slices)
+    monkeypatch.setattr("harness.process.pool.Pool.run", _without_slices)
     result = checked(ONE_LONG_DOCUMENT, "naive", "priority", max_bytes=2_000)
     assert result.agreements == []
     (pair,) = result.not_compared
@@ -106,7 +106,7 @@ def test_two_that_were_asked_for_and_have_no_text_in_common_are_a_fault(
     assert headlines(records)[0].figure == "0 of 1"
 
 
-def _without_slices(function: Callable[..., Any], tasks: list[tuple[Any, ...]], *_: object) -> list[Any]:
+def _without_slices(_: Pool, function: Callable[..., Any], tasks: list[tuple[Any, ...]], *others: object) -> list[Any]:
     """What every cell comes to where each is given its own slice and no other's."""
     return [function(*(task[:5] if function is encode_corpus else task)) for task in tasks]
 
@@ -117,7 +117,7 @@ def test_empty_documents_are_no_evidence(checked: Checked, monkeypatch: pytest.M
             return ["", ""]
 
     monkeypatch.setattr("harness.check.tasks.load_corpus", lambda *_, **__: Empty())
-    monkeypatch.setattr("harness.check.agreement.run_tasks", _here)
+    monkeypatch.setattr("harness.process.pool.Pool.run", _here)
     result = checked("", "priority", "wordcount")
     assert [(verdict.check, verdict.n_texts) for verdict in result.verdicts] == [("load", 0)] * 2
     assert any(fault.startswith("priority on") and "there is no text" in fault for fault in result.faults)
@@ -125,7 +125,7 @@ def test_empty_documents_are_no_evidence(checked: Checked, monkeypatch: pytest.M
     assert "not checked" in render_check(result.verdicts)
 
 
-def _here(function: Callable[..., Any], tasks: list[tuple[Any, ...]], *_: object) -> list[Any]:
+def _here(_: Pool, function: Callable[..., Any], tasks: list[tuple[Any, ...]], *others: object) -> list[Any]:
     return [function(*task) for task in tasks]
 
 

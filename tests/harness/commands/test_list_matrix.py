@@ -38,16 +38,16 @@ def test_the_same_as_json(bpebench: Any, models: tuple[str, str]) -> None:
 def test_one_that_fails_is_a_finding(
     models: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from harness.check import agreement
     from harness.commands.list import command
+    from harness.process.pool import Pool
 
-    def run_here(function: Any, tasks: Any, done: Any) -> list[Any]:
+    def run_here(_: Any, function: Any, tasks: Any, done: Any) -> list[Any]:
         return [function(*task) for task in tasks]
 
     def drops_a_token(self: Naive, text: str) -> list[int]:
         return self._join_pieces(text, self.encode_piece)[1:]
 
-    monkeypatch.setattr(agreement, "run_tasks", run_here)
+    monkeypatch.setattr(Pool, "run", run_here)
     monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
     assert command.main(["matrix", "-e", "^naive$", "-m", models[0]], standalone_mode=False) == 1
     assert f"mismatch: naive on {models[0]}: a text does not come back" in capsys.readouterr().out

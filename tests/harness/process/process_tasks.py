@@ -25,6 +25,11 @@ def die_of(number: int) -> int:
     return number
 
 
+def process_unless(number: int) -> int:
+    """Return the process; end it for 2."""
+    return os.getpid() if die_of(number) != 2 else 0
+
+
 def sleep(seconds: float) -> None:
     time.sleep(seconds)
 

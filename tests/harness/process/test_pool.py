@@ -15,7 +15,7 @@ import pytest
 
 from harness.process import pool
 from harness.process.limits import worker_limits
-from harness.process.pool import WorkerDied, run_tasks, run_tasks_on
+from harness.process.pool import Pool, WorkerDied, run_tasks, run_tasks_on
 
 _HERE = Path(__file__).resolve().parent
 
@@ -43,6 +43,24 @@ def test_only_the_task_that_ends_its_process_is_without_an_answer() -> None:
     assert isinstance(answers[2], WorkerDied)
     assert answers[2].status == "crash"
     assert "died without an answer: the process ended with exit status 7" in str(answers[2])
+
+
+def test_workers_stay_from_run_to_run_but_not_one_that_died_nor_any_after_the_pool() -> None:
+    import process_tasks
+
+    with Pool() as workers:
+        first = workers.run(process_tasks.process_unless, [(0,), (1,)])
+        assert set(workers.run(process_tasks.process_unless, [(0,), (1,), (3,)])) <= set(first)
+        answers = workers.run(process_tasks.process_unless, [(2,), (0,)])
+        assert isinstance(answers[0], WorkerDied)
+        later = {*workers.run(process_tasks.process_unless, [(0,), (1,), (3,), (4,)])}
+        assert answers[1] in first
+        assert all(psutil.pid_exists(process) for process in later)
+    used = {*first, *later}
+    deadline = time.monotonic() + 10
+    while any(map(psutil.pid_exists, used)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(psutil.pid_exists, used))
 
 
 def test_workers_of_an_executor_run_each_task_in_a_process_of_its_own() -> None:
