@@ -16,6 +16,7 @@ from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
+from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from harness.check.agreement import CheckPlan, CheckResult
@@ -141,7 +142,7 @@ class Check(Verb):
 
         def text() -> str:
             faults = [printable(f"fault: {fault}") for fault in found.faults]
-            last = f"{len(faults)} fault(s)" if faults else found.summary
+            last = plural(len(faults), "fault") if faults else found.summary
             return "\n".join([render(records, terminal_width()), *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")

@@ -10,6 +10,7 @@ import click
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.printable import printable
+from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
@@ -99,7 +100,7 @@ class Convert(Verb):
 
 
 def _n_losses(lost: list[str]) -> str:
-    return f", {len(lost)} loss(es)" if lost else ""
+    return f", {plural(len(lost), 'loss', 'losses')}" if lost else ""
 
 
 command = Convert.command()

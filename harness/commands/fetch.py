@@ -7,6 +7,7 @@ import click
 from harness.commands import options
 from harness.commands.verb import Verb, argument
 from harness.progress import progress
+from impls.core.errors import plural
 
 
 class Fetch(Verb):
@@ -30,7 +31,7 @@ class Fetch(Verb):
         if fresh or self.as_json:
             self.output({"files": files}, lambda: options.table(fresh, ["fetched", "bytes"]))
         if not self.as_json:
-            click.echo(f"{len(fetched)} file(s) in the cache, {len(fresh)} of them fetched now", err=True)
+            click.echo(f"{plural(len(fetched), 'file')} in the cache, {len(fresh)} of them fetched now", err=True)
 
 
 command = Fetch.command()

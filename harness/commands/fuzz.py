@@ -12,6 +12,7 @@ import click
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.progress import progress
+from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from harness.check.fuzz.replay import CounterexampleFile
@@ -173,7 +174,11 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
         f"{result.seconds:.0f} s, the longest {result.longest_bytes:,} bytes, "
         f"{result.n_by_call['encode_threads']:,} on threads, {result.n_by_call['decode']:,} lists of ids decoded: "
-        + (f"{len(result.findings)} kind(s) of difference" if result.findings else "no difference")
+        + (
+            plural(len(result.findings), "kind of difference", "kinds of difference")
+            if result.findings
+            else "no difference"
+        )
     )
 
 

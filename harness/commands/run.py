@@ -11,6 +11,7 @@ from harness.commands import options
 from harness.commands.records import DEFAULT_OUT, terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
+from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from harness.measure.schedule import Plan
@@ -75,7 +76,7 @@ class Run(Verb):
             profile=PROFILES[self.profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed
         )
         click.echo(
-            f"{len(workloads)} workloads, {len(chosen)} implementations, {plan.profile.rounds} round(s): "
+            f"{len(workloads)} workloads, {len(chosen)} implementations, {plural(plan.profile.rounds, 'round')}: "
             f"about {max(1, round(estimate_seconds(plan) / 60))} min",
             err=True,
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
+from impls.core.errors import plural
 
 _MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
 _LONGEST_REASON = 100
@@ -53,7 +54,9 @@ def conclusion(report: ConformanceReport) -> str:
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
     if len(report.faults) < len(report.failed):
-        line += f"\n{len(report.failed)} checks fail for {len(report.faults)} fault(s)"
+        line += (
+            f"\n{plural(len(report.failed), 'check fails', 'checks fail')} for {plural(len(report.faults), 'fault')}"
+        )
     if (first := report.first) is not None:
         example = first.counterexample
         where = "" if example is None else f" on {shown_input(example)}"

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from harness.common_prefix import common_prefix_length
 from harness.explain.observations import Observation, StageDifference
 from harness.explain.readable import code_point, quoted
-from impls.core.errors import UnknownSymbol
+from impls.core.errors import UnknownSymbol, plural
 from impls.core.model.model import Model
 
 
@@ -123,7 +123,9 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
         what = f"{name} {done}; the pattern it should have covers them"
         return StageDifference("pieces", what, "inferred", evidence, byte)
     lost = len(declared.encode()) - len(wrong.seen or b"")
-    what = f"the tokens of {name} do not spell the text: {abs(lost)} byte(s) {'lost' if lost > 0 else 'too many'}"
+    what = (
+        f"the tokens of {name} do not spell the text: {plural(abs(lost), 'byte')} {'lost' if lost > 0 else 'too many'}"
+    )
     return StageDifference("merges", what, "certain", evidence, byte)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from impls import BPEError
+from impls.core.errors import plural
 
 Task = Literal[
     "encode",
@@ -138,7 +139,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         if self.has_own_process:
             return self.name
         label = f" {self.process}" if self.process else ""
-        return f"{self.model}{label} with {self.threads} thread(s)"
+        return f"{self.model}{label} with {plural(self.threads, 'thread')}"
 
     @property
     def text_key(self) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from harness.records.comparisons import Agreement, Disagreement, NotCompared, TrainerAgreement
 from harness.records.schema import Compression, Measurement, Record, TextMemory, Trained, Verdict
+from impls.core.errors import plural
 from impls.formats.files import write_atomically
 
 AnyRecord = (
@@ -89,7 +90,10 @@ def read_lines(path: Path) -> list[AnyRecord]:
             records.append(record)
     if twice:
         shown = "; ".join(twice[:_MOST_NAMED]) + ("; …" if len(twice) > _MOST_NAMED else "")
-        print(f"{path}: {len(twice)} record(s) are there twice, the last counts: {shown}", file=sys.stderr)
+        print(
+            f"{path}: {plural(len(twice), 'record is', 'records are')} there twice, the last counts: {shown}",
+            file=sys.stderr,
+        )
     return records
 
 

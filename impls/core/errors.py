@@ -5,6 +5,15 @@ from __future__ import annotations
 _LONGEST_PROBLEM = 600
 
 
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """Return a number with what there are so many of; `many` defaults to `one` and an s.
+
+    >>> plural(1, "loss", "losses"), plural(2_000, "token")
+    ('1 loss', '2,000 tokens')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 def shortened(problem: str) -> str:
     """Return `problem` with its middle cut out where it is long: it may quote a long token or a damaged file."""
     if len(problem) <= _LONGEST_PROBLEM:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
-from impls.core.errors import InvalidSpec, Unsupported
+from impls.core.errors import InvalidSpec, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.derivations import unreachable
 from impls.core.specification import TrainingSpec
@@ -46,7 +46,8 @@ def why_not_extensible(model: Model) -> str | None:
         return model.irregularities[0]
     # A token of the rule `concatenation` that has a derivation is what its own symbols merge to.
     if model.merge_rule == "pairs" and (lost := unreachable(model)):
-        return f"{len(lost)} token(s) that no text is encoded to, the first is id {lost[0]} ({model.tokens[lost[0]]!r})"
+        first = f"the first is id {lost[0]} ({model.tokens[lost[0]]!r})"
+        return f"{plural(len(lost), 'token')} that no text is encoded to, {first}"
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from impls.core.errors import InvalidModel, Unsupported
+from impls.core.errors import InvalidModel, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
 from impls.core.text.byte_alphabet import from_printable
@@ -109,7 +109,7 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
     ]
     token = model.tokens[underived[0]]
     return tuple(every), (
-        f"{len(underived)} token(s) cannot be made from tokens of lower rank, the first is id {underived[0]} "
+        f"{plural(len(underived), 'token')} cannot be made from tokens of lower rank, the first is id {underived[0]} "
         f"({token!r}); all ways to make each token are listed instead"
     )
 

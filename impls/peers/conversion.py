@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from impls.core.errors import Unsupported
+from impls.core.errors import Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
 from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
@@ -140,8 +140,8 @@ def underived_reason(model: Model) -> str | None:
     if model.merge_rule == "pairs" or not (underived := model.recovered_merges[1]):
         return None
     return (
-        f"it knows lists of merges, and {len(underived)} token(s) cannot be made from tokens of lower rank; the first "
-        f"is id {underived[0]} ({model.tokens[underived[0]]!r})"
+        f"it knows lists of merges, and {plural(len(underived), 'token')} cannot be made from tokens of lower rank; "
+        f"the first is id {underived[0]} ({model.tokens[underived[0]]!r})"
     )
 
 

@@ -152,6 +152,6 @@ def test_records_of_one_key_are_named_and_the_last_counts(tmp_path: Path, capsys
     (tmp_path / RECORDS_FILE).write_bytes(b"".join(map(encode_record, lines)))
     assert read_records(tmp_path) == [measured(0, 3.0), verdict("a"), measured(1, 2.0), verdict("b")]
     warning = capsys.readouterr().err
-    assert "2 record(s) are there twice" in warning
+    assert "2 records are there twice" in warning
     assert "lines 1 and 4 (w, i, 0, 0)" in warning
     assert "lines 2 and 5 (verdict, round-trip, a, m, c)" in warning

@@ -75,7 +75,7 @@ def test_a_rank_file_with_a_long_token(kind: str, tmp_path: Path) -> None:
     token = long_token(kind)
     model = Model(tokens=(*BYTES, *words, token), merge_rule="concatenation", pattern=())
     (irregularity,) = model.irregularities
-    assert irregularity.startswith("1 token(s) with no derivation from lower ranks, the first is id 261 (b'")
+    assert irregularity.startswith("1 token with no derivation from lower ranks, the first is id 261 (b'")
     assert len(irregularity) < 700
     ids = {}
     for name in ("naive", "greedy", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", "tokenizers"):

@@ -18,7 +18,7 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"tokens": BYTES[:255]}, r"1 of 256 byte\(s\) have no token, the first is 0xFF"),
+        ({"tokens": BYTES[:255]}, r"1 byte has no token, the first is 0xFF"),
         ({"tokens": (*BYTES[:97], None, *BYTES[98:])}, r"the first is 0x61"),
         ({"tokens": (*BYTES, b"ab", b"ab")}, r"the token b'ab' has two ids, 256 and 257"),
         ({"tokens": (*BYTES, b"")}, r"id 256: a token must be bytes that are not empty, not b''"),
@@ -126,17 +126,17 @@ def test_a_whole_piece_is_looked_up_where_the_rule_says_so() -> None:
     ("merges", "fields", "lines"),
     [
         ("a+b ab+c", {}, []),
-        ("ab+a a+b", {}, ["1 merge(s) rank before a merge that makes one of their parts, the first is rank 0"]),
-        ("a+b b+c a+b", {}, ["1 duplicate merge(s); the later rank counts"]),
-        ("a+a a+aa aa+a", {}, ["1 token(s) with several derivations, the first is id 2 (b'aaa')"]),
-        ("a+b", {"extra": "abc"}, ["1 token(s) with no derivation, the first is id 4 (b'abc')"]),
+        ("ab+a a+b", {}, ["1 merge ranks before a merge that makes one of their parts, the first is rank 0"]),
+        ("a+b b+c a+b", {}, ["1 duplicate merge; the later rank counts"]),
+        ("a+a a+aa aa+a", {}, ["1 token with several derivations, the first is id 2 (b'aaa')"]),
+        ("a+b", {"extra": "abc"}, ["1 token with no derivation, the first is id 4 (b'abc')"]),
         ("a+b</w>", {"extra": "b b</w>", "end_of_word": "</w>"}, []),
         ("a+b", {"ignore_merges": True}, ["ignore_merges: a whole piece in the vocabulary is one token"]),
         ("a+b", {"extra": "abc", "merge_rule": "concatenation"}, []),
         (
             "a+b",
             {"extra": "abcd", "merge_rule": "concatenation"},
-            ["1 token(s) with no derivation from lower ranks, the first is id 5 (b'abcd')"],
+            ["1 token with no derivation from lower ranks, the first is id 5 (b'abcd')"],
         ),
     ],
 )

@@ -12,6 +12,7 @@ import numpy as np
 from harness.measure.analysis.samples import measured_resolution, rounds_by_contestant
 from harness.measure.analysis.stats import Rounds, spread
 from harness.records import Measurement
+from impls.core.errors import plural
 
 MOST_SPREAD = 0.10
 MOST_DRIFT = 0.05
@@ -85,9 +86,10 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
         and float(np.median(record.samples_seconds)) < LEAST_SAMPLE_SECONDS
     ]
     if short:
+        n_short = plural(len(short), "measurement has", "measurements have")
         found.append(
-            f"{len(short)} measurement(s) have samples under {LEAST_SAMPLE_SECONDS * 1000:.0f} ms, because fresh "
-            f"inputs take longer than the task itself (first: {short[0].implementation} on {short[0].workload})"
+            f"{n_short} samples under {LEAST_SAMPLE_SECONDS * 1000:.0f} ms, because fresh inputs take longer than the "
+            f"task itself (first: {short[0].implementation} on {short[0].workload})"
         )
     return found
 

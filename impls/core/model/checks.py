@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.core.errors import InvalidModel
+from impls.core.errors import InvalidModel, plural
 from impls.core.events import Events
 from impls.core.model.cuts import single_characters, token_text
 from impls.core.model.data import ModelData
@@ -101,7 +101,9 @@ def _check_tokens(model: ModelData) -> None:
     if model.alphabet == "bytes":
         missing = [byte for byte in range(256) if bytes([byte]) not in model.id_by_token]
         if missing:
-            raise InvalidModel(f"{len(missing)} of 256 byte(s) have no token, the first is 0x{missing[0]:02X}")
+            raise InvalidModel(
+                f"{plural(len(missing), 'byte has', 'bytes have')} no token, the first is 0x{missing[0]:02X}"
+            )
     elif not present:
         raise InvalidModel("a model without tokens")
 

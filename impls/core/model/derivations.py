@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from impls.core.errors import shortened
+from impls.core.errors import plural, shortened
 from impls.core.model.data import ModelData
 from impls.core.model.merging import character_ends, merged, middle_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK
@@ -145,7 +145,7 @@ def irregularities(model: ModelData) -> tuple[str, ...]:
         found.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")
     duplicates = [pair for pair, times in Counter(model.merges).items() if times > 1]
     if duplicates:
-        found.append(f"{len(duplicates)} duplicate merge(s); the later rank counts")
+        found.append(f"{plural(len(duplicates), 'duplicate merge')}; the later rank counts")
     last_rank = {pair: rank for rank, pair in enumerate(model.merges)}
     made = Counter(model.merge_results[rank] for rank in last_rank.values())
     found += _summary("several derivations", [i for i, times in made.items() if times > 1], model)
@@ -155,7 +155,8 @@ def irregularities(model: ModelData) -> tuple[str, ...]:
     late = [rank for rank, pair in enumerate(model.merges) if any(first_rank.get(part, -1) >= rank for part in pair)]
     if late:
         found.append(
-            f"{len(late)} merge(s) rank before a merge that makes one of their parts, the first is rank {late[0]}"
+            f"{plural(len(late), 'merge ranks', 'merges rank')} before a merge that makes "
+            f"one of their parts, the first is rank {late[0]}"
         )
     base = _base_ids(model)
     underived = [i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base]
@@ -197,7 +198,7 @@ def _base_ids(model: ModelData) -> set[int]:
 def _summary(what: str, ids: Sequence[int], model: ModelData) -> tuple[str, ...]:
     if not ids:
         return ()
-    return (shortened(f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
+    return (shortened(f"{plural(len(ids), 'token')} with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
 
 
 def unreachable(model: ModelData) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from impls.core.errors import InvalidPattern
+from impls.core.errors import InvalidPattern, plural
 from impls.core.text.script_patterns import SCRIPTS_1, SCRIPTS_3
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -249,8 +249,8 @@ def _compile(expression: str) -> regex.Pattern[str]:
         raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
     if compiled.groups:
         raise InvalidPattern(
-            f"the pattern {_short(expression)} has {compiled.groups} capturing group(s), which break splitting; "
-            "write (?:...) in place of (...)"
+            f"the pattern {_short(expression)} has {plural(compiled.groups, 'capturing group')}, and capturing "
+            "breaks splitting; write (?:...) in place of (...)"
         )
     return compiled
 

@@ -108,7 +108,7 @@ def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(
         "--stop-after", "1", "--save", str(text_file / "kept.jsonl"),
     )  # fmt: skip
     assert ended.status == 2
-    assert "1 kind(s) of difference" in ended.out
+    assert "1 kind of difference" in ended.out
     assert "kept in" not in ended.err
 
 

@@ -54,7 +54,7 @@ def test_irregular_merges_lose_their_meaning_in_a_rank_file(hand_made: HandMade,
 
 def test_a_token_without_a_merge_is_reported(hand_made: HandMade) -> None:
     model = hand_made("a+b", extra="xyz", alphabet="bytes")
-    assert any("merges: some texts get other ids, as 1 token(s)" in line for line in losses(model, "tiktoken"))
+    assert any("merges: some texts get other ids, as 1 token " in line for line in losses(model, "tiktoken"))
     with pytest.raises(Unsupported, match=r"none makes b'xyz' \(id 257\)"):
         losses(model, "gpt2")
 

@@ -212,11 +212,11 @@ CHARACTERS = Model(
     tokens=(b"a", b"##b", b"ab"), merges=((0, 1),), alphabet="chars", continuing_prefix="##", unknown="?", unknown_id=3
 )
 REFUSED = {
-    "no derivation": (irregular("a+b", tokens=(b"xyz",)), r"1 token\(s\) with no derivation, the first is id 257"),
+    "no derivation": (irregular("a+b", tokens=(b"xyz",)), r"1 token with no derivation, the first is id 257"),
     "several derivations": (irregular("a+b", "b+c", "ab+c", "a+bc"), "several derivations"),
-    "early": (irregular("ab+c", "a+b"), r"1 merge\(s\) rank before a merge that makes one of their parts"),
-    "twice": (irregular("a+b", "a+b"), r"1 duplicate merge\(s\)"),
-    "lost": (irregular("a+b", "b+c", "a+bc"), r"1 token\(s\) that no text is encoded to, the first is id 258 \(b'abc'"),
+    "early": (irregular("ab+c", "a+b"), r"1 merge ranks before a merge that makes one of their parts"),
+    "twice": (irregular("a+b", "a+b"), r"1 duplicate merge"),
+    "lost": (irregular("a+b", "b+c", "a+bc"), r"1 token that no text is encoded to, the first is id 258 \(b'abc'"),
     "ranks": (Model(tokens=(*BYTES, b"abc"), merge_rule="concatenation"), "no derivation from lower ranks"),
     "whole pieces": (irregular("a+b", ignore_merges=True), "ignore_merges"),
     "normal form": (irregular("a+b", normalization="nfc"), r"it normalises texts \(nfc\), which training does not"),
