@@ -162,7 +162,7 @@ def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"alphabet": "bytes"}, "of 256 byte"),
+        ({"alphabet": "bytes"}, "254 bytes have no token, the first is 0x00"),
         ({"end_of_word": "</w>"}, "no end_of_word"),
         ({"dummy_prefix": "often"}, "dummy_prefix must be"),
         ({"normalization": "nmt_nfkc"}, "normalization 'nmt_nfkc' is not one of: nfc, "),
