@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
 from impls.compiled.cpython import plain
-from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.cpython.builtins import DecodingBuiltins
 from impls.compiled.sentencepiece.special_pieces import without_hidden_space
-from impls.compiled.threads.pool import Pool
+from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.decoding import Decoder
 
@@ -18,7 +19,11 @@ class KernelDecoder(Decoder):
     """Decodes a list of ids by a built-in function, any other by the plain boundary; the rest by `Decoder`."""
 
     _pool: Pool
-    _fast_decode: Builtins | None
+    _own: CallContext
+
+    @cached_property
+    def _fast_decode(self) -> DecodingBuiltins | None:
+        return self._own.decoding_builtins
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Decode the ids to text; see `Tokenizer.decode`."""

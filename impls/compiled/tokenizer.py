@@ -83,12 +83,12 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     def _use(self, call_context: CallContext) -> None:
         """Make it this tokenizer's own context, whose built-ins `encode` and the others call."""
         self._own = call_context
+        self.__dict__.pop("_fast_decode", None)
         builtins = call_context.builtins
         self._fast = builtins if self._automaton and self._beyond is None else None
         rewrites = self._model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
-        self._fast_decode = builtins
         fast = self._fast
         self._list = _never if fast is None else fast.encode_to_list
         self._as_array = _never if fast is None else fast.encode_to_array

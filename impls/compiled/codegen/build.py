@@ -56,7 +56,7 @@ _NO_KERNELS = (
     "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
-_PURPOSE = {"encoding": "encoding", "later": "batches and training"}
+_PURPOSE = {"encoding": "encoding", "decoding": "decoding", "later": "batches and training"}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after it this process compiles too."""
 

@@ -1,6 +1,6 @@
 """What the object files export: each kernel's name, the module it is in, and its number of int64 arguments.
 
-There are two, so that the first id does not wait for kernels it does not need. Must import nothing.
+There are several, so that the first id does not wait for kernels it does not need. Must import nothing.
 """
 
 from __future__ import annotations
@@ -69,12 +69,15 @@ FAST_METHODS = {
 """Bodies of built-in functions: of the context, the address of the arguments, and how many they are."""
 
 
-_LATER = ("merge.dropout", "merge.replay", "threads", "training")
-"""Modules, or their folders, of the kernels that most programs never call, or not at first."""
-OBJECT_FILES = ("encoding", "later")
+_MODULES = {
+    "decoding": ("cpython.ids_to_text", "lookup.decode"),
+    "later": ("merge.dropout", "merge.replay", "threads", "training"),
+}
+"""Modules, or their folders, of the kernels that most programs never call, or not at first, by their object file."""
+OBJECT_FILES = ("encoding", *_MODULES)
 
 
 def object_file_of(name: str) -> str:
     """Return which of `OBJECT_FILES` exports a kernel."""
     module = METHODS.get(name) or FAST_METHODS.get(name) or PLAIN[name][0]
-    return "later" if module.startswith(_LATER) else "encoding"
+    return next((name for name, modules in _MODULES.items() if module.startswith(modules)), "encoding")

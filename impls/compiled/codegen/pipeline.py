@@ -17,7 +17,7 @@ from numba.core.base import BaseContext
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
 from numba.core.ir import UNDEFINED
-from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.postproc import PostProcessor
 from numba.core.transforms import canonicalize_cfg
 
 _PASSES = (
@@ -28,11 +28,10 @@ _PASSES = (
     untyped_passes.ReconstructSSA,
     typed_passes.NopythonTypeInference,
     typed_passes.PreLowerStripPhis,
-    typed_passes.IRLegalization,
     typed_passes.NativeLowering,
     typed_passes.NoPythonBackend,
 )
-"""Numba's own without those for closures, `with`, containers, rewriting and parallel loops."""
+"""Numba's own without those for closures, `with`, containers, loops in parallel, rewriting and the ends of lives."""
 
 
 class KernelCompiler(CompilerBase):
@@ -74,13 +73,13 @@ class _Join(typeinfer.Propagate):
 def less_work() -> Iterator[None]:
     """Leave out, while the block runs, what Numba does again and again for nothing.
 
-    Variables where control flow joins are typed for any integers at once, the size of a type is asked once, and which
-    variables are alive is found once, before lowering.
+    Variables where control flow joins are typed for any integers at once, the size of a type is asked once, and where
+    variables are alive is not asked: nothing here counts references.
     """
     with (
         _replaced(typeinfer.TypeInferer, "typeof_expr", _join_without_constants),
         _replaced(BaseContext, "get_abi_sizeof", _remembered_sizes),
-        _replaced(PostProcessor, "run", _lifetimes_last),
+        _replaced(PostProcessor, "run", _without_lifetimes),
     ):
         yield
 
@@ -123,14 +122,13 @@ def _remembered_sizes(usual: Any) -> Any:
     return size
 
 
-def _lifetimes_last(usual: Any) -> Any:
+def _without_lifetimes(usual: Any) -> Any:
     def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
         function = processor.func_ir
         if emit_dels or function.is_generator:
             usual(processor, emit_dels, extend_lifetimes)
             return
         function.blocks = canonicalize_cfg(function.blocks)
-        function.variable_lifetime = VariableLifetime(function.blocks)
         function.generator_info = None
 
     return run

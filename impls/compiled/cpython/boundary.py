@@ -70,7 +70,7 @@ def _encoded(context: ContextRecord, text: int, look: int, as_array: bool) -> in
     return result
 
 
-@kernel
+@outlined
 def _at_once(context: ContextRecord, text: int, look: int, as_array: bool) -> int:
     """Return the ids of a text as an object, None where the plain path has to take over; 0 with an exception set."""
     count, out = encode_text(context, text, 1, look)

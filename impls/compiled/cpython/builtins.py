@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,9 +88,20 @@ def _counts_references_in_front(thing: object) -> bool:
     return count.value == before + len(more)
 
 
+class _Builtins:
+    """Built-in functions of one context, a field each."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, context: int) -> Self:
+        """Return those bound to the context at an address, which must outlive them."""
+        return cls(*[_bound(field.name, context) for field in fields(cls)])  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, slots=True)
-class Builtins:
-    """The built-ins of one context. Each returns None where the plain boundary has to take over."""
+class Builtins(_Builtins):
+    """The built-ins that encode. Each returns None where the plain boundary has to take over."""
 
     encode_to_list: Callable[[str], list[int] | None]
     encode_to_list_unless_special: Callable[[str], list[int] | None]
@@ -98,13 +109,6 @@ class Builtins:
     encode_to_array: Callable[[str], np.ndarray | None]
     encode_to_array_unless_special: Callable[[str], np.ndarray | None]
     count_ids: Callable[[str], int | None]
-    decode_to_str: Callable[[list[int]], str | None]
-    decode_to_bytes: Callable[[list[int]], bytes | None]
-
-    @staticmethod
-    def of(context: int) -> Builtins:
-        """Return the built-ins bound to the context at an address, which must outlive them."""
-        return Builtins(*[_bound(field.name, context) for field in fields(Builtins)])
 
     def after(self, change: Callable[[str], str | None]) -> Builtins:
         """Return these built-ins, applied to `change(text)` where they take a text; None gives None.
@@ -124,8 +128,16 @@ class Builtins:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchBuiltins:
-    """The built-ins of one context for batches; see `threads.batch` and `threads.batch_results`."""
+class DecodingBuiltins(_Builtins):
+    """The built-ins that decode. Each returns None where the plain boundary has to take over."""
+
+    decode_to_str: Callable[[list[int]], str | None]
+    decode_to_bytes: Callable[[list[int]], bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBuiltins(_Builtins):
+    """The built-ins for batches; see `threads.batch` and `threads.batch_results`."""
 
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
@@ -133,11 +145,6 @@ class BatchBuiltins:
     batch_encode: Callable[[int, int, int, int], int]
     batch_copy: Callable[[int, int, int], None]
     batch_close: Callable[[int], None]
-
-    @staticmethod
-    def of(context: int) -> BatchBuiltins:
-        """Return the built-ins bound to the context at an address, which must outlive them."""
-        return BatchBuiltins(*[_bound(field.name, context) for field in fields(BatchBuiltins)])
 
 
 _definitions: dict[str, _MethodDefinition] = {}

@@ -17,6 +17,7 @@ from impls.compiled.codegen.memory import (
     load_i64,
     load_u8,
     load_u16,
+    outlined,
     shift_right,
 )
 from impls.compiled.cpython.interpreter import restore_thread, save_thread
@@ -71,7 +72,7 @@ def release_ids(context: ContextRecord, out: int) -> None:
         release_large(out)
 
 
-@kernel
+@outlined
 def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
     """Call `encode`; with `look` 1 return MAY_BE_SPECIAL for a text that may hold a special token."""
     if look != 0 and may_hold_special(context, text, n_bytes):
@@ -142,7 +143,7 @@ def is_long(context: ContextRecord, text: int) -> bool:
     return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
 
 
-@kernel
+@outlined
 def encode_part(
     context: ContextRecord, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
 ) -> tuple[int, int]:
@@ -179,7 +180,7 @@ def count_in_parts(context: ContextRecord, text: int) -> int:
     return total if count >= 0 else count
 
 
-@kernel
+@outlined
 def encode_text(context: ContextRecord, text: int, keep: int, look: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 

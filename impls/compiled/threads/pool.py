@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, insides, shared_integers
+from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, DecodingBuiltins, insides, shared_integers
 from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
@@ -30,6 +30,11 @@ class CallContext:
 
     context: Context
     builtins: Builtins | None
+
+    @cached_property
+    def decoding_builtins(self) -> DecodingBuiltins | None:
+        """The built-ins that decode; their kernels are loaded on first use in the process."""
+        return None if self.builtins is None else DecodingBuiltins.of(self.context.address)
 
     @cached_property
     def batch_builtins(self) -> BatchBuiltins | None:

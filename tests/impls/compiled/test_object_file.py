@@ -214,19 +214,20 @@ build.compile_object_file = compile_
 import impls
 model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
 tokenizer = impls.load("compiled", model)
-print(tokenizer.encode("abc"), tokenizer.encode_array("ab"), tokenizer.decode([256, 99]), tokenizer.count("ab"))
+print(tokenizer.encode("abc"), tokenizer.encode_array("ab"), tokenizer.count("ab"))
+print(tokenizer.decode([256, 99]), tokenizer.decode_bytes([256]))
 print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_with_dropout("ab", probability=1, seed=0))
 """
 
 
 def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(tmp_path: Path) -> None:
-    for object_file, name in (("encoding", "encode"), ("later", "run_worker")):
+    for object_file, name in (("encoding", "encode"), ("decoding", "decode"), ("later", "run_worker")):
         kernel_address(name)
         kept = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o")
         assert kept is not None
         (tmp_path / object_file).write_bytes(kept)
     found = run(BY_NEED, str(tmp_path), BPEBENCH_CACHE=str(tmp_path / "cache"))
-    assert found.stdout == "encoding\n[256, 99] [256] abc 1\nlater\n[[256, 99], [256]] [97, 98]\n"
+    assert found.stdout == "encoding\n[256, 99] [256] 1\ndecoding\nabc b'ab'\nlater\n[[256, 99], [256]] [97, 98]\n"
 
 
 def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -240,7 +241,7 @@ def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(build, "compile_object_file", compile_)
     for _ in range(2):
         prepare_kernels()
-        assert compiled == ["encoding", "later"]
+        assert compiled == ["encoding", "decoding", "later"]
 
 
 def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
