@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from impls.compiled.codegen import target
+from impls.compiled.codegen import build, target
 
 _ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,6 +34,17 @@ def test_the_wheel_carries_the_datasets_inside_the_harness(wheel: Path) -> None:
     assert any(name.startswith("harness/datasets/workloads/") for name in names)
     assert {f"harness/play/page/{name}" for name in ("index.html", "style.css", "main.js", "sentences.json")} <= names
     assert not any(name.startswith(("datasets/", "tests/", "results/")) for name in names)
+
+
+def test_the_wheel_carries_kernels_for_every_kind_of_machine(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    found = {name: archive.read(name)[18:20] for name in archive.namelist() if name.endswith(".o")}
+    kinds = {"x86_64": b"\x3e\0", "aarch64": b"\xb7\0"}  # in the header of an ELF file
+    assert found == {
+        f"impls/compiled/codegen/ready_made/{build.ready_made_name(object_file, one)}": kinds[one.partition(":")[0]]
+        for one in target.generations()
+        for object_file in build.OBJECT_FILES
+    }
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +93,7 @@ print(tokenizer.encode("abc"), tokenizer.decode([256]), tokenizer.encode_batch([
 """
 
 
-@pytest.mark.skipif(not target.runs_generation(), reason="the wheel carries object files for x86-64-v3")
+@pytest.mark.skipif(target.generation() is None, reason="the wheel carries no object files for this processor")
 def test_the_first_ids_of_the_installed_wheel_need_no_compiler(environment: Path, tmp_path: Path) -> None:
     first = run(environment, tmp_path, "python", "-c", FIRST_IDS)
     assert (first.stdout, first.stderr) == ("[256, 99] ab [[256], [99]]\n", "")

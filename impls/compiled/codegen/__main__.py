@@ -1,5 +1,7 @@
 """Compiles kernels: `python -m impls.compiled.codegen NAME FILE` writes one of the object files for this processor.
 
+Behind them may stand PROCESSOR FILE any number of times: the same for one of `target.generations`.
+
 A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
 runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered, and optimises
 all of them together, once.
@@ -22,15 +24,19 @@ from impls.compiled.codegen.sources import collected
 from impls.compiled.codegen.target import target_machine
 
 
-def compiled_object_file(name: str) -> bytes:
-    """Compile the entries of an object file, in which everything else is internal."""
+def compile_to(name: str, paths: Mapping[str, Path]) -> None:
+    """Compile the entries of an object file for each processor (see `target_machine`) to a path."""
     with collected() as modules:
         entries = compiled_entries(name)
-    return image_of(entries, modules)
+    for processor, path in paths.items():
+        path.write_bytes(image_of(entries, modules, processor))
 
 
-def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
-    """Return the object file of callbacks by exported name, from their collected `modules`; see `sources`."""
+def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str = "") -> bytes:
+    """Return the object file of callbacks by exported name, from their collected `modules`; see `sources`.
+
+    Everything but `entries` is internal to it. For `processor` see `target_machine`.
+    """
     whole = llvm.parse_assembly("")
     for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
         whole.link_in(llvm.parse_assembly(_exported(text, entries)))
@@ -40,7 +46,8 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
             function.linkage = "internal"
             if any(name in function.name for name in OUTLINED) or (is_checked() and "reachable" in function.name):
                 function.add_function_attribute("noinline")
-    machine = target_machine()
+    machine = target_machine(processor)
+    whole.triple, whole.data_layout = machine.triple, str(machine.target_data)
     _optimise(whole, machine)
     _refuse_what_needs_numba(whole)
     image: bytes = machine.emit_object(whole)
@@ -93,4 +100,5 @@ if __name__ == "__main__":
     # Nearly all objects Numba makes here stay alive, so the garbage collector runs less often than usual.
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
-    Path(sys.argv[2]).write_bytes(compiled_object_file(sys.argv[1]))
+    name, own, *others = sys.argv[1:]
+    compile_to(name, {"": Path(own)} | dict(zip(others[::2], map(Path, others[1::2]), strict=True)))

@@ -73,9 +73,12 @@ def source_digest() -> str:
     return _digest(*compilers, sys.version, target.description(), str(is_checked()))
 
 
-def ready_made_name(object_file: str) -> str:
-    """Return the name of the file in which a wheel carries an object file; it depends on the sources alone."""
-    return f"{_digest(target.GENERATION)[:32]}-{object_file}.o"
+def ready_made_name(object_file: str, generation: str) -> str:
+    """Return the name of the file in which a wheel carries an object file; it depends on the sources alone.
+
+    `generation` is one of `target.generations`.
+    """
+    return f"{_digest(generation)[:32]}-{object_file}.o"
 
 
 def _digest(*parts: str) -> str:
@@ -207,11 +210,12 @@ def _path(object_file: str) -> Path:
 
 
 def _ready_made(object_file: str) -> bytes | None:
-    """Return what the wheel carries, which any recent processor runs, if not as fast; None without one."""
-    path = READY_MADE / ready_made_name(object_file)
-    if is_checked() or not path.is_file() or not target.runs_generation():
+    """Return what the wheel carries, which all recent processors of this kind run, if not as fast; None without."""
+    generation = target.generation()
+    if is_checked() or generation is None:
         return None
-    return path.read_bytes()
+    path = READY_MADE / ready_made_name(object_file, generation)
+    return path.read_bytes() if path.is_file() else None
 
 
 def _compile_for_later(object_file: str) -> None:
@@ -240,15 +244,28 @@ def compile_object_file(object_file: str) -> bytes:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
-        # -P: the current folder might hold another package of our name.
-        command = [sys.executable, "-P", "-m", "impls.compiled.codegen", object_file, str(path)]
-        done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise Unsupported("compiled", f"its kernels do not compile here: {last_line}")
+        _compile(_environment(), object_file, str(path))
         image = path.read_bytes()
     _say(f"compiled the kernels in {time.perf_counter() - started:.1f} s")
     return image
+
+
+def compile_for_a_wheel(folder: Path) -> None:
+    """Compile what a wheel carries into a folder: each object file for each of `target.generations`."""
+    first, *others = target.generations()
+    for object_file in OBJECT_FILES:
+        paths = {one: str(folder / ready_made_name(object_file, one)) for one in (first, *others)}
+        more = (word for one in others for word in (one, paths[one]))
+        _compile(_environment() | target.environment_for(first), object_file, paths[first], *more)
+
+
+def _compile(environment: dict[str, str], *arguments: str) -> None:
+    # -P: the current folder might hold another package of our name.
+    command = [sys.executable, "-P", "-m", "impls.compiled.codegen", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Unsupported("compiled", f"its kernels do not compile here: {last_line}")
 
 
 def _environment() -> dict[str, str]:

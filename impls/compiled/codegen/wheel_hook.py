@@ -16,22 +16,21 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_MACHINES = ("x86_64", "AMD64", "aarch64", "arm64")
 _COMPILE = """
-import os, sys
+import sys
 from pathlib import Path
-from impls.compiled.codegen import build, target
-os.environ.update(target.FOR_A_WHEEL)
-for object_file in build.OBJECT_FILES:
-    Path(sys.argv[1], build.ready_made_name(object_file)).write_bytes(build.compile_object_file(object_file))
+from impls.compiled.codegen.build import compile_for_a_wheel
+compile_for_a_wheel(Path(sys.argv[1]))
 """
 
 
 class ObjectFiles(BuildHookInterface[Any]):
-    """Compiles the kernels for a generation of processors."""
+    """Compiles the kernels for a generation of processors of each kind of machine."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the object files to the wheel."""
-        if version == "editable" or find_spec("numba") is None or platform.machine() not in ("x86_64", "AMD64"):
+        if version == "editable" or find_spec("numba") is None or platform.machine() not in _MACHINES:
             return
         self._folder = tempfile.TemporaryDirectory()
         environment = os.environ | {"PYTHONPATH": self.root}
