@@ -17,8 +17,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
 

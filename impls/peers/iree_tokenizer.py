@@ -12,8 +12,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
 

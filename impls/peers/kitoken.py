@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.peers.conversion import has_plain_rules, public_digest, rank_file, sentencepiece_file, tokenizer_json
-from impls.peers.packages import library, stdout_to_stderr
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library, stdout_to_stderr
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import UnknownId, Unsupported
 from impls.core.model import Model
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 turkish_tokenizer = library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")
 

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 from impls.production.environment import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
