@@ -18,11 +18,11 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any, ClassVar, Literal
 
 from impls.core.arguments import id_list
-from impls.core.errors import BPEError, Missing, Unsupported
+from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import has_plain_rules
-from impls.production.failures import first_line, is_panic
+from impls.production.libraries import is_panic, loading
 
 
 class Peer(Tokenizer):
@@ -127,19 +127,6 @@ def _without_package(module: str) -> Any:
     loaded = sys.modules[module] = module_from_spec(spec)
     spec.loader.exec_module(loaded)
     return loaded
-
-
-@contextmanager
-def loading(name: str) -> Iterator[None]:
-    """Convert an error or panic of a library while it reads a model into `Unsupported`, with its first line."""
-    try:
-        yield
-    except (BPEError, OSError, MemoryError):
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and not is_panic(error):
-            raise
-        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 @contextmanager

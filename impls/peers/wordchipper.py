@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from impls.core.model import Model
 from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
 from impls.peers.peer import Peer, library
-from impls.production.environment import environment
+from impls.production.libraries import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
 

@@ -24,6 +24,7 @@ from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_model import proto
 from impls.interface import Tokenizer, TrainingSpec
+from impls.production.libraries import loading
 from impls.production.sentencepiece_training import learned_tokens
 from impls.production.training import model_of_tokens, require
 
@@ -129,10 +130,8 @@ def _unknown_by_us(model: Model) -> bool:
 def _processor(model: Model, *, as_written: bool) -> sentencepiece.SentencePieceProcessor:
     # Special and added tokens are cut out before the library gets a text.
     content = proto(model.with_(special_tokens={}, added_tokens={}), as_written=as_written, stand_ins=_STAND_INS)
-    try:
+    with loading(SentencePiece.name):
         return sentencepiece.SentencePieceProcessor(model_proto=content)
-    except RuntimeError as error:
-        raise Unsupported(SentencePiece.name, f"it refuses the model: {error}") from None
 
 
 def _written(token: bytes, model: Model) -> str:

@@ -26,8 +26,7 @@ from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, IN_TIKTOKEN, NAM
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
-from impls.production.failures import failure, first_line, is_panic
-from impls.production.slow_patterns import check_stages
+from impls.production.libraries import check_stages, failure, loading
 from impls.production.training import model_of_tokens, require
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
@@ -123,17 +122,13 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     check_stages(name, model.pattern)
     pattern = _pattern(model)
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
-    try:
+    with loading(name):
         return tiktoken.Encoding(
             name,
             pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
             mergeable_ranks=ranks,
             special_tokens=specials,
         )
-    except BaseException as error:
-        if not isinstance(error, ValueError) and not is_panic(error):
-            raise
-        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
