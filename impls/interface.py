@@ -27,10 +27,10 @@ from impls.core.arguments import (
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
 from impls.core.growing import Growing
+from impls.core.hooks import joined, map_on_threads
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.offsets import Offsets
-from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.text import repair_surrogates
 

@@ -21,8 +21,7 @@ import regex
 
 from impls.core.arguments import check_text, text_sequence, thread_count, token_limit
 from impls.core.decoding import Decoder
-from impls.core.hooks import Hooks
-from impls.core.ragged import map_on_threads
+from impls.core.hooks import Hooks, map_on_threads
 from impls.core.text.text import repair_surrogates
 
 Side = Literal["right", "left"]
