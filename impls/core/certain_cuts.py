@@ -8,7 +8,7 @@ A place between two characters is certain where three things hold, each of them 
 
 - Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
 - The pattern cuts between the two characters as they are written then: its automaton is in no state after the first
-  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.pair_cuts`).
+  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.tables`).
   Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import is_word
-from impls.core.pattern.pair_cuts import PairCuts
 from impls.core.pattern.syntax import NotExpressible
-from impls.core.pattern.tables import stage_tables
+from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
