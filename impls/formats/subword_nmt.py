@@ -52,7 +52,7 @@ def read(content: bytes, path: str) -> Model:
     warnings.warn(
         f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
         IdsAssigned,
-        stacklevel=3,
+        stacklevel=4,
     )
     return Model(
         tokens=tuple(token.encode() for token in tokens),

@@ -52,7 +52,7 @@ def read_model(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
-                stacklevel=6,
+                stacklevel=5,
             )
         return Model(
             tokens=token_table(ranks.items()),

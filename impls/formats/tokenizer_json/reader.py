@@ -124,7 +124,7 @@ def read(document: Any, path: str) -> Model:
     )
     notes = [*spaces.notes, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     for note in filter(None, notes):
-        warnings.warn(f"{path}: {note}", type(note), stacklevel=6)
+        warnings.warn(f"{path}: {note}", type(note), stacklevel=5)
     return model
 
 
