@@ -78,8 +78,8 @@ class CertainPairs(dict[str, bool]):
         return found
 
     @cached_property
-    def last_in_ascii(self) -> Callable[[str, int], re.Match[str] | None] | None:
-        """A search from an offset of an ASCII text, whose match ends at the last certain place beyond it.
+    def last_in_ascii(self) -> Callable[[str], re.Match[str] | None] | None:
+        """A search in an ASCII text, whose match ends at the last certain place.
 
         None where the answers depend on more than the classes of a pattern.
         """
@@ -142,17 +142,17 @@ class CertainCuts:
         self.margin = max(1, *map(len, texts)) if texts else 1
         """On how many characters before a place, and after it, it depends that the place is certain."""
 
-    def last(self, text: str, after: int) -> int:
-        """Return the last certain place beyond `after` and before the end of `text`, or 0; `text` may go on anyhow."""
+    def last(self, text: str) -> int:
+        """Return the last certain place before the end of `text`, or 0; `text` may go on anyhow."""
         if self._possible:
             tokens, in_ascii = self._tokens, self._last_in_ascii
-            if tokens is not None and not tokens.matter(text, after):
+            if tokens is not None and not tokens.may_occur(text):
                 tokens = None
             if tokens is None and in_ascii is not None and text.isascii():
-                found = in_ascii(text, after if after > 0 else 0)
+                found = in_ascii(text)
                 return 0 if found is None else found.end()
             pairs = self._pairs
-            for place in range(len(text) - 1, max(after, 0), -1):
+            for place in range(len(text) - 1, 0, -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place
         return 0
@@ -187,13 +187,13 @@ class _TokenBorders:
         self._not_after = () if keeps_beginning else tuple(texts)
         self._flagged = bool(self._words or self._strips or self._not_after)
 
-    def matter(self, text: str, after: int) -> bool:
-        """Return whether `allow` may say no for a place beyond `after`."""
+    def may_occur(self, text: str) -> bool:
+        """Return whether `allow` may say no for a place in `text`."""
         if self._flagged:
             return True
         if self._only_first:
             return self._only_first in text
-        return self._may_begin(text, max(0, after - self._longest)) is not None
+        return self._may_begin(text) is not None
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""
