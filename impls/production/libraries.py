@@ -1,4 +1,4 @@
-"""What an adapter of any library needs: failures as one error that names the pattern, options that are environment
+"""What adapters of libraries share: failures as one error that names the pattern, ranks, options that are environment
 variables, and no pattern under which the library would not return.
 
 Libraries cannot be interrupted while they split, so an unknown pattern is tried once with an engine that can be: on its
@@ -18,7 +18,9 @@ import regex
 
 from impls.core.errors import BPEError, LibraryFailed, Unsupported
 from impls.core.model import Model
+from impls.core.model.derivations import concatenation_differs
 from impls.core.text.patterns import NAMED
+from impls.formats.tiktoken_ranks import ranks_of
 
 _PLAIN = (Exception, ValueError, RuntimeError)
 """Generic errors, of exactly these classes; subclasses are more specific and are not converted."""
@@ -66,6 +68,20 @@ def loading(name: str) -> Iterator[None]:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
+
+
+def ranks_for(name: str, model: Model) -> dict[bytes, int]:
+    """Return ranks by token, for a library that looks joined bytes up and splits by one pattern; raise `Unsupported`
+    where it would give other ids."""
+    if len(model.pattern) > 1:
+        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
+    try:
+        ranks = ranks_of(model)
+    except Unsupported as error:
+        raise Unsupported(name, error.reason) from None
+    if why := concatenation_differs(model):
+        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+    return ranks
 
 
 @contextmanager
