@@ -20,7 +20,7 @@ from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import protobuf
 from impls.formats.files import MAX_TABLE_ID
-from impls.formats.lost_fields import lost_fields
+from impls.formats.vocabulary import lost_fields
 
 FORMAT = "sentencepiece"
 UNKNOWN_SURFACE = " \u2047 "

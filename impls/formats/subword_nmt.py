@@ -18,8 +18,7 @@ import warnings
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
-from impls.formats.lost_fields import lost_fields
-from impls.formats.printable import two_parts
+from impls.formats.vocabulary import lost_fields, two_parts
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"

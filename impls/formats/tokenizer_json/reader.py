@@ -22,10 +22,10 @@ from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted
-from impls.formats.printable import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.tokenizer_json.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.tokenizer_json.split_stages import read_stages
+from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 
 FORMAT = "tokenizer.json"
 

@@ -1,0 +1,158 @@
+"""What formats share: tokens, ids and merges as they are written, and what of a model a format has no place for.
+
+Tokens over bytes are written in GPT-2's printable characters. Knows no file format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from impls.core.errors import InvalidModel, Unsupported, plural
+from impls.core.model import Model
+from impls.core.model.checks import MAX_ID
+from impls.core.text.byte_alphabet import from_printable
+from impls.formats.files import token_table
+
+Pair = tuple[int, int]
+
+
+def check_ids(vocab: Any, field: str) -> dict[str, int]:
+    """Return `vocab` as token -> id; raise `InvalidModel` naming the entry with an invalid id."""
+    if not isinstance(vocab, dict) or not vocab:
+        raise InvalidModel(f"{field}: an object of tokens and their ids is expected")
+    if "" in vocab:
+        raise InvalidModel(f"{field}: the token with id {vocab['']!r} is empty")
+    for token, i in vocab.items():
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
+            raise InvalidModel(f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
+    return vocab
+
+
+def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[bytes | None, ...]:
+    """Return token bytes by id, of printable characters (`of_bytes`) or of texts; raise `InvalidModel` naming a token
+    that holds another character than the 256 printable ones, or a lone surrogate."""
+    tokens: list[tuple[bytes, int]] = []
+    for token, i in vocab.items():
+        try:
+            tokens.append((from_printable(token) if of_bytes else token.encode(), i))
+        except KeyError as error:
+            holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which maps to no byte"
+            raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
+        except UnicodeEncodeError:
+            raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
+    return token_table(tokens)
+
+
+def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
+    """Return the two parts of a merge written with a space between; raise `InvalidModel` naming the place."""
+    left, _, right = line.partition(" ")
+    if not (left and right) or " " in right:
+        raise InvalidModel(f"{where}: two {what} with a space between are expected, not {line[:40]!a}")
+    return left, right
+
+
+def read_merges(
+    merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, prefix: str = ""
+) -> tuple[Pair, ...]:
+    """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidModel` naming a merge with a
+    part or result that is not in the vocabulary."""
+    pairs: list[Pair] = []
+    for rank, (left, right) in enumerate(merges):
+        made = left + right.removeprefix(prefix)
+        for part in (left, right, made):
+            if part not in vocab:
+                raise InvalidModel(f"{field}: merge {rank} ({left!a} {right!a}): {part!a} is not in the vocabulary")
+        pairs.append((vocab[left], vocab[right]))
+    return tuple(pairs)
+
+
+def without_whole_tokens(
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
+) -> dict[str, int]:
+    """Return `vocab` without the special and added tokens listed in it, except those that are ordinary tokens too: in
+    `base`, or part of a merge."""
+    listed = [text for text in whole if text in vocab]
+    if not listed:
+        return vocab
+    used = {token for left, right in merges for token in (left, right, left + right)}
+    gone = {text for text in listed if text not in used and text not in base}
+    return {token: i for token, i in vocab.items() if token not in gone}
+
+
+def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:
+    """Add a special token by its plain text; raise `Unsupported` where that is another token's printable form."""
+    if vocab.setdefault(text, i) != i:
+        raise Unsupported(
+            format, f"the special token {text!r} (id {i}) is written like the token with id {vocab[text]}"
+        )
+
+
+def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
+    """Return merges that give the ids of `model` when only listed pairs merge, and why they are inexact, or None.
+
+    A model that looks joined bytes up gets the merge of each token as recovered from lower ranks. If some tokens have
+    none, every way to split a token in two is listed, lowest id first: the closest a list of merges can get.
+    """
+    if model.merge_rule == "pairs":
+        return model.merges, None
+    merges, underived = model.recovered_merges
+    if not underived:
+        return merges, _equal_ranks_differ(model)
+    ids = model.id_by_token
+    lengths = sorted({len(token) for token in ids})  # a long token is split only at the lengths of other tokens
+    every = [
+        (ids[token[:k]], ids[token[k:]])
+        for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0])))
+        for k in (range(1, len(token)) if len(token) <= len(lengths) else lengths)
+        if token[:k] in ids and token[k:] in ids
+    ]
+    token = model.tokens[underived[0]]
+    return tuple(every), (
+        f"{plural(len(underived), 'token')} cannot be made from tokens of lower rank, the first is id {underived[0]} "
+        f"({token!r}); all ways to make each token are listed instead"
+    )
+
+
+def _equal_ranks_differ(model: Model) -> str | None:
+    """Return why a list of merges may give other ids where ranks are equal, or None; runs of one character do not."""
+    for i in model.equal_ranks:
+        if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
+            return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"
+    return None
+
+
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+
+def _count(tokens: Mapping[str, int]) -> str:
+    return f"{len(tokens)}, the first is {next(iter(tokens))!r}"
+
+
+_DESCRIBED: dict[str, Callable[[Any], str]] = {
+    "special_tokens": _count,
+    "added_tokens": _count,
+    "normalization": str,
+    "unknown": str,
+    "id_offset": lambda offset: f"{offset} (the ids themselves are kept)",
+    "ignore_merges": lambda _: "a whole piece in the vocabulary is merged like any other",
+}
+
+
+def lost_fields(model: Model, *names: str) -> list[str]:
+    """Return a line for each of the fields `names` that `model` makes use of, in this order."""
+    lost: list[str] = []
+    for name in names:
+        value = getattr(model, name)
+        if name == "merge_counts":
+            lost += [] if value is None else [name]
+        elif value:
+            lost.append(f"{name}: {_DESCRIBED[name](value)}")
+    return lost
+
+
+def added_as_special(model: Model) -> list[str]:
+    """Return a line for the added tokens of `model`, for a format that has only special tokens."""
+    if not model.added_tokens:
+        return []
+    return [f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed"]
