@@ -22,7 +22,7 @@ from typing import ClassVar, Literal
 from impls.core.events import REMOVED, Events
 from impls.core.extension import Extension
 from impls.core.model import Model
-from impls.core.text.joined_pieces import may_be_joined
+from impls.core.model.data import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,

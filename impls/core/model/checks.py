@@ -5,10 +5,9 @@ from __future__ import annotations
 from impls.core.errors import InvalidModel, plural
 from impls.core.events import Events
 from impls.core.model.cuts import single_characters, token_text
-from impls.core.model.data import ModelData
+from impls.core.model.data import JOINED_PIECES, ModelData
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
-from impls.core.text.joined_pieces import JOINED_PIECES
 from impls.core.text.normalization import normalizer
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 

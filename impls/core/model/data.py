@@ -10,14 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import regex
 
 from impls.core.errors import UnknownSymbol
 from impls.core.events import Event
-from impls.core.text.joined_pieces import JoinedPieces
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+
+JoinedPieces = Literal["words", "all"]
+"""`words`: pieces of letters and marks, with an apostrophe inside or before them, and a space before that; `all`: every
+piece."""
+JOINED_PIECES: tuple[JoinedPieces, ...] = get_args(JoinedPieces)
+_WORD_PIECE = regex.compile(r" ?['’]?[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,3 +227,8 @@ class ModelData:
     def user_defined_texts(self) -> frozenset[str]:
         """The texts of `unmade_ids`."""
         return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
+
+
+def may_be_joined(kind: JoinedPieces) -> Callable[[str], bool]:
+    """Return whether a piece may be joined with others, as a function of the piece."""
+    return (lambda piece: _WORD_PIECE.fullmatch(piece) is not None) if kind == "words" else (lambda piece: True)
