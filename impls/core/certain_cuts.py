@@ -50,10 +50,10 @@ class CertainPairs(dict[str, bool]):
         super().__init__()
         rules = self._rules = model.sentencepiece
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
-        if rules is None or not model.has_charsmap_only:
+        if not model.has_charsmap_only:
             self._borders = NormalBorders(model.normalization)
         elif not model.user_defined_texts:  # which are found before entries are looked up
-            self._borders = CharsmapBorders(rules.charsmap)
+            self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
         self._cuts = None if rules is None else Cuts(model)

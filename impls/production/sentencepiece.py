@@ -128,7 +128,7 @@ def _takes_whole_texts(model: Model) -> bool:
     rules = model.sentencepiece
     if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
         return False
-    if model.normalization is not None and not model.has_charsmap_only:
+    if model.normalization_steps is not None:
         return False
     return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
 

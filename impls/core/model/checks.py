@@ -21,10 +21,10 @@ def check_model(model: ModelData) -> None:
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
     if model.merge_rule not in ("pairs", "concatenation"):
         raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
-    if model.normalization is not None and not model.has_charsmap_only:
-        if not model.normalization:
+    if (steps := model.normalization_steps) is not None:
+        if not steps:
             raise InvalidModel("normalization must be None or name a step, not ''")
-        normalizer(model.normalization, b"" if model.sentencepiece is None else model.sentencepiece.charsmap)
+        normalizer(steps, model.charsmap)
     if (model.unknown is None) != (model.unknown_id is None):
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:

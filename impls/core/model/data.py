@@ -207,11 +207,20 @@ class ModelData:
         """Whether `normalization` names a charsmap rather than steps."""
         return self.sentencepiece is not None and self.sentencepiece.looks_up
 
+    @property
+    def charsmap(self) -> bytes:
+        """The charsmap of SentencePiece's rules, empty where there is none."""
+        return b"" if self.sentencepiece is None else self.sentencepiece.charsmap
+
+    @property
+    def normalization_steps(self) -> str | None:
+        """`normalization` where it names steps, else None."""
+        return None if self.has_charsmap_only else self.normalization
+
     @cached_property
     def normalizer(self) -> Callable[[str], str]:
         """The steps of `normalization` as a function."""
-        charsmap = b"" if self.sentencepiece is None else self.sentencepiece.charsmap
-        return normalizer(self.normalization, charsmap) if self.normalization and not self.has_charsmap_only else str
+        return normalizer(self.normalization_steps, self.charsmap) if self.normalization_steps else str
 
     @property
     def rewrites_text(self) -> bool:

@@ -141,10 +141,9 @@ def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     rules = model.sentencepiece
     if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.spells_all):
         return "lossy", "characters outside the alphabet become the unknown token"
-    if model.normalization is not None and not model.has_charsmap_only:
-        marks = rules is not None and rules.escape_spaces
-        if not is_settled(model.normalization, space_of_mark=marks):
-            return "lossy", f"normalization {model.normalization}: done again it may change a text again"
+    marks = rules is not None and rules.escape_spaces
+    if (steps := model.normalization_steps) is not None and not is_settled(steps, space_of_mark=marks):
+        return "lossy", f"normalization {steps}: done again it may change a text again"
     if _swallows_spaces(model):
         return "lossy", "white space around some added tokens is not kept"
     reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]

@@ -144,14 +144,13 @@ def cut(
 
 def normal_form(model: ModelData) -> Rewriting:
     """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
-    steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
+    steps, _ = without_prefix_space(model.normalization_steps)
     rules = model.sentencepiece
-    charsmap = b"" if rules is None else rules.charsmap
     if rules is None or not rules.changes_text:
-        return Rewriting(steps, charsmap)
+        return Rewriting(steps, model.charsmap)
     if rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
         rules = replace(rules, escape_spaces=False, dummy_prefix="never")
-    return Rewriting(steps, charsmap, rules, model.user_defined_texts)
+    return Rewriting(steps, model.charsmap, rules, model.user_defined_texts)
 
 
 def mark_spaces(model: ModelData) -> Rewriting:
@@ -166,12 +165,8 @@ def mark_spaces(model: ModelData) -> Rewriting:
 
 def all_rewriting(model: ModelData) -> Rewriting:
     """Return `Model.normalize` as a function of a text and whether it begins the whole text."""
-    rules = model.sentencepiece
-    steps = None if model.has_charsmap_only else model.normalization
-    charsmap = b"" if rules is None else rules.charsmap
-    return Rewriting(
-        steps, charsmap, rules if rules is not None and rules.changes_text else None, model.user_defined_texts
-    )
+    rules = model.sentencepiece if model.sentencepiece is not None and model.sentencepiece.changes_text else None
+    return Rewriting(model.normalization_steps, model.charsmap, rules, model.user_defined_texts)
 
 
 def is_word(character: str) -> bool:

@@ -72,7 +72,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     byte_level = model.alphabet == "bytes"
     try:
         metaspace, stages = write_metaspace(model)
-        prefix_space = without_prefix_space(None if model.has_charsmap_only else model.normalization)[1]
+        prefix_space = without_prefix_space(model.normalization_steps)[1]
         pre_tokenizer = write_stages(stages, byte_level=byte_level, add_prefix_space=prefix_space, first=metaspace)
         normalizer = write_normalizer(model)
     except InvalidPattern as error:
