@@ -48,7 +48,8 @@ class CertainPairs(dict[str, bool]):
     def __init__(self, model: Model, *, by_pieces: bool) -> None:
         """Take a model, and whether the ids of a text are those of its pieces as the model splits it."""
         super().__init__()
-        rules = self._rules = model.sentencepiece
+        rules, self._writing_rules = model.sentencepiece, model.writing_rules
+        self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
         if not model.has_charsmap_only:
             self._borders = NormalBorders(model.normalization)
@@ -97,10 +98,9 @@ class CertainPairs(dict[str, bool]):
     def continued(self, text: str) -> str:
         """Return a text as it is written after a certain cut, where it begins neither the whole nor a segment."""
         text = self._borders.continued(text)
-        rules = self._rules
-        if rules is None or not rules.changes_text or not text:
+        if self._writing_rules is None or not text:
             return text
-        rules = replace(rules, dummy_prefix="never")
+        rules = replace(self._writing_rules, dummy_prefix="never")
         # A character before it keeps the spaces it begins with.
         return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
 
@@ -113,7 +113,7 @@ class CertainPairs(dict[str, bool]):
         before, after = written
         if self._removes_spaces and before in (" ", SPACE_MARK):
             return False
-        if self._rules is not None and self._rules.escape_spaces:
+        if self._escapes_spaces:
             before, after = before.replace(" ", SPACE_MARK), after.replace(" ", SPACE_MARK)
         separated = self._pattern.separates(before, after)
         if separated is None:

@@ -191,9 +191,13 @@ class ModelData:
         """
         if self.normalization is not None:
             text = self.normalizer(text)
-        if self.sentencepiece is None or not self.sentencepiece.changes_text:
-            return text
-        return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
+        rules = self.writing_rules
+        return text if rules is None else write_text(text, rules, self.user_defined_texts, first=first)
+
+    @cached_property
+    def writing_rules(self) -> SentencePieceRules | None:
+        """SentencePiece's rules where they change how a text is written, else None."""
+        return self.sentencepiece if self.sentencepiece is not None and self.sentencepiece.changes_text else None
 
     @property
     def beyond_merges(self) -> str | None:
@@ -225,7 +229,7 @@ class ModelData:
     @property
     def rewrites_text(self) -> bool:
         """Whether `normalize` may change a text."""
-        return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
+        return self.normalization is not None or self.writing_rules is not None
 
     @cached_property
     def unmade_ids(self) -> frozenset[int]:
