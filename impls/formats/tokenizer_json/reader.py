@@ -45,7 +45,9 @@ class TemplateIgnored(UserWarning):
 Part = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _AddedToken(msgspec.Struct):
+class AddedEntry(msgspec.Struct):
+    """An entry of `added_tokens`."""
+
     content: str
     id: int
     special: bool = False
@@ -70,7 +72,7 @@ class _Bpe(msgspec.Struct):
 
 class _File(msgspec.Struct):
     model: _Bpe
-    added_tokens: list[_AddedToken] | None = None
+    added_tokens: list[AddedEntry] | None = None
     normalizer: Any = None
     pre_tokenizer: Any = None
     post_processor: Any = None
@@ -180,7 +182,7 @@ def _unknown(text: str | None, vocab: dict[str, int], whole: dict[str, int], byt
 
 
 def _whole_tokens(
-    entries: list[_AddedToken], spaces: Spaces
+    entries: list[AddedEntry], spaces: Spaces
 ) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
     """Return (special tokens, other added tokens, flags): text -> id, and text -> restrictions on where it matches."""
     special: dict[str, int] = {}
@@ -225,7 +227,7 @@ def _dropout(bpe: _Bpe) -> UserWarning | None:
     return DropoutIgnored(f"model.dropout: {bpe.dropout} is left out; the model encodes without dropout")
 
 
-def _other_ids(entries: list[_AddedToken], vocab: dict[str, int]) -> UserWarning | None:
+def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning | None:
     """Note an id the library does not keep: it gives a token that is not in the vocabulary the next free id."""
     highest = -1
     for index, entry in enumerate(entries):
