@@ -148,26 +148,25 @@ def line_cuts(stage: SplitTables) -> np.ndarray | None:
     """
     if stage.has_gaps or stage.end > 64:
         return None
-    cuts = _cuts_after_line_break(stage)
+    begins = [[before] for before in range(stage.end)] + [[]]
+    cuts = np.stack([_cuts_after_line_break(stage, before) for before in begins])
     return _as_bits(cuts) if cuts.any() else None
 
 
-def _cuts_after_line_break(stage: SplitTables) -> np.ndarray:
-    """Return those places as bools of shape (n_classes + 1, n_classes).
+def _cuts_after_line_break(stage: SplitTables, before: list[int]) -> np.ndarray:
+    """Return before which classes a text may be split in two after a line break that follows a character of one of the
+    classes `before`, or begins the text: bool of shape (n_classes,).
 
     There, in every state that a line break leaves, the pattern ends a piece before the next character, and at the end
     of a text. Where text between matches is a piece too, the line break must begin a match: then it is in no gap.
     """
     rows, newline = stage.rows, int(stage.ascii_classes[10])
-    cuts = np.zeros((stage.end + 1, stage.end), bool)
-    if stage.has_gaps and rows[0, newline] & RESUME:
-        return cuts
-    for before in range(stage.end + 1):
-        # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
-        states = {0} if before == stage.end else {0, *states_after(rows, [before])}
-        after = rows[sorted(states_after(rows[sorted(states)], [newline]))]
-        if len(after) and (after[:, stage.end] & CUT).all():
-            cuts[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
+    states = sorted({0, *states_after(rows, before)})
+    after = rows[sorted(states_after(rows[states], [newline]))]
+    if not len(after) or not (after[:, stage.end] & CUT).all() or (stage.has_gaps and rows[0, newline] & RESUME):
+        return np.zeros(stage.end, bool)
+    cuts: np.ndarray = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return cuts
 
 
@@ -186,7 +185,7 @@ def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
     always: list[bool] = []
     for stage in stages:
         words = sorted({int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()})
-        always.append(bool(_cuts_after_line_break(stage)[np.ix_(words, words)].all()))
+        always.append(bool(_cuts_after_line_break(stage, words)[words].all()))
         if not (always[-1] or _passed(stage)[stage.ascii_classes[10], words].all()):
             return False
     return any(always)
