@@ -14,7 +14,8 @@ from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST
 
-_GAPS = r"|(?:(?!{0})[\s\S])+"
+GAPS = r"|(?:(?!{0})[\s\S])+"
+"""What a pattern is followed by, itself in place of {0}, that keeps the text between its matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class SplitTables:
 
 def split_tables(pattern: str) -> SplitTables:
     """Return the tables of one split stage; raise `NotExpressible`."""
-    matched = _without_gaps(pattern)
+    matched = without_gaps(pattern)
     return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
 
 
@@ -63,13 +64,13 @@ def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tab
     return tables
 
 
-def _without_gaps(pattern: str) -> str:
+def without_gaps(pattern: str) -> str:
     """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; else the pattern itself.
 
     Hugging Face's `Split` works that way, and `impls.formats` writes it so.
     """
-    matched = pattern[: (len(pattern) - len(_GAPS.format(""))) // 2]
-    return matched if matched and pattern == matched + _GAPS.format(matched) else pattern
+    matched = pattern[: (len(pattern) - len(GAPS.format(""))) // 2]
+    return matched if matched and pattern == matched + GAPS.format(matched) else pattern
 
 
 def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
