@@ -183,7 +183,7 @@ class Encoding(DecodingEncoding):
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that stay whatever text follows, and what the rest of the text may become, in order.
 
-        `impls.drop_in.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
+        `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
         allowed = self._checked(text, allowed_special, disallowed_special)
         check_text(text)
