@@ -38,9 +38,6 @@ class BpeQwen(Peer):
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
             return bpe_qwen.QwenTokenizer(str(folder))
 
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
-
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_bytes(text), np.uint32)

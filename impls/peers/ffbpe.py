@@ -45,9 +45,6 @@ class Ffbpe(Peer):
         vocab = dict(model.id_by_token)
         return ffbpe.BpeEncoder("byte", merges=merges, vocab=vocab, pat_str=one_pattern_of(model))
 
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
-
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as the array the library makes."""
         return self._library.encode_to_numpy(text)

@@ -27,9 +27,6 @@ class IreeTokenizer(Peer):
     def _load(self, model: Model) -> Any:
         return iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
 
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
-
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a view of the array the library makes."""
         return self._library.encode_to_array(text).view(np.uint32)

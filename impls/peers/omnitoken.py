@@ -24,6 +24,3 @@ class Omnitoken(Peer):
     def _load(self, model: Model) -> Any:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
             return omnitoken.Tokenizer(path)
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)

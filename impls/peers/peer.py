@@ -1,7 +1,8 @@
 """What adapters are made of: `library` imports a third-party package, `Peer` uses its own calls where they are right.
 
 An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the hooks of
-`impls.core.hooks` for which the library has a call. Decoding, and whatever else it leaves out, is `Tokenizer`'s.
+`impls.core.hooks` for which the library has a call other than `encode`. Decoding, and whatever else it leaves out, is
+`Tokenizer`'s.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class Peer(Tokenizer):
     def _load(self, model: Model) -> Any:
         """Return the library's tokenizer over `model`; raise `Unsupported` for a model it cannot run."""
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
+
+    def _encode_text(self, text: str) -> list[int]:
+        """Return the ids of a text without special tokens, by the library's `encode`."""
+        return self._library.encode(text)
 
     def _counted(self, count: Callable[[str], int], text: str) -> int:
         """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""

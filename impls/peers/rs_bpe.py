@@ -33,9 +33,6 @@ class RsBpe(Peer):
         self._public_name = require_public(self.name, model, _NAMES)
         return getattr(openai, self._public_name)()
 
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
-
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text, in tasks of the size in the library's documentation."""
         if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:

@@ -47,9 +47,6 @@ class TurkishTokenizer(Peer):
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
-
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text the library decodes the ids to."""
         check_text(errors, "errors")
