@@ -15,7 +15,7 @@ Cost
     distinct pieces: memory and time grow with the text. Inside pieces it is training with `priority`.
 Source
     Schmidt, Reddy, Tanner and Pinter 2025, "Boundless Byte Pair Encoding: Breaking the Pre-tokenization Barrier",
-    without the removal of tokens. Defined here: which pieces may be joined (`core.text.joined_pieces`), that a pair is
+    without the removal of tokens. Defined here: which pieces may be joined (`core.model.data`), that a pair is
     not merged whose bytes are a token already (`of_the` may be a piece of its own under another pattern), that a
     superword ends with its text, and that equal counts are ordered by `TrainingSpec.ties`.
 """
@@ -28,8 +28,8 @@ from collections.abc import Iterable
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec, Unsupported
 from impls.core.model import Model
+from impls.core.model.data import JOINED_PIECES, JoinedPieces, may_be_joined
 from impls.core.specification import TrainingSpec
-from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces, may_be_joined
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, first_base_id, merge_budget, piece_symbols, trained_model

@@ -27,10 +27,10 @@ from impls.core.arguments import (
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
 from impls.core.growing import Growing
+from impls.core.hooks import joined, map_on_threads
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.offsets import Offsets
-from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.text import repair_surrogates
 
@@ -182,12 +182,10 @@ class Tokenizer(Growing, Offsets, ABC):
     ) -> list[list[int]]:
         """Return one list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
 
-        def one(text: str) -> list[int]:
-            return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
         texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self._encode_texts, texts, threads)
+        one = partial(self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
         return map_on_threads(one, texts, threads)
 
     def encode_array_batch(
@@ -217,12 +215,10 @@ class Tokenizer(Growing, Offsets, ABC):
         The ids of text i are `ids[offsets[i]:offsets[i + 1]]`; `threads` as in `encode_batch`.
         """
 
-        def one(text: str) -> np.ndarray:
-            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
         texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
+        one = partial(self.encode_array, allowed_special=allowed_special, disallowed_special=disallowed_special)
         return joined(map_on_threads(one, texts, threads))
 
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:

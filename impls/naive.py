@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from impls.core.events import Events, replayed
 from impls.core.extension import Extension
 from impls.core.model import Model
-from impls.core.text.joined_pieces import may_be_joined
+from impls.core.model.data import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,

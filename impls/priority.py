@@ -19,10 +19,10 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
 from typing import ClassVar, Literal
 
-from impls.core.events import Events
+from impls.core.events import REMOVED, Events
 from impls.core.extension import Extension
 from impls.core.model import Model
-from impls.core.text.joined_pieces import may_be_joined
+from impls.core.model.data import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -137,8 +137,10 @@ class Priority(Tokenizer):
         changed, now = list(range(n)), -1
         while changed:
             for at in changed:
-                pair = (symbols[at], symbols[after[at]]) if after[at] < n else None
-                changes = [said.next_removal(symbols[at], now), None if pair is None else said.next_merge(pair, now)]
+                events = [(symbols[at], REMOVED)]
+                if after[at] < n:
+                    events.append((symbols[at], symbols[after[at]]))
+                changes = [said.following(event, now) for event in events]
                 due[at], instead = min(filter(None, changes), default=(_GONE, ()))
                 if instead:
                     heappush(heap, (due[at], at, instead))

@@ -19,8 +19,8 @@ from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
+from impls.core.model.data import JOINED_PIECES, JoinedPieces
 from impls.core.text.files import TextFiles
-from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces
 from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
 

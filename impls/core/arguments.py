@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from numbers import Real
 from operator import index
 from typing import Any, Literal, SupportsIndex, TypeVar
 
@@ -129,12 +128,6 @@ def unsigned(name: str, given: Any, bits: int = 64) -> int:
     if not 0 <= number < 1 << bits:
         raise OverflowError(f"{name} must be from 0 to {(1 << bits) - 1}, not {number}")
     return number
-
-
-def check_number(name: str, given: object) -> None:
-    """Raise TypeError unless `given` is a real number."""
-    if not isinstance(given, Real):
-        raise wrong_type(name, "a number", given)
 
 
 def thread_count(threads: int | None) -> int:

@@ -8,7 +8,7 @@ A place between two characters is certain where three things hold, each of them 
 
 - Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
 - The pattern cuts between the two characters as they are written then: its automaton is in no state after the first
-  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.pair_cuts`).
+  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.tables`).
   Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
 - No special or added token can reach across, and none on either side depends on what is beyond the cut.
 
@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import is_word
-from impls.core.pattern.pair_cuts import PairCuts
 from impls.core.pattern.syntax import NotExpressible
-from impls.core.pattern.tables import stage_tables
+from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
@@ -49,12 +48,13 @@ class CertainPairs(dict[str, bool]):
     def __init__(self, model: Model, *, by_pieces: bool) -> None:
         """Take a model, and whether the ids of a text are those of its pieces as the model splits it."""
         super().__init__()
-        rules = self._rules = model.sentencepiece
+        rules, self._writing_rules = model.sentencepiece, model.writing_rules
+        self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
-        if rules is None or not model.has_charsmap_only:
+        if not model.has_charsmap_only:
             self._borders = NormalBorders(model.normalization)
         elif not model.user_defined_texts:  # which are found before entries are looked up
-            self._borders = CharsmapBorders(rules.charsmap)
+            self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
         self._cuts = None if rules is None else Cuts(model)
@@ -79,8 +79,8 @@ class CertainPairs(dict[str, bool]):
         return found
 
     @cached_property
-    def last_in_ascii(self) -> Callable[[str, int], re.Match[str] | None] | None:
-        """A search from an offset of an ASCII text, whose match ends at the last certain place beyond it.
+    def last_in_ascii(self) -> Callable[[str], re.Match[str] | None] | None:
+        """A search in an ASCII text, whose match ends at the last certain place.
 
         None where the answers depend on more than the classes of a pattern.
         """
@@ -98,10 +98,9 @@ class CertainPairs(dict[str, bool]):
     def continued(self, text: str) -> str:
         """Return a text as it is written after a certain cut, where it begins neither the whole nor a segment."""
         text = self._borders.continued(text)
-        rules = self._rules
-        if rules is None or not rules.changes_text or not text:
+        if self._writing_rules is None or not text:
             return text
-        rules = replace(rules, dummy_prefix="never")
+        rules = replace(self._writing_rules, dummy_prefix="never")
         # A character before it keeps the spaces it begins with.
         return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
 
@@ -114,7 +113,7 @@ class CertainPairs(dict[str, bool]):
         before, after = written
         if self._removes_spaces and before in (" ", SPACE_MARK):
             return False
-        if self._rules is not None and self._rules.escape_spaces:
+        if self._escapes_spaces:
             before, after = before.replace(" ", SPACE_MARK), after.replace(" ", SPACE_MARK)
         separated = self._pattern.separates(before, after)
         if separated is None:
@@ -143,17 +142,17 @@ class CertainCuts:
         self.margin = max(1, *map(len, texts)) if texts else 1
         """On how many characters before a place, and after it, it depends that the place is certain."""
 
-    def last(self, text: str, after: int) -> int:
-        """Return the last certain place beyond `after` and before the end of `text`, or 0; `text` may go on anyhow."""
+    def last(self, text: str) -> int:
+        """Return the last certain place before the end of `text`, or 0; `text` may go on anyhow."""
         if self._possible:
             tokens, in_ascii = self._tokens, self._last_in_ascii
-            if tokens is not None and not tokens.matter(text, after):
+            if tokens is not None and not tokens.may_occur(text):
                 tokens = None
             if tokens is None and in_ascii is not None and text.isascii():
-                found = in_ascii(text, after if after > 0 else 0)
+                found = in_ascii(text)
                 return 0 if found is None else found.end()
             pairs = self._pairs
-            for place in range(len(text) - 1, max(after, 0), -1):
+            for place in range(len(text) - 1, 0, -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place
         return 0
@@ -188,13 +187,13 @@ class _TokenBorders:
         self._not_after = () if keeps_beginning else tuple(texts)
         self._flagged = bool(self._words or self._strips or self._not_after)
 
-    def matter(self, text: str, after: int) -> bool:
-        """Return whether `allow` may say no for a place beyond `after`."""
+    def may_occur(self, text: str) -> bool:
+        """Return whether `allow` may say no for a place in `text`."""
         if self._flagged:
             return True
         if self._only_first:
             return self._only_first in text
-        return self._may_begin(text, max(0, after - self._longest)) is not None
+        return self._may_begin(text) is not None
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from numbers import Real
 
-from impls.core.arguments import check_number, whole_number
+from impls.core.arguments import whole_number, wrong_type
 
 GAMMA = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
@@ -39,7 +40,8 @@ class Dropout:
 
     def __init__(self, probability: float, seed: int) -> None:
         """Raise ValueError for a probability outside 0 to 1 or a seed outside 0 to 2**64 - 1."""
-        check_number("probability", probability)
+        if not isinstance(probability, Real):
+            raise wrong_type("probability", "a number", probability)
         seed = whole_number("seed", seed)
         if not 0 <= probability <= 1:
             raise ValueError(f"the probability of leaving a merge out must be from 0 to 1, not {probability!r}")

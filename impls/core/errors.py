@@ -80,9 +80,7 @@ class InvalidFile(BPEError):
     """A file that cannot be read as a model; the message names the file and the place in it."""
 
     def __init__(self, path: str, problem: str) -> None:
-        problem = " ".join(problem.splitlines())
-        problem = shortened(problem)
-        self.path, self.problem = path, problem
+        self.path, self.problem = path, (problem := shortened(" ".join(problem.splitlines())))
         super().__init__(f"{path}: {problem}")
 
 

@@ -26,8 +26,7 @@ class Events:
         self.tokens = [bytes([byte]) for byte in range(N_BYTES)]
         """Bytes by symbol."""
         self.present = set(range(N_BYTES))
-        self._merges: dict[Event, list[Change]] = {}
-        self._removals: dict[int, list[Change]] = {}
+        self._changes: dict[Event, list[Change]] = {}
         self._symbol_of = {token: symbol for symbol, token in enumerate(self.tokens)}
         self._parts: dict[int, Event] = {}
         self._n_events = 0
@@ -40,13 +39,9 @@ class Events:
             else:
                 self.merge((left, right))
 
-    def next_merge(self, pair: Event, now: int) -> Change | None:
-        """Return the first event after number `now` that merges `pair`, if there is one."""
-        return next((change for change in self._merges.get(pair, ()) if change[0] > now), None)
-
-    def next_removal(self, symbol: int, now: int) -> Change | None:
-        """Return the first event after number `now` that removes `symbol`, if there is one."""
-        return next((change for change in self._removals.get(symbol, ()) if change[0] > now), None)
+    def following(self, event: Event, now: int) -> Change | None:
+        """Return the first time after number `now` that `event` happens, if there is one."""
+        return next((change for change in self._changes.get(event, ()) if change[0] > now), None)
 
     def merge(self, pair: Event) -> int:
         """Add a merge; return the symbol it makes."""
@@ -56,8 +51,7 @@ class Events:
             self.tokens.append(token)
         self._parts[made] = pair
         self.present.add(made)
-        self._merges.setdefault(pair, []).append((self._n_events, (made,)))
-        self._n_events += 1
+        self._note(pair, (made,))
         return made
 
     def remove(self, symbol: int) -> tuple[int, ...]:
@@ -71,9 +65,12 @@ class Events:
                 instead.append(first)
             else:
                 waiting += reversed(self._parts[first])
-        self._removals.setdefault(symbol, []).append((self._n_events, tuple(instead)))
-        self._n_events += 1
+        self._note((symbol, REMOVED), tuple(instead))
         return tuple(instead)
+
+    def _note(self, event: Event, instead: tuple[int, ...]) -> None:
+        self._changes.setdefault(event, []).append((self._n_events, instead))
+        self._n_events += 1
 
 
 def replayed(piece: bytes, events: Events) -> list[bytes]:
@@ -86,8 +83,8 @@ def replayed(piece: bytes, events: Events) -> list[bytes]:
     """
     symbols, now = list(piece), -1
     while True:
-        merges = [events.next_merge(pair, now) for pair in pairwise(symbols)]
-        removals = [events.next_removal(symbol, now) for symbol in symbols]
+        merges = [events.following(pair, now) for pair in pairwise(symbols)]
+        removals = [events.following((symbol, REMOVED), now) for symbol in symbols]
         following = min((event for event in (*merges, *removals) if event is not None), default=None)
         if following is None:
             return [events.tokens[symbol] for symbol in symbols]

@@ -65,7 +65,7 @@ class Extension:
             if getattr(spec, field) != getattr(given, field):
                 raise InvalidSpec(field, f"must be {getattr(given, field)!r}, as in the model to go on from")
         n_ids = 1 + max(i for i, token in enumerate(given.tokens) if token is not None)
-        n_reserved = len(spec.special_tokens) + (spec.unknown is not None)
+        n_reserved = len(spec.reserved)
         self._reserved = spec if n_reserved else None
         if n_reserved:
             self.first_new_id = max([n_ids, *(i + 1 for i in given.added_tokens.values())])

@@ -9,15 +9,15 @@ a call of its own. One that trains overrides `train_model`, and `extend_model` i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
-from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from impls.core.counts import PieceCounts
     from impls.core.model import Model
+
+Ids = TypeVar("Ids")
 
 
 class Hooks:
@@ -210,3 +212,22 @@ class Hooks:
 
 def _is_blank(token: bytes | None) -> bool:
     return token is not None and not token.strip(b" \n\t")
+
+
+def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: int) -> list[Ids]:
+    """Return `encode(text)` of each text, in order."""
+    if threads == 1 or len(texts) < 2:
+        return [encode(text) for text in texts]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(encode, texts))
+
+
+def joined(rows: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return lists or arrays of ids concatenated (uint32), and their offsets (int64 of shape (len(rows) + 1,))."""
+    import numpy as np
+
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    if rows and not isinstance(rows[0], np.ndarray):
+        rows = [np.array(row, dtype=np.uint32) for row in rows]
+    return (np.concatenate(rows) if rows else np.zeros(0, np.uint32)), offsets

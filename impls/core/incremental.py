@@ -210,7 +210,7 @@ class Incremental:
 
     def _encoded_apart(self, text: str, encode: Encode) -> tuple[int, list[int], list[int]]:
         """Return what `_encode_cut` does; `encode` encodes the beginning."""
-        place = self._cuts.last(text, 0)
+        place = self._cuts.last(text)
         if not place:
             return 0, [], encode(text) if text else []
         return place, encode(text[:place]), self._encode_continued(text[place:])

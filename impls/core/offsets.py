@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from impls.core.arguments import SpecialSet, check_text, check_texts, text_sequence, thread_count
 from impls.core.errors import UnknownSymbol, Unsupported
-from impls.core.hooks import Hooks
-from impls.core.ragged import map_on_threads
+from impls.core.hooks import Hooks, map_on_threads
 from impls.core.text.tracing import Traced, surrogates_repaired
 
 if TYPE_CHECKING:

@@ -72,10 +72,9 @@ class TrainingSpec:
             if isinstance(getattr(self, name), str):
                 raise InvalidSpec(name, "must be a sequence of texts, not one text")
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        reserved = [*self.special_tokens, *([self.unknown] if self.unknown is not None else [])]
-        if any(not isinstance(text, str) or not text for text in reserved):
+        if any(not isinstance(text, str) or not text for text in self.reserved):
             raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
-        if len(set(reserved)) != len(reserved):
+        if len(set(self.reserved)) != len(self.reserved):
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
         for text in self.forbidden_tokens:
             if not isinstance(text, str) or not text:
@@ -88,6 +87,11 @@ class TrainingSpec:
             raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """The texts of special tokens and the unknown one, in order of their ids."""
+        return self.special_tokens if self.unknown is None else (*self.special_tokens, self.unknown)
 
     def _is_base_symbol(self, text: str) -> bool:
         if self.alphabet == "bytes":

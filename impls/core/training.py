@@ -77,19 +77,16 @@ def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
 
 def first_base_id(spec: TrainingSpec) -> int:
     """Return the id of the first base symbol: 0, unless special tokens come first."""
-    if spec.special_ids == "last":
-        return 0
-    return len(spec.special_tokens) + (spec.unknown is not None)
+    return 0 if spec.special_ids == "last" else len(spec.reserved)
 
 
 def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
     """Return the maximal number of merges; raise `InvalidSpec` where the vocabulary is smaller than its base."""
-    reserved = len(spec.special_tokens) + (spec.unknown is not None)
-    room = spec.vocab_size - len(base) - reserved
+    room = spec.vocab_size - len(base) - len(spec.reserved)
     if room < 0:
         raise InvalidSpec(
             "vocab_size",
-            f"{spec.vocab_size} is below the base size: {len(base)} base symbols and {reserved} special or "
+            f"{spec.vocab_size} is below the base size: {len(base)} base symbols and {len(spec.reserved)} special or "
             "unknown tokens",
         )
     return room if spec.max_merges is None else min(room, spec.max_merges)
@@ -108,8 +105,7 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
 
 def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
     """Return the UTF-8 of the texts no merge may make: special and unknown tokens, and forbidden ones."""
-    reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]), *spec.forbidden_tokens)
-    return [text.encode("utf-8", "surrogatepass") for text in reserved]
+    return [text.encode("utf-8", "surrogatepass") for text in (*spec.reserved, *spec.forbidden_tokens)]
 
 
 def trained_model(

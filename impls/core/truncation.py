@@ -14,6 +14,7 @@ that its pieces are those of the text. Knows the hooks of a tokenizer, and no al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Sized
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
@@ -21,8 +22,7 @@ import regex
 
 from impls.core.arguments import check_text, text_sequence, thread_count, token_limit
 from impls.core.decoding import Decoder
-from impls.core.hooks import Hooks
-from impls.core.ragged import map_on_threads
+from impls.core.hooks import Hooks, map_on_threads
 from impls.core.text.text import repair_surrogates
 
 Side = Literal["right", "left"]
@@ -156,9 +156,8 @@ class Truncation(Hooks, Decoder):
         """Yield the beginnings (ends) of `text` that may be returned, the longest first; `ids` are more than enough."""
         if whole == "token":
             for n in range(n_tokens, 0, -1):
-                data = self.decode_bytes(ids[:n] if side == "right" else ids[-n:])
-                if _is_text(data):
-                    yield data.decode()
+                with suppress(UnicodeDecodeError):
+                    yield self.decode_bytes(ids[:n] if side == "right" else ids[-n:]).decode()
             return
         may_cut: Callable[[int], object] = bool
         size = 0
@@ -191,11 +190,3 @@ class Truncation(Hooks, Decoder):
         data = self.decode_bytes(ids[len(ids) - n_tokens :])
         n_inner = next((n for n, byte in enumerate(data) if byte & 0xC0 != 0x80), len(data))
         return data[n_inner:].decode("utf-8", "ignore")
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -104,17 +104,6 @@ def load(
     the vocabulary was made with that pattern. Pass `pattern=` to be sure, "none" included; an invalid one raises
     `InvalidPattern`. `content` is the content of the file, if it was read already.
     """
-    return load_with_format(path, pattern=pattern, special_tokens=special_tokens, content=content)[1]
-
-
-def load_with_format(
-    path: Path,
-    *,
-    pattern: str | Sequence[str] | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-    content: bytes | None = None,
-) -> tuple[str, Model]:
-    """Return the detected format, and the model as `load` does."""
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
     with naming(path), without_collecting():
@@ -123,14 +112,20 @@ def load_with_format(
             given = {"pattern": stages, "special_tokens": special_tokens}
             changes = {name: value for name, value in given.items() if value is not None}
             model = model.with_(**changes) if changes else model
-    return format, model
+    return model
+
+
+def load_with_format(path: Path) -> tuple[str, Model]:
+    """Return the detected format, and the model as `load` does."""
+    with naming(path), without_collecting():
+        return _read(path)
 
 
 def _read(
     path: Path,
-    content: bytes | None,
-    stages: tuple[str, ...] | None,
-    special_tokens: Mapping[str, int] | None,
+    content: bytes | None = None,
+    stages: tuple[str, ...] | None = None,
+    special_tokens: Mapping[str, int] | None = None,
 ) -> tuple[str, Model]:
     if content is None and is_folder(path):
         return _read_folder(path)

@@ -23,17 +23,18 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
 from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
-from impls.formats.lost_fields import added_as_special, lost_fields
-from impls.formats.printable import (
+from impls.formats.subword_nmt import END_OF_WORD
+from impls.formats.vocabulary import (
     Pair,
     add_whole_token,
+    added_as_special,
     check_ids,
     listed_merges,
+    lost_fields,
     read_merges,
     read_tokens,
     two_parts,
 )
-from impls.formats.subword_nmt import END_OF_WORD
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))

@@ -16,8 +16,7 @@ from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
-from impls.formats.lost_fields import added_as_special, lost_fields
-from impls.formats.printable import Pair, listed_merges
+from impls.formats.vocabulary import Pair, added_as_special, listed_merges, lost_fields
 
 FORMAT = "minbpe"
 HEADER = "minbpe v1"

@@ -20,7 +20,7 @@ from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import protobuf
 from impls.formats.files import MAX_TABLE_ID
-from impls.formats.lost_fields import lost_fields
+from impls.formats.vocabulary import lost_fields
 
 FORMAT = "sentencepiece"
 UNKNOWN_SURFACE = " \u2047 "
@@ -239,7 +239,7 @@ def losses(model: Model) -> list[str]:
         lost.append("alphabet: bytes are written as GPT-2's printable characters; give it texts written so")
     if model.pattern:
         lost.append("pattern: it splits no texts; give it their pieces one by one")
-    if model.normalization is not None and not model.has_charsmap_only:
+    if model.normalization_steps is not None:
         lost.append(f"normalization: {model.normalization}; give it texts in this form")
     if rules.dummy_prefix in ("missing", "first"):
         lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")

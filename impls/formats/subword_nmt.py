@@ -18,8 +18,7 @@ import warnings
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
-from impls.formats.lost_fields import lost_fields
-from impls.formats.printable import two_parts
+from impls.formats.vocabulary import lost_fields, two_parts
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -52,7 +51,7 @@ def read(content: bytes, path: str) -> Model:
     warnings.warn(
         f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
         IdsAssigned,
-        stacklevel=3,
+        stacklevel=4,
     )
     return Model(
         tokens=tuple(token.encode() for token in tokens),

@@ -20,8 +20,8 @@ from impls.core.model.derivations import concatenation_differs, ids_out_of_order
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
 from impls.formats.known import KNOWN, Known
-from impls.formats.lost_fields import lost_fields
 from impls.formats.parse_cache import cached_model
+from impls.formats.vocabulary import lost_fields
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
@@ -52,7 +52,7 @@ def read_model(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
-                stacklevel=6,
+                stacklevel=5,
             )
         return Model(
             tokens=token_table(ranks.items()),

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 bpe_openai = library("bpe-openai", "bpe-openai", "bpe_openai")
 

@@ -17,8 +17,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
 
@@ -38,9 +37,6 @@ class BpeQwen(Peer):
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
             return bpe_qwen.QwenTokenizer(str(folder))
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's buffer."""

@@ -18,11 +18,10 @@ import numpy as np
 
 from impls.core.errors import Unsupported, plural
 from impls.core.model import Model
-from impls.core.model.derivations import concatenation_differs
 from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_model import proto
-from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
+from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json import write_compact
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
@@ -97,19 +96,6 @@ def any_json(name: str, model: Model) -> bytes:
     if has_plain_rules(model):
         return sentencepiece_json(name, model)
     return tokenizer_json(name, model, every_way=True, dense=True)
-
-
-def ranks_and_pattern(name: str, model: Model) -> tuple[dict[bytes, int], str]:
-    """Return ranks by token and the one pattern, for a library that looks joined bytes up; raise `Unsupported`."""
-    if len(model.pattern) > 1:
-        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
-    try:
-        ranks = ranks_of(model)
-    except Unsupported as error:
-        raise Unsupported(name, error.reason) from None
-    if why := concatenation_differs(model):
-        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
-    return ranks, one_pattern_of(model)
 
 
 def sentencepiece_file(model: Model) -> bytes:

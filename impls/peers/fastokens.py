@@ -22,8 +22,7 @@ from impls.peers.conversion import (
     rayon_threads,
     underived_reason,
 )
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 fastokens = library("fastokens", "fastokens", "fastokens")
 

@@ -16,8 +16,7 @@ from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.conversion import one_pattern_of, underived_reason
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
 
 ffbpe = library("ffbpe", "ffbpe", "ffbpe")
@@ -45,9 +44,6 @@ class Ffbpe(Peer):
         merges = [(model.tokens[left], model.tokens[right]) for left, right in pairs]
         vocab = dict(model.id_by_token)
         return ffbpe.BpeEncoder("byte", merges=merges, vocab=vocab, pat_str=one_pattern_of(model))
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as the array the library makes."""

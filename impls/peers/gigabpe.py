@@ -20,8 +20,7 @@ from impls.core.text.patterns import NAMED, resolve
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.conversion import rayon_threads
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
 
 gigabpe = library("gigabpe", "gigabpe", "gigabpe")

@@ -32,8 +32,7 @@ from impls.peers.conversion import (
     tokenizer_json,
     underived_reason,
 )
-from impls.peers.packages import library, stdout_to_stderr
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library, stdout_to_stderr
 from impls.production.training import files_of_lines, model_of_merges, require
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")

@@ -12,8 +12,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
 
@@ -27,9 +26,6 @@ class IreeTokenizer(Peer):
 
     def _load(self, model: Model) -> Any:
         return iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a view of the array the library makes."""

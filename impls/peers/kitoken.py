@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.peers.conversion import has_plain_rules, public_digest, rank_file, sentencepiece_file, tokenizer_json
-from impls.peers.packages import library, stdout_to_stderr
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library, stdout_to_stderr
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 
@@ -32,9 +31,6 @@ class Kitoken(Peer):
         if digest is not None and KNOWN[digest].special_tokens == model.whole_token_ids:
             return kitoken.Kitoken.from_tiktoken(rank_file(model))
         return kitoken.Kitoken.from_tokenizers(tokenizer_json(self.name, model))
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json, rayon_threads
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 morpheme = library("morpheme", "morpheme", "morpheme")
 

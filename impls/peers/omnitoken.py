@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 omnitoken = library("omnitoken", "omnitoken", "omnitoken")
 
@@ -25,6 +24,3 @@ class Omnitoken(Peer):
     def _load(self, model: Model) -> Any:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
             return omnitoken.Tokenizer(path)
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)

@@ -1,22 +1,29 @@
-"""The base class of the adapters: how a library is loaded over our model, and its own calls used where they are right.
+"""What adapters are made of: `library` imports a third-party package, `Peer` uses its own calls where they are right.
 
 An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the hooks of
-`impls.core.hooks` for which the library has a call. Decoding, and whatever else it leaves out, is `Tokenizer`'s.
+`impls.core.hooks` for which the library has a call other than `encode`. Decoding, and whatever else it leaves out, is
+`Tokenizer`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any, ClassVar, Literal
 
 from impls.core.arguments import id_list
-from impls.core.errors import Unsupported
+from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import has_plain_rules
-from impls.peers.packages import loading
-from impls.production.failures import is_panic
+from impls.production.libraries import is_panic, loading
 
 
 class Peer(Tokenizer):
@@ -38,6 +45,10 @@ class Peer(Tokenizer):
     def _load(self, model: Model) -> Any:
         """Return the library's tokenizer over `model`; raise `Unsupported` for a model it cannot run."""
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
+
+    def _encode_text(self, text: str) -> list[int]:
+        """Return the ids of a text without special tokens, by the library's `encode`."""
+        return self._library.encode(text)
 
     def _counted(self, count: Callable[[str], int], text: str) -> int:
         """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
@@ -89,3 +100,48 @@ class Peer(Tokenizer):
                 if not (panics and is_panic(error)):
                     raise
         return super().decode_bytes(ids)
+
+
+# --- packages -----------------------------------------------------------------------------------------------------
+
+
+def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
+    """Import and return `module`; raise `Missing` naming the distribution `package` where it is not installed.
+
+    Where a dependency of the library is not installed, `Missing` names that. Its deprecation warnings are ignored. With
+    `alone` a compiled module is loaded without its package, for packages that import what they do not require.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return _without_package(module) if alone else import_module(module)
+    except ModuleNotFoundError as error:
+        absent = error.name or module
+        own = absent.partition(".")[0] == module.partition(".")[0]
+        raise Missing(name, package if own else absent) from None
+
+
+def _without_package(module: str) -> Any:
+    if module in sys.modules:
+        return sys.modules[module]
+    folder, _, name = module.rpartition(".")
+    package = find_spec(folder)
+    spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(name=module)
+    loaded = sys.modules[module] = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Redirect descriptor 1 to standard error inside the `with` block, for Rust code too."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -14,8 +14,7 @@ import numpy as np
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 quicktok = library("quicktok", "quicktok-v1", "quicktok")
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from impls.core.model import Model
-from impls.peers.conversion import ranks_and_pattern, rayon_threads
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.conversion import one_pattern_of, rayon_threads
+from impls.peers.peer import Peer, library
+from impls.production.libraries import ranks_for
 
 riptoken = library("riptoken", "riptoken", "riptoken")
 
@@ -23,8 +23,7 @@ class Riptoken(Peer):
     summary: ClassVar[str] = "Rust: tiktoken's interface, looks joined bytes up"
 
     def _load(self, model: Model) -> Any:
-        ranks, pattern = ranks_and_pattern(self.name, model)
-        return riptoken.CoreBPE(ranks, {}, pattern)
+        return riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
 
     def _encode_text(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text)

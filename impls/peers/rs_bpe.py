@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
 
@@ -33,9 +32,6 @@ class RsBpe(Peer):
     def _load(self, model: Model) -> Any:
         self._public_name = require_public(self.name, model, _NAMES)
         return getattr(openai, self._public_name)()
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text, in tasks of the size in the library's documentation."""

@@ -11,8 +11,7 @@ from typing import ClassVar
 from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
 
 rustbpe = library("rustbpe", "rustbpe", "rustbpe")

@@ -13,8 +13,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 

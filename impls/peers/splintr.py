@@ -17,8 +17,7 @@ from impls.peers.conversion import (
     sentencepiece_json,
     tokenizer_json,
 )
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 splintr = library("splintr", "splintr-rs", "splintr")
 

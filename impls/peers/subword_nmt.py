@@ -18,8 +18,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.interface import TrainingSpec
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 from impls.production.training import model_of_merges, require
 
 learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn_bpe

@@ -13,8 +13,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, plain_pattern, rayon_threads, tokenizer_json
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 tokie = library("tokie", "tokie", "tokie")
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 toktok = library("toktok", "toktok-rs", "toktok")
 

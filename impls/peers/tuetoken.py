@@ -12,8 +12,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.peers.conversion import any_json, file_of
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 tuetoken = library("tuetoken", "tuetoken", "tuetoken")
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import UnknownId, Unsupported
 from impls.core.model import Model
-from impls.peers.packages import library
-from impls.peers.peer import Peer
+from impls.peers.peer import Peer, library
 
 turkish_tokenizer = library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")
 
@@ -47,9 +46,6 @@ class TurkishTokenizer(Peer):
             raise Unsupported(cls.name, reason)
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
-
-    def _encode_text(self, text: str) -> list[int]:
-        return self._library.encode(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text the library decodes the ids to."""

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
-from impls.peers.packages import library
-from impls.peers.peer import Peer
-from impls.production.environment import environment
+from impls.peers.peer import Peer, library
+from impls.production.libraries import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
 

@@ -5,29 +5,44 @@ are the negated ranks. A model with its own rules it runs as is, on whole texts,
 for others: we split and normalise, and it encodes each piece separately, without its escape for white space. Bytes are
 then written as GPT-2's printable characters, characters as they are. A model with listed merges runs only where that
 provably gives the same ids.
+
+To train, each base symbol is replaced by a private-use character, in the order of the symbols, and pieces are separated
+by another. So the library finds no white space, script or digit to split at or to rewrite; the number of characters and
+the order of strings, by which it breaks ties, do not change.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
 from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
+from impls.core.model.merging import merging
 from impls.core.text.byte_alphabet import to_printable
-from impls.core.training import base_symbols, corpus_pieces, merge_budget
+from impls.core.training import base_symbols, corpus_pieces, merge_budget, piece_symbols
 from impls.formats.sentencepiece_model import proto
 from impls.interface import Tokenizer, TrainingSpec
-from impls.production.sentencepiece_training import learned_tokens
+from impls.production.libraries import loading
 from impls.production.training import model_of_tokens, require
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
+
+_PB: Any = sentencepiece_model_pb2  # its classes are made when it is imported
+_DELIMITER = "\U000f0000"
+_FIRST_STAND_IN = 0xF0001
+_MOST_SYMBOLS = 0xFFFD - 1
+_LONGEST_PIECE = 512
+_LONGEST_LINE = 2**30  # bytes; longer lines are skipped in silence, the default being 4192
+_WORDS_PER_LINE = 10_000
 
 
 class SentencePiece(Tokenizer):
@@ -104,7 +119,7 @@ class SentencePiece(Tokenizer):
         require(cls.name, spec, ties="shortest", min_count=least, max_token_bytes=None, end_of_word=None)
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
-        learned = learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
+        learned = _learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
         return model_of_tokens(cls.name, spec, base, learned)
 
 
@@ -113,7 +128,7 @@ def _takes_whole_texts(model: Model) -> bool:
     rules = model.sentencepiece
     if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
         return False
-    if model.normalization is not None and not model.has_charsmap_only:
+    if model.normalization_steps is not None:
         return False
     return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
 
@@ -129,10 +144,8 @@ def _unknown_by_us(model: Model) -> bool:
 def _processor(model: Model, *, as_written: bool) -> sentencepiece.SentencePieceProcessor:
     # Special and added tokens are cut out before the library gets a text.
     content = proto(model.with_(special_tokens={}, added_tokens={}), as_written=as_written, stand_ins=_STAND_INS)
-    try:
+    with loading(SentencePiece.name):
         return sentencepiece.SentencePieceProcessor(model_proto=content)
-    except RuntimeError as error:
-        raise Unsupported(SentencePiece.name, f"it refuses the model: {error}") from None
 
 
 def _written(token: bytes, model: Model) -> str:
@@ -158,3 +171,80 @@ def _outside(model: Model) -> re.Pattern[str]:
     """Return an expression that matches a character without a token, and keeps it when a text is split by it."""
     known = "".join(map(re.escape, (token.decode() for token in model.id_by_token if len(token.decode()) == 1)))
     return re.compile(f"([^{known}])")
+
+
+# --- training -----------------------------------------------------------------------------------------------------
+
+
+def _learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merges: int) -> list[bytes]:
+    """Return up to `n_merges` tokens, in the order they are learned; raise `Unsupported` for too long a piece."""
+    words = {piece: piece_symbols(piece, spec) for piece in dict.fromkeys(pieces)}
+    symbols = sorted({symbol for word in words.values() for symbol in word})
+    if len(symbols) > _MOST_SYMBOLS:
+        raise Unsupported(name, f"it would need {len(symbols)} stand-in characters; there are {_MOST_SYMBOLS}")
+    longest = max(map(len, words.values()), default=0)
+    if longest > _LONGEST_PIECE:
+        reason = f"it learns from pieces of up to {_LONGEST_PIECE} symbols, and one has {longest}"
+        raise Unsupported(name, f"TrainingSpec.pattern: {reason}; use a pattern that cuts shorter pieces")
+    stand_in = {symbol: chr(_FIRST_STAND_IN + index) for index, symbol in enumerate(symbols)}
+    written = {piece: "".join(map(stand_in.__getitem__, word)) for piece, word in words.items()}
+    mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
+    if not mergeable or n_merges == 0:
+        return []
+    most = _LONGEST_PIECE if spec.max_token_characters is None else spec.max_token_characters
+    if most > _LONGEST_PIECE:
+        raise Unsupported(name, f"TrainingSpec.max_token_characters: {most}; it takes {_LONGEST_PIECE} at most")
+    found = _train(mergeable, len(symbols) + n_merges + 1, most)
+    tokens = [piece for piece in found if len(piece) > 1][:n_merges]
+    symbol_of = {character: symbol for symbol, character in stand_in.items()}
+    if spec.min_count > 0:
+        tokens = _that_occur(tokens, mergeable)
+    return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
+
+
+def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
+    """Return the pieces it learned, in order."""
+    lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=lines,
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,
+        pretokenization_delimiter=_DELIMITER,
+        normalization_rule_name="identity",
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        split_by_unicode_script=False,
+        split_by_number=False,
+        character_coverage=1.0,
+        byte_fallback=False,
+        max_sentence_length=_LONGEST_LINE,
+        max_sentencepiece_length=most_characters,
+        unk_id=0,
+        bos_id=-1,
+        eos_id=-1,
+        pad_id=-1,
+        num_threads=1,
+        minloglevel=2,
+    )
+    proto = _PB.ModelProto.FromString(model.getvalue())
+    return [piece.piece for piece in proto.pieces if piece.type == _PB.ModelProto.SentencePiece.NORMAL]
+
+
+def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
+    """Return the tokens that merging some word makes: the library continues with pairs that no longer occur."""
+    rank_of = {token: rank for rank, token in enumerate(tokens)}
+
+    def merge_of(left: str, right: str) -> tuple[int, str] | None:
+        rank = rank_of.get(left + right)
+        return None if rank is None else (rank, left + right)
+
+    last = -1
+    # The last token first: where it occurs, so do all.
+    for word in sorted(set(words), key=lambda word: tokens[-1] not in word) if tokens else ():
+        last = max(chain([last], merging(list(word), merge_of)))
+        if last == len(tokens) - 1:
+            break
+    return tokens[: last + 1]

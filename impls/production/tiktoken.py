@@ -21,13 +21,10 @@ from tiktoken._educational import bpe_train
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.model.derivations import concatenation_differs
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
-from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
-from impls.production.failures import failure, first_line, is_panic
-from impls.production.slow_patterns import check_stages
+from impls.production.libraries import check_stages, failure, loading, ranks_for
 from impls.production.training import model_of_tokens, require
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
@@ -110,30 +107,19 @@ def _pattern(model: Model) -> tuple[str, ...]:
 
 def _encoding(model: Model) -> tiktoken.Encoding:
     name = Tiktoken.name
-    if len(model.pattern) > 1:
-        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
+    ranks = ranks_for(name, model)
     if model.pattern and model.pattern[0].startswith(DROPS_MATCHES):
         raise Unsupported(name, "it encodes what the pattern matches; this model drops that")
-    try:
-        ranks = ranks_of(model)
-    except Unsupported as error:
-        raise Unsupported(name, error.reason) from None
-    if why := concatenation_differs(model):
-        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
     check_stages(name, model.pattern)
     pattern = _pattern(model)
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
-    try:
+    with loading(name):
         return tiktoken.Encoding(
             name,
             pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
             mergeable_ranks=ranks,
             special_tokens=specials,
         )
-    except BaseException as error:
-        if not isinstance(error, ValueError) and not is_panic(error):
-            raise
-        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:

@@ -26,9 +26,7 @@ from impls.core.training import base_symbols, merge_budget
 from impls.formats.tokenizer_json import write_compact
 from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.interface import Tokenizer, TrainingSpec
-from impls.production.environment import environment
-from impls.production.failures import failure, first_line, is_panic
-from impls.production.slow_patterns import check_stages
+from impls.production.libraries import check_stages, environment, failure, first_line, is_panic, loading
 from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
@@ -209,12 +207,10 @@ def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     # All as special tokens, since recognising those can be switched off, but not added ones.
     model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(_document(model))
+        document = _document(model)
     except Unsupported as error:
         raise Unsupported(HuggingFace.name, error.reason) from None
-    except BaseException as error:  # what the library raises is a plain Exception
-        if not isinstance(error, Exception) and not is_panic(error):
-            raise
-        raise Unsupported(HuggingFace.name, f"it refuses the model: {first_line(error)}") from None
+    with loading(HuggingFace.name):
+        tokenizer = tokenizers.Tokenizer.from_str(document)
     tokenizer.encode_special_tokens = True
     return tokenizer

@@ -14,7 +14,7 @@ import impls
 from harness.data import load_corpus
 from impls import InvalidFile, InvalidModel, InvalidSpec, Model, TrainingSpec, Unsupported
 from impls.boundless import train_boundless
-from impls.core.text.joined_pieces import JOINED_PIECES, JoinedPieces, may_be_joined
+from impls.core.model.data import JOINED_PIECES, JoinedPieces, may_be_joined
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.training import base_symbols, may_become_token, piece_symbols
 from impls.formats import formats, save

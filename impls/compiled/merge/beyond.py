@@ -18,7 +18,7 @@ from impls.compiled.slots import Slots
 from impls.core.errors import Unsupported
 from impls.core.events import REMOVED, Event, Events
 from impls.core.model import Model
-from impls.core.text.joined_pieces import may_be_joined
+from impls.core.model.data import may_be_joined
 
 
 def beyond_merges(model: Model) -> Joining | Replaying | None:

@@ -25,9 +25,9 @@ from impls.compiled.training.words import Words
 from impls.core.counts import gathered
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.model.data import JoinedPieces, may_be_joined
 from impls.core.specification import TrainingSpec
 from impls.core.text.files import TextFiles, check_unchanged
-from impls.core.text.joined_pieces import JoinedPieces, may_be_joined
 from impls.core.text.patterns import resolve
 from impls.core.training import base_symbols, first_base_id, merge_budget, trained_model
 

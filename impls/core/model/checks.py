@@ -5,10 +5,9 @@ from __future__ import annotations
 from impls.core.errors import InvalidModel, plural
 from impls.core.events import Events
 from impls.core.model.cuts import single_characters, token_text
-from impls.core.model.data import ModelData
+from impls.core.model.data import JOINED_PIECES, ModelData
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
-from impls.core.text.joined_pieces import JOINED_PIECES
 from impls.core.text.normalization import normalizer
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
@@ -22,10 +21,10 @@ def check_model(model: ModelData) -> None:
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
     if model.merge_rule not in ("pairs", "concatenation"):
         raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
-    if model.normalization is not None and not model.has_charsmap_only:
-        if not model.normalization:
+    if (steps := model.normalization_steps) is not None:
+        if not steps:
             raise InvalidModel("normalization must be None or name a step, not ''")
-        normalizer(model.normalization, b"" if model.sentencepiece is None else model.sentencepiece.charsmap)
+        normalizer(steps, model.charsmap)
     if (model.unknown is None) != (model.unknown_id is None):
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:

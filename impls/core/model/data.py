@@ -10,14 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import regex
 
 from impls.core.errors import UnknownSymbol
 from impls.core.events import Event
-from impls.core.text.joined_pieces import JoinedPieces
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+
+JoinedPieces = Literal["words", "all"]
+"""`words`: pieces of letters and marks, with an apostrophe inside or before them, and a space before that; `all`: every
+piece."""
+JOINED_PIECES: tuple[JoinedPieces, ...] = get_args(JoinedPieces)
+_WORD_PIECE = regex.compile(r" ?['’]?[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,9 +191,13 @@ class ModelData:
         """
         if self.normalization is not None:
             text = self.normalizer(text)
-        if self.sentencepiece is None or not self.sentencepiece.changes_text:
-            return text
-        return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
+        rules = self.writing_rules
+        return text if rules is None else write_text(text, rules, self.user_defined_texts, first=first)
+
+    @cached_property
+    def writing_rules(self) -> SentencePieceRules | None:
+        """SentencePiece's rules where they change how a text is written, else None."""
+        return self.sentencepiece if self.sentencepiece is not None and self.sentencepiece.changes_text else None
 
     @property
     def beyond_merges(self) -> str | None:
@@ -200,16 +211,25 @@ class ModelData:
         """Whether `normalization` names a charsmap rather than steps."""
         return self.sentencepiece is not None and self.sentencepiece.looks_up
 
+    @property
+    def charsmap(self) -> bytes:
+        """The charsmap of SentencePiece's rules, empty where there is none."""
+        return b"" if self.sentencepiece is None else self.sentencepiece.charsmap
+
+    @property
+    def normalization_steps(self) -> str | None:
+        """`normalization` where it names steps, else None."""
+        return None if self.has_charsmap_only else self.normalization
+
     @cached_property
     def normalizer(self) -> Callable[[str], str]:
         """The steps of `normalization` as a function."""
-        charsmap = b"" if self.sentencepiece is None else self.sentencepiece.charsmap
-        return normalizer(self.normalization, charsmap) if self.normalization and not self.has_charsmap_only else str
+        return normalizer(self.normalization_steps, self.charsmap) if self.normalization_steps else str
 
     @property
     def rewrites_text(self) -> bool:
         """Whether `normalize` may change a text."""
-        return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
+        return self.normalization is not None or self.writing_rules is not None
 
     @cached_property
     def unmade_ids(self) -> frozenset[int]:
@@ -220,3 +240,8 @@ class ModelData:
     def user_defined_texts(self) -> frozenset[str]:
         """The texts of `unmade_ids`."""
         return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
+
+
+def may_be_joined(kind: JoinedPieces) -> Callable[[str], bool]:
+    """Return whether a piece may be joined with others, as a function of the piece."""
+    return (lambda piece: _WORD_PIECE.fullmatch(piece) is not None) if kind == "words" else (lambda piece: True)

@@ -1,7 +1,7 @@
 """The `Model`: immutable data that is checked on construction, with what is derived from it computed once.
 
-It is the top of this room: `data` holds the fields and their meaning, `checks`, `derivations`, `round_trip` and
-`packed` are functions of these.
+It is the top of this room: `data` holds the fields and their meaning, `checks`, `derivations` and `packed` are
+functions of these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from impls.core.model import derivations
 from impls.core.model.checks import check_model
 from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
-from impls.core.model.round_trip import round_trip_of
+from impls.core.text.normalization import is_settled
+from impls.core.text.patterns import drops_text
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+
+RoundTrip = Literal["exact", "normalising", "lossy"]
 
 
 class _Unpacked:
@@ -98,16 +102,70 @@ class Model(ModelData):
     recovered_merges = property(derivations.recovered_merges)
     irregularities = cached_property(derivations.irregularities)
 
-    @cached_property
-    def round_trip(self) -> Literal["exact", "normalising", "lossy"]:
-        """What decoding an encoded text restores (except lone surrogates): the text, a normal form of it, or less."""
-        return round_trip_of(self)[0]
+    @property
+    def round_trip(self) -> RoundTrip:
+        """What decoding an encoded text restores (except lone surrogates).
 
-    @cached_property
+        `exact`: every text. `normalising`: a normal form of it, which a second round trip does not change. `lossy`:
+        what is lost cannot be derived from the ids.
+        """
+        return self._round_trip[0]
+
+    @property
     def lossy(self) -> str | None:
         """Why decoding may not restore the text, or None where the round trip is exact."""
-        return round_trip_of(self)[1]
+        return self._round_trip[1]
+
+    @cached_property
+    def _round_trip(self) -> tuple[RoundTrip, str | None]:
+        return _round_trip_of(self)
 
 
 def _restored(content: bytes, sha256: str) -> Model:
     return Model.restored(unpack(content, sha256))
+
+
+# --- round trips --------------------------------------------------------------------------------------------------
+
+
+def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
+    """Return how exact the round trip is, and why it is not exact, or None."""
+    if model.belongs_to is not None:
+        return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
+    if drops_text(model.pattern):
+        return "lossy", "text that the pattern leaves out is dropped"
+    if (prefix := model.continuing_prefix) is not None:
+        return "lossy", f"continuing_prefix: {prefix!r} of a text itself is not kept where a token begins"
+    if model.end_of_word is not None:
+        return "lossy", "end_of_word: white space around words is not kept"
+    rules = model.sentencepiece
+    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.spells_all):
+        return "lossy", "characters outside the alphabet become the unknown token"
+    marks = rules is not None and rules.escape_spaces
+    if (steps := model.normalization_steps) is not None and not is_settled(steps, space_of_mark=marks):
+        return "lossy", f"normalization {steps}: done again it may change a text again"
+    if _swallows_spaces(model):
+        return "lossy", "white space around some added tokens is not kept"
+    reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]
+    if rules is not None:
+        reasons += _changes(rules)
+    return ("normalising", "; ".join(reasons)) if reasons else ("exact", None)
+
+
+def _swallows_spaces(model: Model) -> bool:
+    """Return whether tokens that are always recognised absorb white space, or the mark before them."""
+    swallows = {"lstrip", "rstrip"} if model.sentencepiece is None else {"lstrip", "rstrip", "normalized"}
+    return any(swallows & set(model.whole_token_flags.get(text, ())) for text in model.added_tokens)
+
+
+def _changes(rules: SentencePieceRules) -> list[str]:
+    changes: list[str] = []
+    if rules.remove_extra_spaces:
+        changes.append("of several spaces one is kept, at the ends none")
+    elif rules.dummy_prefix in ("missing", "first"):
+        changes.append("a space that begins a text is not kept")
+    if rules.dummy_prefix != "never" and not rules.escape_spaces:
+        changes.append("a space is put before the text")
+    if rules.escape_spaces:
+        changes.append("U+2581 becomes a space")
+    return changes

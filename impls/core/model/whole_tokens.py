@@ -44,9 +44,10 @@ class WholeTokens:
         self._ids = model.whole_token_ids
         self._flags = model.whole_token_flags
         later = [text for text, flags in self._flags.items() if "normalized" in flags]
-        before, after = normal_form(model), mark_spaces(model)
-        self._before, self._after, self._all = before, after, all_rewriting(model)
-        self._later = {before(text, True): text for text in later} if later else {}
+        self._before, self._after = normal_form(model), mark_spaces(model)
+        # As `Model.normalize`.
+        self._all = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules, model.user_defined_texts)
+        self._later = {self._before(text, True): text for text in later}
         self.hidden = bool(later) and model.rewrites_text
         """Whether a token may occur in the normalised text only."""
 
@@ -144,34 +145,21 @@ def cut(
 
 def normal_form(model: ModelData) -> Rewriting:
     """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
-    steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
-    rules = model.sentencepiece
-    charsmap = b"" if rules is None else rules.charsmap
-    if rules is None or not rules.changes_text:
-        return Rewriting(steps, charsmap)
-    if rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
+    steps, _ = without_prefix_space(model.normalization_steps)
+    rules = model.writing_rules
+    if rules is not None and rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
         rules = replace(rules, escape_spaces=False, dummy_prefix="never")
-    return Rewriting(steps, charsmap, rules, model.user_defined_texts)
+    return Rewriting(steps, model.charsmap, rules, model.user_defined_texts)
 
 
 def mark_spaces(model: ModelData) -> Rewriting:
     """Return what Hugging Face's pre-tokenizer of `model` does to white space after `normal_form`."""
-    rules = model.sentencepiece
-    if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
+    rules = model.writing_rules
+    if rules is not None and rules.dummy_prefix in ("missing", "first"):
         return Rewriting(
             None, rules=replace(rules, charsmap=b"", charsmap_by_graphemes=False, remove_extra_spaces=False)
         )
     return Rewriting(PREFIX_SPACE if without_prefix_space(model.normalization)[1] else None)
-
-
-def all_rewriting(model: ModelData) -> Rewriting:
-    """Return `Model.normalize` as a function of a text and whether it begins the whole text."""
-    rules = model.sentencepiece
-    steps = None if model.has_charsmap_only else model.normalization
-    charsmap = b"" if rules is None else rules.charsmap
-    return Rewriting(
-        steps, charsmap, rules if rules is not None and rules.changes_text else None, model.user_defined_texts
-    )
 
 
 def is_word(character: str) -> bool:

@@ -84,14 +84,9 @@ def _check_end(before: Node | None) -> None:
 def _check_possessive(body: Node, rest: Rest) -> None:
     if not isinstance(body, Class):
         raise NotExpressible("a possessive group")
-    if _cannot_fail(rest):
-        return
-    if _can_begin_inside(rest, body):
+    cannot_fail = all(map(_matches_empty_unconditionally, rest))
+    if not cannot_fail and _can_begin_inside(rest, body):
         raise NotExpressible("a possessive repetition that backtracking would shorten")
-
-
-def _cannot_fail(rest: Rest) -> bool:
-    return all(_matches_empty_unconditionally(node) for node in rest)
 
 
 def _matches_empty_unconditionally(node: Node) -> bool:

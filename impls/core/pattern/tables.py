@@ -14,7 +14,8 @@ from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST
 
-_GAPS = r"|(?:(?!{0})[\s\S])+"
+GAPS = r"|(?:(?!{0})[\s\S])+"
+"""What a pattern is followed by, itself in place of {0}, that keeps the text between its matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class SplitTables:
 
 def split_tables(pattern: str) -> SplitTables:
     """Return the tables of one split stage; raise `NotExpressible`."""
-    matched = _without_gaps(pattern)
+    matched = without_gaps(pattern)
     return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
 
 
@@ -63,13 +64,13 @@ def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tab
     return tables
 
 
-def _without_gaps(pattern: str) -> str:
+def without_gaps(pattern: str) -> str:
     """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; else the pattern itself.
 
     Hugging Face's `Split` works that way, and `impls.formats` writes it so.
     """
-    matched = pattern[: (len(pattern) - len(_GAPS.format(""))) // 2]
-    return matched if matched and pattern == matched + _GAPS.format(matched) else pattern
+    matched = pattern[: (len(pattern) - len(GAPS.format(""))) // 2]
+    return matched if matched and pattern == matched + GAPS.format(matched) else pattern
 
 
 def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
@@ -144,20 +145,30 @@ def line_cuts(stage: SplitTables) -> np.ndarray | None:
     """Return where a text may be split in two after a line break, whatever else is around it, as bits by class of the
     character after it: int64 by class of the one before the line break, the last where it begins the text.
 
-    There, in every state that a line break leaves, the pattern ends a piece before the next character, and at the end
-    of a text. None where there is no such place, or more classes than an int64 has bits.
+    None where there is no such place, text between matches is a piece too, or an int64 has fewer bits than classes.
     """
-    rows, newline = stage.rows, int(stage.ascii_classes[10])
     if stage.has_gaps or stage.end > 64:
         return None
-    cuts = np.zeros((stage.end + 1, stage.end), bool)
-    for before in range(stage.end + 1):
-        # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
-        states = {0} if before == stage.end else {0, *states_after(rows, [before])}
-        after = rows[sorted(states_after(rows[sorted(states)], [newline]))]
-        if len(after) and (after[:, stage.end] & CUT).all():
-            cuts[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    begins = [[before] for before in range(stage.end)] + [[]]
+    cuts = np.stack([_cuts_after_line_break(stage, before) for before in begins])
     return _as_bits(cuts) if cuts.any() else None
+
+
+def _cuts_after_line_break(stage: SplitTables, before: list[int]) -> np.ndarray:
+    """Return before which classes a text may be split in two after a line break that follows a character of one of the
+    classes `before`, or begins the text: bool of shape (n_classes,).
+
+    There, in every state that a line break leaves, the pattern ends a piece before the next character, and at the end
+    of a text. Where text between matches is a piece too, the line break must begin a match: then it is in no gap.
+    """
+    rows, newline = stage.rows, int(stage.ascii_classes[10])
+    # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
+    states = sorted({0, *states_after(rows, before)})
+    after = rows[sorted(states_after(rows[states], [newline]))]
+    if not len(after) or not (after[:, stage.end] & CUT).all() or (stage.has_gaps and rows[0, newline] & RESUME):
+        return np.zeros(stage.end, bool)
+    cuts: np.ndarray = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    return cuts
 
 
 def _as_bits(cuts: np.ndarray) -> np.ndarray:
@@ -170,55 +181,63 @@ def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
     """Return whether the stages cut after a line break between two ASCII letters or digits, whatever the context.
 
     Then a text may be encoded in two parts that meet there. One stage must always cut; each other one must cut there
-    too, or go on as if a piece began there, so that cutting beforehand changes nothing.
+    too, or pass the cut (see `PairCuts`).
     """
-    always = [_always_cuts(stage) for stage in stages]
-    return any(always) and all(cuts or _may_be_cut(stage) for cuts, stage in zip(always, stages, strict=True))
-
-
-def _always_cuts(stage: SplitTables) -> bool:
-    """Return whether such a line break is always a separate piece."""
-    rows, words, newline = _rows(stage)
-    # Resuming at the last match reads the line break again, from another of these states.
-    breaks = {entry for row in states_after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
-    first = int(rows[0, newline])
-    if first & RESUME or not all(entry & CUT for entry in breaks):
-        return False
-    after = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
-    return bool((after[:, [*words, stage.end]] & CUT).all())
-
-
-def _may_be_cut(stage: SplitTables) -> bool:
-    """Return whether cutting a text after such a line break changes no piece but the one that is cut."""
-    if stage.has_gaps:
-        return False
-    rows, words, newline = _rows(stage)
-    stride = rows.shape[1]
-    for before in {0, *states_after(rows, words)}:
-        entry = int(rows[before, newline])
-        if entry & RESUME:
-            continue
-        after = rows[(entry >> FLAG_BITS) // stride]
-        if not after[stage.end] & CUT:
+    always: list[bool] = []
+    for stage in stages:
+        words = sorted({int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()})
+        always.append(bool(_cuts_after_line_break(stage, words)[words].all()))
+        if not (always[-1] or _passed(stage)[stage.ascii_classes[10], words].all()):
             return False
-        for word in words:
-            following, afresh = int(after[word]), int(rows[0, word])
-            if following & CUT:
-                continue
-            if following & RESUME or following >> FLAG_BITS != afresh >> FLAG_BITS or afresh & RESUME:
-                return False
-            if not (rows[(afresh >> FLAG_BITS) // stride] & (MATCH_BEFORE | CUT)).all():
-                return False
-    return True
-
-
-def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
-    """Return the transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
-    words = {int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
-    return stage.rows, sorted(words), int(stage.ascii_classes[10])
+    return any(always)
 
 
 def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:
     """Return the states that follow a character of one of the classes."""
     entries = rows[:, classes].ravel().tolist()
     return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}
+
+
+class PairCuts:
+    """Between which two characters a text may be cut and its parts split alone, whatever surrounds these characters.
+
+    A stage *separates* two characters where it cuts between them in every text that holds them side by side, and where
+    its pieces before are the same if the text ends there. It *passes* a cut between them where, after the second, it is
+    in the state in which a text that begins with the second would be: the cut is then the only one that is new. Each
+    stage cuts the pieces of the one before, so a text may be cut where some stage separates and all before it pass the
+    cut; without stages every cut is passed.
+    """
+
+    def __init__(self, stages: Sequence[SplitTables]) -> None:
+        self.stages = tuple(stages)
+        self._separated = [certain_cuts(stage) for stage in self.stages]
+        self._passed = [_passed(stage) for stage in self.stages]
+
+    def separates(self, before: str, after: str) -> bool | None:
+        """Return whether a text may be cut between two characters; None where all stages only pass the cut."""
+        for stage, separated, passed in zip(self.stages, self._separated, self._passed, strict=True):
+            pair = stage.class_of(before), stage.class_of(after)
+            if separated[pair]:
+                return True
+            if not passed[pair]:
+                return False
+        return None
+
+
+def _passed(stage: SplitTables) -> np.ndarray:
+    """Return between which classes the stage passes a cut: bool of shape (n_classes, n_classes)."""
+    rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
+    if stage.has_gaps:
+        return found
+    fresh = rows[0, : stage.end]
+    states = fresh >> FLAG_BITS
+    matched = (rows & (MATCH_BEFORE | CUT) != 0).all(axis=1)
+    begins = (fresh & RESUME == 0) & matched[states // rows.shape[1]]
+    for before in range(stage.end):
+        after = rows[sorted(states_after(rows, [before]))]
+        if len(after) and (after[:, stage.end] & CUT).all():
+            entries = after[:, : stage.end]
+            cut = entries & (CUT | RESUME) == CUT
+            same = (entries & (CUT | RESUME) == 0) & (entries >> FLAG_BITS == states)
+            found[before] = begins & (cut | same).all(axis=0)
+    return found

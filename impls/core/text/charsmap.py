@@ -9,8 +9,7 @@ Structure", in the 32-bit units of Susumu Yata's darts-clone.
 
 from __future__ import annotations
 
-import sys
-from array import array
+import struct
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -30,10 +29,7 @@ class Charsmap:
         size = int.from_bytes(content[:4], "little")
         if size == 0 or size % 4 or size > len(content) - 4:
             raise InvalidModel(f"the charsmap of {len(content)} bytes is cut short or damaged")
-        units = array("I", content[4 : 4 + size])
-        if units.itemsize != 4 or sys.byteorder == "big":
-            units = array("L", (int.from_bytes(content[k : k + 4], "little") for k in range(4, 4 + size, 4)))
-        self._units = units
+        self._units = struct.unpack_from(f"<{size // 4}I", content, 4)
         self._replacements = content[4 + size :]
         if self._replacements and not self._replacements.endswith(b"\0"):
             raise InvalidModel("the charsmap ends within a replacement; it is cut short")

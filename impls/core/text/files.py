@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+_MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+_COMPRESSED = (*_MODULES, ".zst")
 _ROWS = 1024
 """Rows of Parquet that are read at once."""
 
@@ -218,18 +220,8 @@ class TextFiles:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        import gzip
-
-        return cast(IO[bytes], gzip.open(path))
-    if path.suffix == ".bz2":
-        import bz2
-
-        return bz2.open(path)
-    if path.suffix == ".xz":
-        import lzma
-
-        return lzma.open(path)
+    if (module := _MODULES.get(path.suffix)) is not None:
+        return cast(IO[bytes], import_module(module).open(path))
     if path.suffix == ".zst":
         try:
             import pyarrow

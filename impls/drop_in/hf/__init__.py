@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.lengths import TruncationError
+from impls.drop_in.hf.settings import TruncationError
 from impls.drop_in.hf.stream import DecodeStream
 from impls.drop_in.hf.tokenizer import Tokenizer
 

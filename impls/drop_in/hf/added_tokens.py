@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from impls.core.arguments import wrong_type
 from impls.core.model.whole_tokens import FLAGS, cut
 from impls.drop_in.hf.arguments import flag, ignore, text
 from impls.formats.files import converted
+from impls.formats.tokenizer_json.reader import AddedEntry
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -67,18 +66,9 @@ class AddedToken:
         return AddedToken(**{name: getattr(given, name) for name in _FIELDS})
 
 
-class _Entry(msgspec.Struct):
-    content: str
-    special: bool
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = True
-
-
 def read_entries(document: Any) -> list[AddedToken]:
     """Return tokenizer.json's `added_tokens`; raise `InvalidModel` naming the field that is wrong."""
-    return [AddedToken(**msgspec.structs.asdict(entry)) for entry in converted(document or [], list[_Entry])]
+    return [AddedToken.of(entry, False) for entry in converted(document or [], list[AddedEntry])]
 
 
 class AddedTokens:

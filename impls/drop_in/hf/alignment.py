@@ -42,11 +42,10 @@ class Rewriter:
     """
 
     def __init__(self, model: Model, by_metaspace: bool) -> None:
-        steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
+        steps, _ = without_prefix_space(model.normalization_steps)
         self._rules = rules = model.sentencepiece
-        charsmap = b"" if rules is None else rules.charsmap
-        self._charsmap = Charsmap(charsmap) if charsmap else None
-        self._steps = [(*step, normalizer(call(step[0], *step[1]), charsmap)) for step in steps_of(steps or "")]
+        self._charsmap = Charsmap(model.charsmap) if model.charsmap else None
+        self._steps = [(*step, normalizer(call(step[0], *step[1]), model.charsmap)) for step in steps_of(steps or "")]
         self.rewrites = model.rewrites_text
         self._normal: Callable[[str, bool], str] = normal_form(model)
         self._marked: Callable[[str, bool], str] = mark_spaces(model)

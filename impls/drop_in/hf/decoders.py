@@ -11,7 +11,7 @@ import regex
 
 from impls.core.errors import InvalidModel
 from impls.core.streaming import StreamRules
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.drop_in.hf.arguments import items, text
 from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps, read_expression
@@ -44,7 +44,7 @@ def read_decoder(document: Any) -> Decoder | None:
 def bytes_of(token: str) -> bytes:
     """Return the bytes of a token in printable characters, or of any other token its UTF-8."""
     try:
-        return bytes([CHARACTER_TO_BYTE[character] for character in token])
+        return from_printable(token)
     except KeyError:
         return token.encode()
 

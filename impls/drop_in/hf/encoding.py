@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any
 
 from impls.core.arguments import unsigned, wrong_type
 from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text
 
 Span = tuple[int, int]
-Direction = Literal["right", "left"]
 DIRECTIONS = ("right", "left")
 
 _ROWS = ("ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mask", "attention_mask")

@@ -22,8 +22,8 @@ from impls.drop_in.hf.settings import Settings
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats import load
 from impls.formats.files import naming, parse_json, read_bytes, without_collecting, write_atomically
-from impls.formats.printable import check_ids
 from impls.formats.tokenizer_json import read, write_compact
+from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 
 _UNNAMED = Path("tokenizer.json")

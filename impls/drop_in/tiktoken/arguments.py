@@ -7,14 +7,12 @@ refused and bytes are not, and any text may be disallowed, a special token or no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from impls.core.arguments import check_text, unsigned, wrong_type
 from impls.core.errors import SpecialToken
 from impls.core.text.text import special_matcher
-
-T = TypeVar("T")
 
 
 def token_ids(tokens: Any) -> list[int]:
@@ -64,11 +62,6 @@ def threads_of(num_threads: Any) -> int:
     if num_threads <= 0:
         raise ValueError(f"num_threads must be at least 1, not {num_threads}")
     return max(1, int(min(num_threads, cores)))
-
-
-def one_by_one(call: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
-    """Return what `call` returns for each item; all are collected before the first call, as by a pool of threads."""
-    return [call(item) for item in list(items)]
 
 
 def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from impls.core.arguments import unsigned
 from impls.core.errors import UnknownId
@@ -68,12 +68,12 @@ class DecodingEncoding:
     ) -> list[str]:
         """Return the text of each sequence of ids."""
         arguments.threads_of(num_threads)
-        return arguments.one_by_one(partial(self.decode, errors=errors), batch)
+        return [self.decode(tokens, errors) for tokens in list(batch)]
 
     def decode_bytes_batch(self, batch: Iterable[Sequence[int]], *, num_threads: int = 8) -> list[bytes]:
         """Return the bytes of each sequence of ids."""
         arguments.threads_of(num_threads)
-        return arguments.one_by_one(self.decode_bytes, batch)
+        return list(map(self.decode_bytes, list(batch)))
 
     # --- the vocabulary ------------------------------------------------------------------------------------
 

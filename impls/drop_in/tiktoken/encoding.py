@@ -171,8 +171,7 @@ class Encoding(DecodingEncoding):
                 )
             except (TypeError, ValueError):
                 pass  # the first text with an error raises its own
-        encode = partial(self.encode, allowed_special=allowed, disallowed_special=disallowed)
-        return arguments.one_by_one(encode, texts)
+        return [self.encode(one, allowed_special=allowed, disallowed_special=disallowed) for one in texts]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, encoded on so many threads; special tokens are ordinary text."""
@@ -184,7 +183,7 @@ class Encoding(DecodingEncoding):
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that stay whatever text follows, and what the rest of the text may become, in order.
 
-        `impls.drop_in.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
+        `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
         allowed = self._checked(text, allowed_special, disallowed_special)
         check_text(text)

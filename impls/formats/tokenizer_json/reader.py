@@ -22,10 +22,10 @@ from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted
-from impls.formats.printable import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.tokenizer_json.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.tokenizer_json.split_stages import read_stages
+from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 
 FORMAT = "tokenizer.json"
 
@@ -45,7 +45,9 @@ class TemplateIgnored(UserWarning):
 Part = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _AddedToken(msgspec.Struct):
+class AddedEntry(msgspec.Struct):
+    """An entry of `added_tokens`."""
+
     content: str
     id: int
     special: bool = False
@@ -70,7 +72,7 @@ class _Bpe(msgspec.Struct):
 
 class _File(msgspec.Struct):
     model: _Bpe
-    added_tokens: list[_AddedToken] | None = None
+    added_tokens: list[AddedEntry] | None = None
     normalizer: Any = None
     pre_tokenizer: Any = None
     post_processor: Any = None
@@ -124,7 +126,7 @@ def read(document: Any, path: str) -> Model:
     )
     notes = [*spaces.notes, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     for note in filter(None, notes):
-        warnings.warn(f"{path}: {note}", type(note), stacklevel=6)
+        warnings.warn(f"{path}: {note}", type(note), stacklevel=5)
     return model
 
 
@@ -180,7 +182,7 @@ def _unknown(text: str | None, vocab: dict[str, int], whole: dict[str, int], byt
 
 
 def _whole_tokens(
-    entries: list[_AddedToken], spaces: Spaces
+    entries: list[AddedEntry], spaces: Spaces
 ) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
     """Return (special tokens, other added tokens, flags): text -> id, and text -> restrictions on where it matches."""
     special: dict[str, int] = {}
@@ -225,7 +227,7 @@ def _dropout(bpe: _Bpe) -> UserWarning | None:
     return DropoutIgnored(f"model.dropout: {bpe.dropout} is left out; the model encodes without dropout")
 
 
-def _other_ids(entries: list[_AddedToken], vocab: dict[str, int]) -> UserWarning | None:
+def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning | None:
     """Note an id the library does not keep: it gives a token that is not in the vocabulary the next free id."""
     highest = -1
     for index, entry in enumerate(entries):

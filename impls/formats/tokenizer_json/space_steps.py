@@ -218,10 +218,9 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
     """Return the `normalizer` of a model."""
     steps: list[dict[str, Any]] = []
     rules = model.sentencepiece
-    if rules is not None and rules.charsmap:
-        steps.append({"type": "Precompiled", "precompiled_charsmap": base64.b64encode(rules.charsmap).decode()})
-    if model.normalization is not None and not model.has_charsmap_only:
-        steps += filter(None, (_written(name, texts) for name, texts in steps_of(model.normalization)))
+    if model.charsmap:
+        steps.append({"type": "Precompiled", "precompiled_charsmap": base64.b64encode(model.charsmap).decode()})
+    steps += filter(None, (_written(name, texts) for name, texts in steps_of(model.normalization_steps or "")))
     if rules is not None:
         if rules.remove_extra_spaces:
             steps += _DROPPED

@@ -13,6 +13,7 @@ from typing import Any
 import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
+from impls.core.pattern import tables
 from impls.core.text.normalization import PREFIX_SPACE
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, drops_text
 from impls.formats.tokenizer_json.oniguruma import leaves_nothing_out, to_oniguruma
@@ -38,7 +39,6 @@ _REMOVING = {
 }
 """The stages of steps that drop white space; BERT's then splits off punctuation."""
 _KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
-_GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
 
 
@@ -150,17 +150,15 @@ def with_gaps(expression: str) -> str:
     """
     if (simple := _complement(expression)) is not None:
         return f"{expression}|{simple}+"
-    return expression + _GAP.format(expression)
+    return expression + tables.GAPS.format(expression)
 
 
 def without_gaps(stage: str) -> str:
     """Return the expression `with_gaps` made `stage` of, or `stage` itself."""
     one_class = _ONE_CLASS.match(stage)
-    length = (len(stage) - len(_GAP.format(""))) // 2
-    for expression in (one_class[0] if one_class else "", stage[: max(length, 0)]):
-        if expression and with_gaps(expression) == stage:
-            return expression
-    return stage
+    if one_class is not None and with_gaps(one_class[0]) == stage:
+        return one_class[0]
+    return tables.without_gaps(stage)
 
 
 def _complement(expression: str) -> str | None:

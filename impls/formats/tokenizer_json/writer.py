@@ -12,11 +12,10 @@ from impls.core.model.whole_tokens import FLAGS
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.normalization import without_prefix_space
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats.lost_fields import lost_fields
-from impls.formats.printable import add_whole_token, listed_merges
 from impls.formats.tokenizer_json.reader import FORMAT
 from impls.formats.tokenizer_json.space_steps import write_decoder, write_metaspace, write_normalizer
 from impls.formats.tokenizer_json.split_stages import write_stages
+from impls.formats.vocabulary import add_whole_token, listed_merges, lost_fields
 
 _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -73,7 +72,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     byte_level = model.alphabet == "bytes"
     try:
         metaspace, stages = write_metaspace(model)
-        prefix_space = without_prefix_space(None if model.has_charsmap_only else model.normalization)[1]
+        prefix_space = without_prefix_space(model.normalization_steps)[1]
         pre_tokenizer = write_stages(stages, byte_level=byte_level, add_prefix_space=prefix_space, first=metaspace)
         normalizer = write_normalizer(model)
     except InvalidPattern as error:

@@ -19,7 +19,7 @@ from harness.measure.protocol import Expected, Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import State, Task
 from impls import Model, Tokenizer
-from impls.core.ragged import joined
+from impls.core.hooks import joined
 
 BYTES = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 

@@ -268,7 +268,8 @@ def test_threads_may_share_a_tokenizer(tokenizer: Compiled, model: Model) -> Non
 def test_line_breaks_between_words_are_safe_places_to_cut() -> None:
     for name in ("gpt2", "cl100k", "o200k", "turkish", "turkish-s1", "gpt2-0.14", "cl100k-0.14"):
         assert cuts_at_line_breaks([split_tables(NAMED[name][0])]), name
-    for pattern in (r"\w+\s*|\W", r"\s*\S+|\s+", r"[a-z\n]+|\S|\s", r"\S+|\s+\w|\s"):
+    assert cuts_at_line_breaks([split_tables(r"\w+\s*|\W")]), "it may end a piece, and begins none"
+    for pattern in (r"\w+\s*\w*|\W", r"\s*\S+|\s+", r"[a-z\n]+|\S|\s", r"\S+|\s+\w|\s"):
         assert not cuts_at_line_breaks([split_tables(pattern)]), pattern
     assert last_safe_cut(b"ab\ncd\n ef") == 3
     assert last_safe_cut(b"ab \ncd\n") == 0

@@ -20,7 +20,7 @@ import impls
 from impls import formats
 from impls.core.errors import Missing, UnknownSymbol, Unsupported
 from impls.drop_in import hf
-from impls.drop_in.hf import alignment, encoding, lengths, processors
+from impls.drop_in.hf import alignment, encoding, processors, settings
 
 # --- the same answers ----------------------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _plant_halves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "_longest_first", lambda n, m, limit: (limit // 2, limit - limit // 2))
+    monkeypatch.setattr(settings, "_longest_first", lambda n, m, limit: (limit // 2, limit - limit // 2))
 
 
 def _plant_lost_overflow(monkeypatch: pytest.MonkeyPatch) -> None:

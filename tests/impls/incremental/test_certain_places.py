@@ -116,7 +116,7 @@ def check(tokenizer: Tokenizer, fragments: Sequence[str], longest: int, options:
     for n in range(2, longest + 1):
         for text in map("".join, product(fragments, repeat=n)):
             found = list(places(grown, text))
-            assert grown._cuts.last(text, 0) == (found[-1] if found else 0)
+            assert grown._cuts.last(text) == (found[-1] if found else 0)
             for place in found:
                 n_found += 1
                 for more in following:

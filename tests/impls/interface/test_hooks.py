@@ -11,7 +11,7 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, Tokenizer
-from impls.core.ragged import joined
+from impls.core.hooks import joined
 from impls.plugin import wrap
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model

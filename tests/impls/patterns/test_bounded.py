@@ -16,7 +16,7 @@ from impls.core.pattern.automaton import compile_pattern
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import MAX_EXPANDED, NAMED, check_size
-from impls.production.slow_patterns import is_too_slow
+from impls.production.libraries import is_too_slow
 
 NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
 WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"

@@ -18,7 +18,7 @@ from impls import Model, SpecialToken, Tokenizer, TrainingSpec, UnknownId, Unsup
 from impls.core.text.patterns import NAMED
 from impls.formats.known import KNOWN
 from impls.formats.tiktoken_ranks import digest_of
-from impls.peers.packages import loading
+from impls.production.libraries import loading
 
 PeerOf = Callable[..., type[Tokenizer]]
 ENCODERS = [

@@ -21,8 +21,8 @@ from impls.core.errors import UnknownId
 from impls.core.text.patterns import NAMED
 from impls.formats import load, losses
 from impls.peers import conversion
-from impls.peers.packages import library
-from impls.production.environment import environment
+from impls.peers.peer import library
+from impls.production.libraries import environment
 from impls.registry import own_model
 
 PACKAGES = {

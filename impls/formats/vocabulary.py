@@ -1,11 +1,11 @@
-"""Byte-level vocabularies in GPT-2's printable characters: what the GPT-2 pair of files and tokenizer.json share.
+"""What formats share: tokens, ids and merges as they are written, and what of a model a format has no place for.
 
-Knows printable tokens, merges of them and ids; no file format.
+Tokens over bytes are written in GPT-2's printable characters. Knows no file format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from impls.core.errors import InvalidModel, Unsupported, plural
@@ -120,3 +120,39 @@ def _equal_ranks_differ(model: Model) -> str | None:
         if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
             return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"
     return None
+
+
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+
+def _count(tokens: Mapping[str, int]) -> str:
+    return f"{len(tokens)}, the first is {next(iter(tokens))!r}"
+
+
+_DESCRIBED: dict[str, Callable[[Any], str]] = {
+    "special_tokens": _count,
+    "added_tokens": _count,
+    "normalization": str,
+    "unknown": str,
+    "id_offset": lambda offset: f"{offset} (the ids themselves are kept)",
+    "ignore_merges": lambda _: "a whole piece in the vocabulary is merged like any other",
+}
+
+
+def lost_fields(model: Model, *names: str) -> list[str]:
+    """Return a line for each of the fields `names` that `model` makes use of, in this order."""
+    lost: list[str] = []
+    for name in names:
+        value = getattr(model, name)
+        if name == "merge_counts":
+            lost += [] if value is None else [name]
+        elif value:
+            lost.append(f"{name}: {_DESCRIBED[name](value)}")
+    return lost
+
+
+def added_as_special(model: Model) -> list[str]:
+    """Return a line for the added tokens of `model`, for a format that has only special tokens."""
+    if not model.added_tokens:
+        return []
+    return [f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed"]

@@ -1,0 +1,131 @@
+"""What adapters of libraries share: failures as one error that names the pattern, ranks, options that are environment
+variables, and no pattern under which the library would not return.
+
+Libraries cannot be interrupted while they split, so an unknown pattern is tried once with an engine that can be: on its
+own characters, repeated, with an end that does not match. This detects only growth far beyond quadratic. Named patterns
+are trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+
+import regex
+
+from impls.core.errors import BPEError, LibraryFailed, Unsupported
+from impls.core.model import Model
+from impls.core.model.derivations import concatenation_differs
+from impls.core.text.patterns import NAMED
+from impls.formats.tiktoken_ranks import ranks_of
+
+_PLAIN = (Exception, ValueError, RuntimeError)
+"""Generic errors, of exactly these classes; subclasses are more specific and are not converted."""
+_LONGEST_PATTERN = 200
+"""Characters of a pattern in a message."""
+
+TRIAL_SECONDS = 1.0
+"""Limit for all texts together; a pattern in use takes 0.01."""
+_LENGTH = 256
+_KINDS = ("a", "A", "1", " ", "\n", "'", ".", "é", "中", "aA", "a1", "a ", " \n", "a'")
+_ENDS = ("!", "\u2603", "\n")
+_MOST_RUNS = 40
+_RUN = regex.compile(r"[^\\()\[\]{}*+?|.^$]+")
+_TRUSTED = frozenset(NAMED.values())
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether `error` is a panic of Rust code, whose class is different in every library."""
+    return type(error).__name__ == "PanicException"
+
+
+def failure(implementation: str, model: Model, error: BaseException) -> BaseException:
+    """Return a `LibraryFailed` for a panic or a plain error, and any other error as it is."""
+    if not is_panic(error) and type(error) not in _PLAIN:
+        return error
+    how = "the library panicked" if is_panic(error) else "the library failed"
+    pattern = " then ".join(map(repr, model.pattern)) or "none"
+    shown = pattern if len(pattern) <= _LONGEST_PATTERN else pattern[:_LONGEST_PATTERN] + "..."
+    return LibraryFailed(implementation, f"{how}: {first_line(error)}; the pattern is {shown}", is_panic(error))
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of the message of `error`, or its class name."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+@contextmanager
+def loading(name: str) -> Iterator[None]:
+    """Convert an error or panic of a library while it reads a model into `Unsupported`, with its first line."""
+    try:
+        yield
+    except (BPEError, OSError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
+
+
+def ranks_for(name: str, model: Model) -> dict[bytes, int]:
+    """Return ranks by token, for a library that looks joined bytes up and splits by one pattern; raise `Unsupported`
+    where it would give other ids."""
+    if len(model.pattern) > 1:
+        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
+    try:
+        ranks = ranks_of(model)
+    except Unsupported as error:
+        raise Unsupported(name, error.reason) from None
+    if why := concatenation_differs(model):
+        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+    return ranks
+
+
+@contextmanager
+def environment(name: str, value: str) -> Iterator[None]:
+    """Set an environment variable inside the `with` block, and restore it afterwards."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
+    """Raise `Unsupported` naming a split stage that takes too long on short texts."""
+    if stages in _TRUSTED:
+        return
+    slow = next(filter(is_too_slow, stages), None)
+    if slow is not None:
+        reason = f"a text of {_LENGTH} characters may take for ever under the pattern {slow[:_LONGEST_PATTERN]!r}"
+        raise Unsupported(implementation, f"it cannot be interrupted while it splits, and {reason}")
+
+
+@lru_cache(maxsize=64)
+def is_too_slow(stage: str) -> bool:
+    """Return whether a trial of `stage` exceeds `TRIAL_SECONDS`."""
+    expression = regex.compile(stage)
+    end = time.thread_time() + TRIAL_SECONDS
+    for text in _texts(stage):
+        try:
+            expression.findall(text, timeout=max(end - time.thread_time(), 0.001))
+        except TimeoutError:
+            return True
+    return False
+
+
+def _texts(stage: str) -> Iterator[str]:
+    """Yield texts of repeated characters, and runs of characters, of `stage`."""
+    runs = _RUN.findall(stage)[:_MOST_RUNS]
+    units = dict.fromkeys([*_KINDS, *"".join(runs)[: 2 * _MOST_RUNS], *runs])
+    for unit in units:
+        repeated = unit * (_LENGTH // len(unit) + 1)
+        for end in _ENDS:
+            yield repeated[:_LENGTH] + end
