@@ -75,7 +75,7 @@ class Fuzz(Verb):
 
     def _plan(self) -> FuzzPlan:
         from harness.check.fuzz.run import FuzzPlan
-        from harness.check.fuzz.sides import parse_side
+        from harness.check.fuzz.side_process import parse_side
         from harness.targets import DEFAULT_MODEL
 
         made_up, given = self.random_models, bool(self.models)

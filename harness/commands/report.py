@@ -8,8 +8,7 @@ import click
 
 from harness.commands import options
 from harness.commands.records import Choice, newest_run, show_records, terminal_width
-from harness.commands.verb import Verb, argument, flag, option
-from harness.commands.written import write_charts
+from harness.commands.verb import Verb, argument, flag, option, write_charts
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]

@@ -17,7 +17,7 @@ from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
 from harness.evaluate.texts import Text, batch_of, batches
 from harness.evaluate.words import Segmenter
-from harness.measure.compression import counter
+from harness.measure.token_use import counter
 from harness.progress import Bar
 from impls import Tokenizer
 from impls.core.errors import BPEError

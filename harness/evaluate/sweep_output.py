@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from harness.evaluate.decision import page
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import booktabs, csv_of, json_cells, plain_cells, plus_minus
+from harness.evaluate.output import booktabs, csv_of, json_cells, page, plain_cells, plus_minus
 from harness.evaluate.sweep import Found, Plan, Row
 from harness.printable import printable
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import impls
 from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
-from harness.explain.readable import readable
 from harness.explain.rules import Rules
 from harness.explanations import Trace, TracedPiece
+from harness.printable import readable
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 

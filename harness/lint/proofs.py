@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from harness.explain.readable import quoted
 from harness.lint.factors import Factors
 from harness.lint.utf8 import texts_around
+from harness.printable import quoted
 from impls.core.model.cuts import single_characters
 from impls.core.model.derivations import spellings
 from impls.core.model.merging import merged

@@ -14,8 +14,7 @@ from harness.report import wording
 from harness.report.charts.chart import Chart
 from harness.report.charts.growth import merge_chart, size_chart
 from harness.report.table import Row, Table, grouped, table_of
-from harness.training.plateau import plateau
-from harness.training.vocabulary_curve import Curve
+from harness.training.vocabulary_curve import Curve, plateau
 from impls.core.model.model import Model
 
 _N_SIZES = 60

@@ -17,9 +17,17 @@ import regex
 
 import impls
 from harness.unicode.characters import LETTERS, SPACES, STAND_INS, is_of_a_version, version
-from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, LOST, borders, code_points, contexts_of, sweep_model
+from harness.unicode.contexts import (
+    CONTEXTS,
+    FEW_CONTEXTS,
+    LOST,
+    RegexEngine,
+    borders,
+    code_points,
+    contexts_of,
+    sweep_model,
+)
 from harness.unicode.findings import Engine, Range, Reason, UnicodeSweep
-from harness.unicode.regex_engine import RegexEngine
 from impls.core.text.patterns import NAMED
 
 REGEX = "regex"

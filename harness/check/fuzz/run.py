@@ -15,11 +15,9 @@ from math import inf
 from harness.check.classes import Relation, relation
 from harness.check.fuzz.examine import examine, stage_of
 from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
-from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
-from harness.check.fuzz.side_process import SideProcess
-from harness.check.fuzz.sides import SideSpec
-from harness.check.fuzz.source import TextSource
+from harness.check.fuzz.side_process import SideProcess, SideSpec
+from harness.check.fuzz.source import ModelSource, TextSource
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.records import Disagreement

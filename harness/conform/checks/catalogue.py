@@ -18,9 +18,7 @@ from harness.conform.checks import (
     resources,
     sizes,
     specials,
-    streaming,
     truncation,
-    values,
     volume,
 )
 
@@ -41,7 +39,7 @@ class Check:
 
 
 CHECKS = (
-    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values,
+    Check("python-values", "plain ints, in lists of the caller's own?", encoding.python_values,
           ("python_values",), "types are only tested on a Python object"),
     Check("ids", "the ids of the reference?", encoding.ids),
     Check("round-trip", "does every text come back from its ids?", encoding.round_trip),
@@ -55,7 +53,7 @@ CHECKS = (
     Check("re-encode", "does every token encode to itself?", decoding.re_encode),
     Check("offsets", "is every token where offsets say?", offsets.offsets,
           ("decode_with_offsets|encode_with_offsets",), "it has no decode_with_offsets and no encode_with_offsets"),
-    Check("streaming-decode", "is each character of a stream there in time?", streaming.streaming,
+    Check("streaming-decode", "is each character of a stream there in time?", decoding.streaming,
           ("decode_stream",), "it has no decoder"),
     Check("incremental", "are ids right as a text grows and is edited?", incremental.incremental,
           ("incremental",), "it has no incremental"),

@@ -21,9 +21,8 @@ from harness.measure.jobs.answers import (
     read_ids,
     require_kind,
 )
-from harness.measure.jobs.by_hand import streaming
 from harness.measure.jobs.opening import Opening
-from harness.measure.jobs.prepared import PreparedJob, strings
+from harness.measure.jobs.prepared import PreparedJob, streaming, strings
 from harness.measure.protocol import Expected
 from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize.texts import Budget, smallest_sequence

@@ -213,7 +213,7 @@ class Site:
         return sections
 
     def _methodology(self) -> list[Block]:
-        from harness.report.site.markdown import html_of
+        from harness.report.site.blocks import html_of
 
         blocks: list[Block] = [{"kind": "html", "html": Markup(html_of(self.methodology))}]
         if not self.methodology:

@@ -13,12 +13,11 @@ from harness.check.classes import Relation
 from harness.check.fuzz import serve, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
-from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Failure, Question
 from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.sides import parse_side
-from harness.check.fuzz.source import TextSource
+from harness.check.fuzz.side_process import parse_side
+from harness.check.fuzz.source import ModelSource, TextSource
 from harness.data import DataError, load_corpus
 from harness.generators.alphabets import is_newer
 from harness.records import Disagreement, encode_record
