@@ -11,7 +11,6 @@ import click
 
 import impls
 from harness.commands import options
-from harness.commands.records import terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
@@ -142,7 +141,7 @@ class Check(Verb):
         def text() -> str:
             faults = [printable(f"fault: {fault}") for fault in found.faults]
             last = plural(len(faults), "fault") if faults else found.summary
-            return "\n".join([render(records, terminal_width()), *faults, last])
+            return "\n".join([render(records, options.terminal_width()), *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
         self.output({name: list(getattr(found, name)) for name in shown}, text)

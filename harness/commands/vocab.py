@@ -99,12 +99,11 @@ class Vocab(Verb):
         lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
         document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
         if self.corpora:
-            from harness.commands.records import terminal_width
             from harness.report.layout import render
 
             report = report_on(self.model, model, *corpus_parts(self.corpora, self.held_out, self.max_bytes))
             document["report"] = report.document()
-            lines += ["", *(render(table, "text", width=terminal_width()) for table in report.tables())]
+            lines += ["", *(render(table, "text", width=options.terminal_width()) for table in report.tables())]
             if self.out is not None:
                 lines += map(str, write_charts(self.out, report.charts()))
         self.output(document, lambda: "\n".join(lines))
