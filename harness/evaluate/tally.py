@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.data.overlap import Overlap, training_overlap
-from harness.evaluate.texts import Batch, batch_of
-from harness.evaluate.words import Segmenter
+from harness.evaluate.texts import Batch, Segmenter, batch_of
 from impls import Tokenizer
 
 GROUPS = 1000

@@ -1,21 +1,29 @@
-"""Two sides, one text: the first stage in which they differ, and both derivations.
+"""Two sides, one text: the first stage in which they differ, and both derivations; or every merge step of one side.
 
 A text passes through the stages in this order, so the first that differs explains the rest. Each function compares one
 stage of two observations and returns the difference, or None where the sides agree there.
+
+The steps come from `harness.explain.algorithms` and are compared with the ids of the implementation: a piece whose
+ids differ is marked.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import impls
 from harness.explain.adapters import seen_bytes_by_id
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
 from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
 from harness.explain.piece_stage import pieces_or_merges
+from harness.explain.rules import Rules
 from harness.explain.sides import Side
 from harness.explain.summaries import summarise
 from harness.explain.text_stage import normalisation
-from harness.explanations import Explanation
+from harness.explanations import Explanation, Trace, TracedPiece
 from harness.printable import quoted, readable
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 
 
 def explain(a: Side, b: Side, text: str) -> Explanation:
@@ -145,3 +153,48 @@ def _segments(observation: Observation) -> list[bytes]:
         edges += [observation.borders[special.index], observation.borders[special.index + 1]]
     edges.append(len(observation.seen))
     return [observation.seen[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
+    """Return the steps of `implementation` on `text`, special tokens read as text.
+
+    Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and what encoding raises.
+    """
+    if model.beyond_merges is not None:
+        raise Unsupported("trace", f"the steps of this model are not shown: {model.beyond_merges}")
+    tokenizer = impls.load(implementation, model)
+    algorithm = ALGORITHM_OF.get(implementation, "leftmost")
+    ids = tokenizer.encode(text, disallowed_special=())
+    rules = Rules(model)
+    pieces: list[TracedPiece] = []
+    n_derived = 0
+    for piece in tokenizer.pieces(text):
+        if len(model.symbols(piece)) > MAX_SYMBOLS:
+            raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
+        derived = derive(rules, piece, algorithm)
+        note = ""
+        if derived.steps and derived.steps[0].action == "whole piece":
+            merged = derive(rules, piece, algorithm, look_up=False)
+            if merged.ids == derived.ids:
+                derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
+        its_ids = ids[n_derived : n_derived + len(derived.ids)]
+        n_derived += len(derived.ids)
+        pieces.append(
+            TracedPiece(
+                text=readable(piece),
+                symbols=rules.texts(derived.symbols),
+                steps=tuple(derived.steps),
+                ids=tuple(derived.ids),
+                note=note,
+                reproduces=its_ids == derived.ids,
+            )
+        )
+    return Trace(
+        name=implementation,
+        model=model_name,
+        text=readable(text),
+        way=ALGORITHMS[algorithm],
+        ids=ids,
+        pieces=pieces,
+        reproduces=n_derived == len(ids) and all(piece.reproduces for piece in pieces),
+    )

@@ -13,9 +13,8 @@ from random import Random
 import impls
 from harness.check.fuzz.questions import CALLS, Question, text_of_ids
 from harness.generators import families
-from harness.generators.bulk import RandomIds, pairs_of_parts, short_parts, texts_by_size
 from harness.generators.families import mutations
-from harness.generators.texts import joined_hard
+from harness.generators.texts import RandomIds, joined_hard, pairs_of_parts, short_parts, texts_by_size
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
 from impls.core.text.patterns import resolve

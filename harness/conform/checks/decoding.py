@@ -12,7 +12,7 @@ from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import answered, expression
 from harness.generators import texts as material
-from harness.generators.bulk import RandomIds, parts_of_characters
+from harness.generators.texts import RandomIds, parts_of_characters
 from harness.minimize.texts import least
 from impls import Unsupported
 

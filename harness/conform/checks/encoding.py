@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from harness.conform.case import Case, Judgement, has_surrogate
-from harness.conform.checks.over_texts import over_texts, texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import over_texts, past_64k, texts_for
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression

@@ -19,8 +19,7 @@ from harness.measure.analysis.samples import measured_floor, measured_resolution
 from harness.measure.protocol import Job
 from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.run.materials import LoadCorpus, LoadModel, Materials, Unavailable
-from harness.measure.run.references import References
-from harness.measure.run.setup import Setup, prepare_kernels
+from harness.measure.run.setup import References, Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
 from harness.measure.schedule import Plan, Turn, estimate_seconds, keys, turns
 from harness.measure.texts import read_texts

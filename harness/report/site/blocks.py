@@ -15,7 +15,7 @@ from harness.report import palette, wording
 from harness.report.charts.chart import Chart, svg
 from harness.report.charts.growth import merge_charts
 from harness.report.charts.speed import pareto_charts, throughput_charts
-from harness.report.page.tables import view_of
+from harness.report.page.run import view_of
 from harness.report.page.templates import slug
 from harness.report.run import Run
 from harness.report.table import Table
