@@ -83,25 +83,19 @@ _LETTERS = {
 _TIES = ("smallest", "first", "largest", "shortest")
 
 
-class ModelSource:
-    """Batches by index, each reproducible."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def batch(self, index: int) -> list[Question]:
-        """Return batch number `index`: models, each with its texts, and the call that encodes them."""
-        random = Random(f"models {self._seed}:{index}")
-        questions: list[Question] = []
-        for _ in range(MODELS_A_BATCH):
-            alphabet = random.choice(("bytes", "bytes", "chars"))
-            letters = random.choice(_LETTERS[alphabet])
-            make = _trained if random.random() < 0.2 else _drawn
-            with suppress(BPEError):  # no model has these merges
-                model = make(letters, alphabet, random)
-                texts = [_text(model, letters, random) for _ in range(TEXTS_A_MODEL)]
-                questions.append(Question(model, texts, CALLS[index % len(CALLS)]))
-        return questions
+def model_batch(seed: int, index: int) -> list[Question]:
+    """Return a batch, reproducible by its index: models, each with its texts, and the call that encodes them."""
+    random = Random(f"models {seed}:{index}")
+    questions: list[Question] = []
+    for _ in range(MODELS_A_BATCH):
+        alphabet = random.choice(("bytes", "bytes", "chars"))
+        letters = random.choice(_LETTERS[alphabet])
+        make = _trained if random.random() < 0.2 else _drawn
+        with suppress(BPEError):  # no model has these merges
+            model = make(letters, alphabet, random)
+            texts = [_text(model, letters, random) for _ in range(TEXTS_A_MODEL)]
+            questions.append(Question(model, texts, CALLS[index % len(CALLS)]))
+    return questions
 
 
 def _drawn(letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
