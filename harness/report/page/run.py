@@ -96,8 +96,10 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
     run = Run(run_folder.name if run_folder.is_absolute() else run_folder.as_posix(), run_folder)
     found, machine = run.tables(price_per_million), run.machine
     drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
-    overview, warnings = found.get("overview"), machine.get("warnings")
-    summary = [{"name": "summary", "heading": "Summary"}] if run.headlines or overview is not None or warnings else []
+    overview = found.get("overview")
+    summary = (
+        [{"name": "summary", "heading": "Summary"}] if run.headlines or overview is not None or run.warnings else []
+    )
     sections = [*summary, *_middle(found, drawn, run.analyses), {"name": "provenance", "heading": "Provenance"}]
     where = ", ".join(str(machine[key]) for key in ("date", "profile", "cpu") if machine.get(key))
     vega = _vega_bundle()
@@ -111,7 +113,7 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
         sections=sections,
         headlines=run.headlines,
         overview=None if overview is None else view_of(overview),
-        warnings=warnings if isinstance(warnings, list) else [],
+        warnings=run.warnings,
         noise=_noise(run.records),
         command=machine.get("command") or "bpebench run",
         run=run.label,

@@ -13,11 +13,8 @@ from markupsafe import Markup
 
 from harness.report import palette, wording
 from harness.report.charts.chart import Chart, svg
-from harness.report.charts.growth import merge_charts
-from harness.report.charts.speed import pareto_charts, throughput_charts
 from harness.report.page.run import view_of
 from harness.report.page.templates import slug
-from harness.report.run import Run
 from harness.report.table import Table
 
 Block = dict[str, Any]
@@ -33,32 +30,6 @@ def table_block(table: Table, run_or_command: str, name: str | None = None) -> B
     """Return a table with its command: of a run the one that shows its table `name`."""
     command = run_or_command if name is None else f"bpebench report {run_or_command} --table {name}"
     return {"kind": "table", "view": view_of(table), "command": command}
-
-
-def warning_notes(run: Run) -> list[Block]:
-    """Return what a run warns of, a line each."""
-    warnings = run.machine.get("warnings")
-    return [{"kind": "note", "text": str(line)} for line in warnings] if isinstance(warnings, list) else []
-
-
-def pareto(run: Run) -> list[Chart]:
-    """Return the charts of speed against compression."""
-    return list(pareto_charts(run.records, run.speed_rows))
-
-
-def only_trains(run: Run) -> bool:
-    """Return whether a run times nothing but training."""
-    return all(row["task"] == "train" for row in run.speed_rows)
-
-
-def training_charts(run: Run, with_speed: bool) -> list[Chart]:
-    """Return the charts of training speed, where they are wanted, and of the merge counts of a run."""
-    return [*(throughput_charts(run.speed_rows) if with_speed else ()), *merge_charts(run.records)]
-
-
-def charts_command(run: Run) -> str:
-    """Return the command that writes the charts of a run."""
-    return f"bpebench report {run.label} --charts charts"
 
 
 def chart_blocks(charts: Iterable[Chart], command: str) -> list[Block]:
