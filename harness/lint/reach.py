@@ -70,11 +70,6 @@ class Reach:
     """Those reached, but not from their own text."""
     unreached: list[Unreached]
 
-    @property
-    def n_proven(self) -> int:
-        """The number of tokens that no text is encoded to."""
-        return sum(one.proven for one in self.unreached)
-
 
 def reach(tokenizer: Tokenizer) -> Reach:
     """Return which ordinary tokens of a tokenizer's model are reached; special text is ordinary text."""
