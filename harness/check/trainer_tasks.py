@@ -73,10 +73,11 @@ def spec_of(rule: str, max_merges: int) -> TrainingSpec:
     return TrainingSpec(vocab_size=_MOST_CHARACTERS + max_merges + 2, max_merges=max_merges, **fields)
 
 
-def differing_fields(one: str, other: str) -> list[str]:
-    """Return the fields of the specification in which two rules differ."""
+def differing_fields(one: str, other: str) -> dict[str, tuple[Any, Any]]:
+    """Return the fields of the specification in which two rules differ, and what they are in both."""
     a, b = spec_of(one, 0), spec_of(other, 0)
-    return [name for name in _DISTINGUISHING if getattr(a, name) != getattr(b, name)]
+    both = {name: (getattr(a, name), getattr(b, name)) for name in _DISTINGUISHING}
+    return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
 
 
 def differ_in_ties_only(one: str, other: str) -> bool:
@@ -86,8 +87,7 @@ def differ_in_ties_only(one: str, other: str) -> bool:
 
 def describe_difference(one: str, other: str) -> str:
     """Describe in what two rules differ: `ties: first, smallest`."""
-    a, b = spec_of(one, 0), spec_of(other, 0)
-    return "; ".join(f"{name}: {getattr(a, name)}, {getattr(b, name)}" for name in differing_fields(one, other))
+    return "; ".join(f"{name}: {a}, {b}" for name, (a, b) in differing_fields(one, other).items())
 
 
 def rules_to_compare(of_a: Collection[str], of_b: Collection[str]) -> list[tuple[str, str]]:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.data.documents import encoded
 from harness.measure.protocol import Failed, Job
-from harness.measure.texts import boundary, boundary_after, encoded
+from harness.measure.texts import boundary, boundary_after
 from harness.measure.workloads import ARRAYS, ENCODING, GROWING, TEXTS
 from harness.records import Counterexample, Status
 from impls import Model
