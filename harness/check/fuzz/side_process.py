@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import impls
 from harness.check.classes import registered
-from harness.check.fuzz import serve
+from harness.check.fuzz import questions
 from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
 from harness.data.errors import DataError
 from harness.data.releases import Release, installed, pinned_names, pinned_release
@@ -81,7 +81,7 @@ class SideProcess:
         self._worker = Worker(worker_limits(), self._environment)
         try:
             versions: dict[str, str] | LoadFailure = self._worker.call(
-                serve.versions, self.name, seconds=_SECONDS_TO_START
+                questions.versions, self.name, seconds=_SECONDS_TO_START
             )
         except Stopped as stopped:
             raise DataError(f"{self.name}: {stopped.reason}") from None
@@ -93,10 +93,10 @@ class SideProcess:
             raise DataError(versions.reason)
         return versions
 
-    def submit(self, questions: list[Question]) -> None:
+    def submit(self, asked: list[Question]) -> None:
         """Send questions without waiting; `result` returns the answers."""
-        self._asked = questions
-        self._worker.start(serve.answer, self.name, questions, seconds=_SECONDS_TO_ANSWER)
+        self._asked = asked
+        self._worker.start(questions.answer, self.name, asked, seconds=_SECONDS_TO_ANSWER)
         self._worker.flush()
 
     def result(self) -> list[Answers]:
@@ -127,7 +127,7 @@ class SideProcess:
             seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers)
             try:
                 (found,) = self._worker.call(
-                    serve.answer, self.name, [replace(question, texts=[text])], seconds=seconds
+                    questions.answer, self.name, [replace(question, texts=[text])], seconds=seconds
                 )
             except Stopped as stopped:
                 answers.append(Failure(stopped.status, stopped.reason))

@@ -13,7 +13,7 @@ from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import answered, expression
 from harness.generators import texts as material
 from harness.generators.texts import RandomIds, parts_of_characters
-from harness.minimize.texts import least
+from harness.minimize import least
 from impls import Unsupported
 
 _IDS_A_REQUEST = 1_000

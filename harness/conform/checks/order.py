@@ -12,7 +12,7 @@ from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered
 from harness.generators.texts import RandomIds
-from harness.minimize.texts import Budget, smallest_sequence
+from harness.minimize import Budget, smallest_sequence
 
 _N_RANDOM = 2_500
 _N_TEXTS = 150

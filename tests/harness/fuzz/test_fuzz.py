@@ -10,7 +10,7 @@ import pytest
 
 import impls
 from harness.check.classes import Relation
-from harness.check.fuzz import serve, side_process
+from harness.check.fuzz import questions, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
 from harness.check.fuzz.questions import Failure, Question
@@ -175,9 +175,9 @@ def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_rig
             return [self.encode_piece(text) for text in set(texts)]
 
     loses = Loses(impls.Model.load(model))
-    answers = serve._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
+    answers = questions._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
     assert answers == [Failure("batch", "2 answers for 3 texts")] * 3
-    assert serve._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
+    assert questions._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
 
 
 def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
