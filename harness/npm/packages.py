@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from harness.data import load_model
-from harness.data.cache import cache_folder, disk_error
+from harness.data.cache import cache_folder, disk_error, put_in_place
 from harness.data.catalogue import datasets_folder
 from harness.data.errors import DataError
 from harness.records import write_atomically
@@ -81,11 +81,7 @@ def _module_folder(package: NpmPackage) -> Path:
             archive = _packed(npm, package, Path(scratch))
             verify(package, archive.read_bytes())
             unpack(archive, Path(scratch, "modules", package.name))
-            try:
-                Path(scratch, "modules").replace(folder)
-            except OSError:
-                if not folder.is_dir():  # otherwise another process was faster, with the same files
-                    raise
+            put_in_place(Path(scratch, "modules"), folder)
     except OSError as error:
         raise disk_error(error, folder) from None
     return folder
