@@ -1,4 +1,4 @@
-"""Text from outside (names of implementations, corpora and files, messages) made safe to show.
+"""Text from outside (names of implementations, corpora and files, messages, bytes of tokens) made safe to show.
 
 Control characters move a terminal's cursor, abort an image renderer and forge lines; direction marks (U+202E) disguise
 one name as another. Whatever shows such text must pass it through `printable` first.
@@ -53,3 +53,35 @@ def _escaped_json(character: str) -> str:
         return character
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def readable(text: str | bytes) -> str:
+    r"""Escape what UTF-8 cannot hold in `text`.
+
+    >>> readable(b"a\xff"), readable("\ud83d")
+    ('a\\xff', '\\ud83d')
+    """
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "backslashreplace")
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+_LONGEST_QUOTE = 60
+
+
+def quoted(text: str | bytes) -> str:
+    """Return `text` in quotes for use within a sentence, shortened where it is long."""
+    shown = readable(text)
+    written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return f"‘{written}’" if len(written) <= _LONGEST_QUOTE else f"‘{written[:_LONGEST_QUOTE]}…’"
+
+
+def code_point(character: str) -> str:
+    """Return the code point as U+0041 with, where Python knows it, its name.
+
+    >>> code_point("A")
+    'U+0041 LATIN CAPITAL LETTER A'
+    """
+    import unicodedata
+
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

@@ -1,4 +1,4 @@
-"""The whole suite, end to end: train two vocabularies, check, weigh and time everything.
+"""The whole suite, end to end: train vocabularies, check, weigh and time everything.
 
 Writes records as it goes and prints nothing; the command `tour` shows the result.
 """
@@ -7,17 +7,73 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
 import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
-from harness.data import load_corpus, load_model, turkish_paragraph
+from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached
-from harness.measure.compression import compression, uncounted
+from harness.data.overlap import training_documents
+from harness.measure.token_use import compression, uncounted
 from harness.process.pool import WorkerDied, run_tasks
-from harness.recipes import ENGLISH_CODE, TURKISH, train_recipe
-from harness.records import RecordWriter
+from harness.records import RecordWriter, Text, Trained
+
+TRAINER = "compiled"
+N_FIRST_TOKENS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A vocabulary the suite trains itself."""
+
+    name: str
+    corpora: tuple[str, ...]
+    pattern: str
+    vocab_size: int = 10_000
+    max_bytes: int | None = None
+
+    @property
+    def spec(self) -> impls.TrainingSpec:
+        """The training specification."""
+        return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
+
+
+TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
+ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
+SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
+"""From our own sample texts only, to be checked where nothing has been fetched."""
+
+
+def train_recipe(recipe: Recipe) -> Trained:
+    """Train one vocabulary, save it under its name, and return the record of it (runs in a worker)."""
+    corpora = (
+        load_corpus(name, split=None if name == "samples" else "train", max_bytes=recipe.max_bytes)
+        for name in recipe.corpora
+    )
+    texts = [text for corpus in corpora for text in corpus.documents()]
+    start = time.perf_counter()
+    model = impls.get(TRAINER).train_model(texts, recipe.spec)
+    seconds = time.perf_counter() - start
+    model.with_(training_documents=training_documents(texts)).save(trained_model_path(recipe.name))
+    return Trained(
+        model=recipe.name,
+        implementation=TRAINER,
+        corpus=" + ".join(recipe.corpora),
+        vocab_size=model.vocab_size,
+        n_merges=len(model.merges),
+        n_bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
+        seconds=seconds,
+        digest=model.digest,
+        ties=recipe.spec.ties,
+        merge_counts=list(model.merge_counts or ()),
+        first_tokens=[
+            Text.of((model.tokens[i] or b"").decode("utf-8", "backslashreplace"))
+            for i in model.merge_results[:N_FIRST_TOKENS]
+        ],
+    )
+
 
 COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
 """Vocabularies compared with our own on Turkish; those of the hub only where they have been fetched before."""

@@ -69,7 +69,7 @@ def test_every_printed_command_works(environment: dict[str, str], tmp_path: Path
 
 
 def test_every_verb_shows_its_example() -> None:
-    from harness.report.readme.contents import help_text
+    from harness.report.readme.write import help_text
 
     for name, verb in VERBS.items():
         assert f"Example: {verb.example}" in help_text([name])

@@ -1,4 +1,4 @@
-"""Round trip and agreement of every pair of implementations, over models and corpora."""
+"""Round trip and agreement of every pair of implementations, over models and corpora; and which runs which model."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from harness.check.tasks import (
     differing_text,
     encode_corpus,
 )
+from harness.data import load_model
 from harness.process.pool import Pool, WorkerDied, run_tasks_on
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
@@ -247,3 +248,25 @@ def _example(agreement: Agreement) -> str:
         return f", e.g. '{text[:_LONGEST_EXAMPLE]}…' (whole: --json)"
     sides = f"{shlex.quote(agreement.a)} {shlex.quote(agreement.b)}"
     return f"; why: bpebench explain {sides} -m {shlex.quote(agreement.model)} --escaped {shlex.quote(text)}"
+
+
+TEXT = "samples/unusual"
+"""The text each encodes and decodes: a few difficult lines."""
+_MAX_BYTES = 2_000
+
+
+def support(
+    implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
+) -> list[Verdict]:
+    """Return a verdict per model and implementation: `ok`, `unsupported` or `missing` with the reason, or a failure.
+
+    `progress(what)` is called as each is done. Raises what `load_model` raises.
+    """
+    round_trips = {model: load_model(model).round_trip for model in models}
+    cells = [(implementation, model, TEXT) for model in models for implementation in implementations]
+    with Pool() as pool:
+        outcomes = encode_corpora([(*cell, None, _MAX_BYTES) for cell in cells], progress, None, pool)
+    verdicts = [outcome.verdict for outcome in outcomes]
+    for verdict in verdicts:
+        verdict.round_trip = round_trips[verdict.model]
+    return verdicts

@@ -20,7 +20,7 @@ from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import describe, status_of
-from harness.minimize.texts import smallest_text
+from harness.minimize import smallest_text
 from harness.records import Counterexample, Status, Text, Verdict
 from harness.targets import load_tokenizer
 from impls.core.text.patterns import Splitter

@@ -10,13 +10,17 @@ import msgspec
 
 from harness.check.agreement import Checked
 from harness.check.classes import regex_is_unicode_16
-from harness.check.trainer_rules import (
+from harness.check.trainer_tasks import (
+    Merge,
+    TrainerOutcome,
+    counts_of_pairs,
     describe_difference,
     differ_in_ties_only,
     rules_of,
     rules_to_compare,
+    train,
+    verdict_on,
 )
-from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train, verdict_on
 from harness.common_prefix import common_prefix_length
 from harness.process.pool import WorkerDied, run_tasks
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement

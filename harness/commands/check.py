@@ -11,7 +11,6 @@ import click
 
 import impls
 from harness.commands import options
-from harness.commands.records import terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
@@ -80,7 +79,7 @@ class Check(Verb):
         from harness.check.agreement import CheckPlan, check
         from harness.data import load_corpus, load_model
         from harness.report.tables import render_check
-        from harness.training.workers import executors_of
+        from harness.training.counting import executors_of
 
         plan = CheckPlan(
             implementations=options.choose_compared(self.implementation, self.exclude),
@@ -100,8 +99,7 @@ class Check(Verb):
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""
-        from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER
-        from harness.check.trainer_tasks import training_and_counted_texts
+        from harness.check.trainer_tasks import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER, training_and_counted_texts
         from harness.check.trainers import TrainerPlan, check_trainers
         from harness.report.tables import render_trainers
 
@@ -143,7 +141,7 @@ class Check(Verb):
         def text() -> str:
             faults = [printable(f"fault: {fault}") for fault in found.faults]
             last = plural(len(faults), "fault") if faults else found.summary
-            return "\n".join([render(records, terminal_width()), *faults, last])
+            return "\n".join([render(records, options.terminal_width()), *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
         self.output({name: list(getattr(found, name)) for name in shown}, text)
@@ -171,7 +169,7 @@ class Check(Verb):
 def default_models() -> tuple[str, ...]:
     """Return the cached published vocabularies; where there is none, train one on the samples."""
     from harness.data import available_models, model_names, trained_model_names
-    from harness.recipes import SAMPLES, train_recipe
+    from harness.tour import SAMPLES, train_recipe
 
     published = set(model_names()) - set(trained_model_names())
     at_hand = tuple(name for name in available_models() if name in published)

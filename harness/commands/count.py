@@ -39,8 +39,7 @@ class Count(Verb):
 
     def run(self) -> None:
         """Count, write and describe."""
-        from harness.training.counting import Reading, counted, parts_folder
-        from harness.training.workers import executors_of
+        from harness.training.counting import Reading, counted, executors_of, parts_folder
         from impls.formats.counts import load_counts, save_counts
 
         options.ensure(self.corpora or self.counts, "name a corpus (-c) or a file of counts (--counts)")

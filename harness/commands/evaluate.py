@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options, reading
-from harness.commands.verb import Verb, flag, option
-from harness.commands.written import write
+from harness.commands.verb import Verb, flag, option, write
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import Row
@@ -73,12 +72,12 @@ class Evaluate(Verb):
     def run(self) -> None:
         """Count, print and write."""
         from harness.evaluate import output
-        from harness.evaluate.decision import decision
+        from harness.evaluate.output import decision
         from harness.evaluate.prices import Prices, read_prices
         from harness.evaluate.run import Plan, evaluate
         from harness.progress import progress
         from harness.report.charts.costs import cost_chart, premium_chart
-        from harness.training.workers import executors_of
+        from harness.training.counting import executors_of
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         if self.morphology:
@@ -145,9 +144,8 @@ class Evaluate(Verb):
         return [Text(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
 
     def _parallel_texts(self) -> list[Text]:
-        from harness.evaluate.flores import flores_texts
         from harness.evaluate.parallel import parallel_texts, several
-        from harness.evaluate.parallel_files import udhr_texts
+        from harness.evaluate.parallel_files import flores_texts, udhr_texts
 
         if self.flores is not None:
             texts = flores_texts(self.flores, self.language, with_ends=self.protocol == "petrov")

@@ -42,7 +42,7 @@ class Explain(Verb):
         explanation = explain(*self._sides(), content)
         if self.html is not None:
             from harness.records import write_atomically
-            from harness.report.page.explanation import explanation_page
+            from harness.report.explanation import explanation_page
 
             write_atomically(self.html, explanation_page(explanation).encode())
         self.output(explanation, lambda: render_explanation(explanation))

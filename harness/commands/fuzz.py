@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ class Fuzz(Verb):
 
     def _plan(self) -> FuzzPlan:
         from harness.check.fuzz.run import FuzzPlan
-        from harness.check.fuzz.sides import parse_side
+        from harness.check.fuzz.side_process import parse_side
         from harness.targets import DEFAULT_MODEL
 
         made_up, given = self.random_models, bool(self.models)
@@ -148,7 +149,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSErr
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
     """Return sides without a text that both they and the first side answered."""
-    return [side.name for side in plan.sides[1:] if not result.n_compared[side.name]]
+    return [side.name for side in plan.sides[1:] if not result.n_compared_texts[side.name]]
 
 
 def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
@@ -160,13 +161,13 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
         yield options.table(table_rows(result.findings), headers)
         yield ""
-    for name, n_texts in result.n_differing.items():
+    for name, n_texts in result.n_differing_texts.items():
         yield f"{name} differs from {first} on {n_texts:,} texts"
-    for name, n_texts in result.n_expected.items():
+    for name, n_texts in result.n_expected_texts.items():
         yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may (--expected shows)"
     for name in _not_compared(plan, result):
         yield f"{name} and {first} both answered no text, so nothing was compared"
-    for name, n_models in result.n_refused.items():
+    for name, n_models in result.n_refused_models.items():
         if n_models:
             yield f"{name} does not take {n_models:,} of the models"
     where = ", ".join(plan.models) or f"{result.n_models:,} models made up"
@@ -183,25 +184,8 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
 
 
 def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
-    return {
-        "sides": [side.name for side in plan.sides],
-        "models": plan.models,
-        "seed": plan.seed,
-        "corpora": result.corpora,
-        "versions": result.versions,
-        "n_texts": result.n_texts,
-        "n_bytes": result.n_bytes,
-        "longest_bytes": result.longest_bytes,
-        "n_by_call": result.n_by_call,
-        "n_models": result.n_models,
-        "n_compared_texts": result.n_compared,
-        "n_differing_texts": result.n_differing,
-        "n_expected_texts": result.n_expected,
-        "n_refused_models": result.n_refused,
-        "seconds": result.seconds,
-        "interrupted": result.interrupted,
-        "findings": result.findings,
-    }
+    asked = {"sides": [side.name for side in plan.sides], "models": plan.models, "seed": plan.seed}
+    return asked | {field.name: getattr(result, field.name) for field in fields(result)}
 
 
 command = Fuzz.command()

@@ -93,7 +93,7 @@ class List(Verb):
 
     def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:
         """Try every implementation on every model and print the results; return whether one fails."""
-        from harness.check.support import support
+        from harness.check.agreement import support
 
         with progress("trying", len(implementations) * len(models)) as bar:
             found = support(implementations, models, lambda what: bar.advance(1, what))

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -253,6 +254,11 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
         raise click.UsageError(
             f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
         ) from None
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None where the output is not a terminal, so that nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def command_line() -> str:

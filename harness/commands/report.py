@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options
-from harness.commands.records import Choice, newest_run, show_records, terminal_width
-from harness.commands.verb import Verb, argument, flag, option
-from harness.commands.written import write_charts
+from harness.commands.run import DEFAULT_OUT
+from harness.commands.verb import Verb, argument, flag, option, write_charts
+
+if TYPE_CHECKING:
+    from harness.records import AnyRecord
+    from harness.report.layout import Format
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]
@@ -29,7 +34,7 @@ class Report(Verb):
     implementation: str | None = options.implementation
     exclude: str | None = options.exclude
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
-    format: str = option(None, type=click.Choice(_FORMATS), default="text")
+    format: Format = option(None, type=click.Choice(_FORMATS), default="text")
     price: float | None = options.price_option(None)
     list_records: bool = flag("List the records, one numbered line each.", "--records")
     numbers: tuple[int, ...] = option(
@@ -50,35 +55,90 @@ class Report(Verb):
     def _show(self, folder: Path) -> None:
         """Print the tables or the records of a run, or write its page and charts."""
         from harness.records import RecordError, read_records
-        from harness.report.layout import as_json as table_as_json
-        from harness.report.layout import render
-        from harness.report.tables import render_terminal, tables
+        from harness.report.layout import as_json, render
+        from harness.report.tables import render_chosen, tables
         from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
-        choice = Choice(self.implementation, self.exclude, self.workload)
         records = read_records(folder)
         if self.list_records or self.numbers:
-            show_records(folder, records, self.numbers, choice, as_json=self.as_json)
+            self._show_records(folder, records)
             return
-        records = [record for record in records if choice.matches(record)]
         amount = DEFAULT_PRICE_PER_MILLION if self.price is None else self.price
-        found = tables(records, amount)
+        found = tables([record for record in records if self._is_chosen(record)], amount)
         if unknown := [name for name in self.names if name not in found]:
             raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
         if not found:
             raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
         if self.html is not None or self.charts is not None:
-            is_whole = all(pattern is None for pattern in choice)
-            options.ensure(is_whole, "-e, -E and -w choose what tables show; --html and --charts show the whole run")
-            _write_pictures(folder, self.html, self.charts, amount)
+            chooses = (self.implementation, self.exclude, self.workload) != (None, None, None)
+            options.ensure(not chooses, "-e, -E and -w choose what tables show; --html and --charts show the whole run")
+            self._write_pictures(folder, records, amount)
             return
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
         if self.as_json or self.format == "json":
-            options.print_json({"tables": list(map(table_as_json, chosen))})
+            options.print_json({"tables": list(map(as_json, chosen))})
         elif self.format == "text":
-            click.echo(render_terminal(records, price_per_million=amount, names=self.names, width=terminal_width()))
+            click.echo(render_chosen(found, self.names, options.terminal_width()))
         else:
-            click.echo("\n".join(render(table, self.format) for table in chosen))  # type: ignore[arg-type]
+            click.echo("\n".join(render(table, self.format) for table in chosen))
+
+    def _is_chosen(self, record: AnyRecord) -> bool:
+        """Return whether the implementations of a record and its workload, where it has one, are chosen."""
+        who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
+        where = getattr(record, "workload", None)
+        return (
+            all(options.matches(self.implementation, name) for name in who)
+            and not (self.exclude is not None and any(options.matches(self.exclude, name) for name in who))
+            and (where is None or options.matches(self.workload, where))
+        )
+
+    def _show_records(self, folder: Path, records: Sequence[AnyRecord]) -> None:
+        """Print the records chosen, one numbered line each, or those of --record in full."""
+        import msgspec
+
+        if beyond := [number for number in self.numbers if number > len(records)]:
+            raise click.UsageError(f"{folder} has {len(records)} records, so none with number {beyond[0]}")
+        chosen = [
+            {"number": number, **msgspec.to_builtins(record)}
+            for number, record in enumerate(records, 1)
+            if (number in self.numbers if self.numbers else self._is_chosen(record))
+        ]
+        if self.as_json or self.numbers:
+            options.print_json({"records": chosen})
+            return
+        rows = [[r["number"], r["kind"], *_described(r), r.get("status", "")] for r in chosen]
+        click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
+
+    def _write_pictures(self, folder: Path, records: Sequence[AnyRecord], price: float) -> None:
+        from harness.records import write_atomically
+        from harness.report.charts import charts
+        from harness.report.page.run import render_page
+
+        if self.html is not None:
+            page = render_page(folder, price_per_million=price)
+            write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
+            options.say(str(self.html))
+        for path in [] if self.charts is None else write_charts(self.charts, charts(records)):
+            options.say(str(path))
+
+
+def newest_run() -> Path:
+    """Return `results/local`, or the newest folder in it that holds records."""
+    from harness.records import RECORDS_FILE, RecordError
+
+    found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
+    found = [path for path in found if path.is_file()]
+    if not found:
+        raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+def _described(record: Mapping[str, object]) -> tuple[str, str]:
+    """Return whom a record is about, and what of them."""
+    who = str(record.get("implementation") or f"{record.get('a')}, {record.get('b')}")
+    if "workload" in record:
+        return who, f"{record['workload']}, round {record.get('round', 0)}"
+    return who, f"{record.get('model', '')} on {record.get('corpus', '')}"
 
 
 def _readme(run: Path | None, *, write: bool) -> bool:
@@ -94,19 +154,6 @@ def _readme(run: Path | None, *, write: bool) -> bool:
     stale += stale_pages(README.parent)
     click.echo("\n".join(stale) or f"{README}: nothing is stale")
     return bool(stale)
-
-
-def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price: float) -> None:
-    from harness.records import read_records, write_atomically
-    from harness.report.charts import charts as all_charts
-    from harness.report.page.run import render_page
-
-    if html is not None:
-        write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))
-        options.say(str(html))
-    if charts is not None:
-        for path in write_charts(charts, all_charts(read_records(folder))):
-            options.say(str(path))
 
 
 command = Report.command()

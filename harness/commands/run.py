@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
-from harness.commands.records import DEFAULT_OUT, terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 from impls.core.errors import plural
@@ -16,6 +15,8 @@ from impls.core.errors import plural
 if TYPE_CHECKING:
     from harness.measure.schedule import Plan
 
+DEFAULT_OUT = Path("results/local")
+"""Default folder of the records."""
 FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
 """Verdicts on an exact implementation that make the command exit with 1."""
 NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
@@ -86,7 +87,7 @@ class Run(Verb):
             return False
         faults = carry_out(plan, self.out, resume=self.resume)
         records = read_records(self.out)
-        self.output({"records": records}, lambda: render_terminal(records, width=terminal_width()))
+        self.output({"records": records}, lambda: render_terminal(records, width=options.terminal_width()))
         if not self.as_json:
             click.echo(f"records: {self.out}; show them again with: bpebench report {self.out}", err=True)
         return bool(faults)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.commands import options
-from harness.commands.corpus_parts import all_documents, corpus_parts, label
-from harness.commands.verb import Verb, option
-from harness.commands.written import write
+from harness.commands.reading import all_documents, corpus_parts, label
+from harness.commands.verb import Verb, option, write
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ class Sweep(Verb):
         self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
     def _plan(self) -> Plan:
-        from harness.evaluate.mixtures import mixed, read_mixtures
-        from harness.evaluate.sizes import parse_shares, parse_sizes
+        from harness.evaluate.mixtures import mixed, parse_shares, parse_sizes, read_mixtures
         from harness.evaluate.sweep import N_BASE, Plan
 
         sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
@@ -179,7 +177,7 @@ def _shown(plan: Plan, found: Found) -> str:
 def _charts(plan: Plan, found: Found) -> list[Chart]:
     from harness.evaluate.output import plain_cells
     from harness.evaluate.sweep_output import largest_of_all
-    from harness.report.charts.sweeps import mixture_chart, size_charts
+    from harness.report.charts.costs import mixture_chart, size_charts
 
     charts: list[Chart] = []
     if plan.held_out is not None:

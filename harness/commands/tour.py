@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 
 from harness.commands import options
-from harness.commands.records import DEFAULT_OUT
-from harness.commands.run import carry_out
+from harness.commands.run import DEFAULT_OUT, carry_out
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 

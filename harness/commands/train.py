@@ -14,7 +14,7 @@ import click
 
 import impls
 from harness.commands import options, reading
-from harness.commands.corpus_parts import all_documents, corpus_parts, label
+from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, option
 from harness.progress import progress
@@ -105,9 +105,8 @@ class Train(Verb):
     def run(self) -> None:
         """Train, save and describe the model."""
         from harness.data import load_model
-        from harness.training.end import end_of_training, parse_until, why_short
-        from harness.training.plateau import plateau
-        from harness.training.start import n_listed_merges
+        from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
+        from harness.training.vocabulary_curve import plateau
 
         languages = self._languages()
         if self.boundless is not None:
@@ -212,8 +211,7 @@ class Train(Verb):
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
         """Count the text on the workers asked for; what is counted is kept beside the file to write until that is."""
-        from harness.training.counting import parts_folder
-        from harness.training.workers import executors_of
+        from harness.training.counting import executors_of, parts_folder
 
         if self._target is not None and text.corpora and not text.is_all_named:
             self._parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
@@ -248,7 +246,7 @@ class Train(Verb):
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
         """Return the specification by the options; what they leave open is taken from the counts, or from the model to
         go on from."""
-        from harness.training.start import spec_like
+        from harness.training.ends import spec_like
 
         counts = self._text.given_counts
         chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}

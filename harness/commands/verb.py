@@ -1,4 +1,4 @@
-"""A verb of the command line: a class whose attributes are its options, in the order of `--help`.
+"""A verb of the command line: a class whose attributes are its options, in the order of `--help`; and what it writes.
 
     class Fetch(Verb):
         '''Download NAMES …'''               # the text of `bpebench fetch --help`
@@ -16,12 +16,16 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from harness.printable import printable_json
+
+if TYPE_CHECKING:
+    from harness.report.charts.chart import Chart
 
 
 class Declared(NamedTuple):
@@ -107,3 +111,28 @@ class Verb(ABC):
             if isinstance(declared, Declared):
                 decorated = declared.named(name)(decorated)
         return click.command(cls.__name__.lower(), context_settings=context_settings)(decorated)
+
+
+def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
+    """Write each chart as NAME-light.svg and NAME-dark.svg; return their paths."""
+    from harness.records import write_atomically
+    from harness.report.charts.chart import svg
+    from harness.report.page.templates import slug
+    from harness.report.palette import SCHEMES
+
+    paths = []
+    for chart in charts:
+        for scheme in SCHEMES:
+            paths.append(folder / f"{slug(chart.name)}-{scheme}.svg")
+            write_atomically(paths[-1], svg(chart, scheme).encode())
+    return paths
+
+
+def write(folder: Path, name: str, document: Any, csv: str, latex: str, page: str, charts: Sequence[Chart]) -> None:
+    """Write NAME.json, .csv and .tex, the page of a decision, and the charts."""
+    from harness.records import write_atomically
+
+    texts = {f"{name}.json": json_text(document), f"{name}.csv": csv, f"{name}.tex": latex, "decision.md": page}
+    for file, text in texts.items():
+        write_atomically(folder / file, text.encode())
+    write_charts(folder, charts)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options
-from harness.commands.corpus_parts import corpus_parts
-from harness.commands.verb import Verb, argument, flag, option
+from harness.commands.reading import all_documents, corpus_parts, label
+from harness.commands.verb import Verb, argument, flag, option, write_charts
 from harness.commands.vocab_lint import lint, shown
-from harness.commands.vocabulary_report import report_on
-from harness.commands.written import write_charts
 from harness.lint import FINDINGS
+from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
+
+if TYPE_CHECKING:
+    from harness.data import Corpus
+    from harness.report.vocabulary import VocabularyReport
+    from impls.core.model.model import Model
 
 
 class Vocab(Verb):
@@ -93,12 +99,11 @@ class Vocab(Verb):
         lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
         document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
         if self.corpora:
-            from harness.commands.records import terminal_width
             from harness.report.layout import render
 
             report = report_on(self.model, model, *corpus_parts(self.corpora, self.held_out, self.max_bytes))
             document["report"] = report.document()
-            lines += ["", *(render(table, "text", width=terminal_width()) for table in report.tables())]
+            lines += ["", *(render(table, "text", width=options.terminal_width()) for table in report.tables())]
             if self.out is not None:
                 lines += map(str, write_charts(self.out, report.charts()))
         self.output(document, lambda: "\n".join(lines))
@@ -149,3 +154,31 @@ def _cell(value: object) -> str:
 
 
 command = Vocab.command()
+
+
+def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequence[Corpus]) -> VocabularyReport:
+    """Return the report of `model` over both texts; say on standard error what is wrong with them, or not possible."""
+    from harness.measure.token_use import counter, token_use
+    from harness.report.vocabulary import VocabularyReport, curve_sizes
+    from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
+
+    _warn_of_training_text(name, model, held_out)
+    tokenizer, curve = counter(model), None
+    with progress(f"reading {label([*trained, *held_out])}"):
+        used, used_held_out = (
+            [token_use(tokenizer, corpus.documents(), label([corpus])) for corpus in part]
+            for part in (trained, held_out)
+        )
+        if why_not := uncuttable(model):
+            options.say(f"bytes per token by size are left out: {name} cannot be cut: {why_not}", err=True)
+        else:
+            curve = vocabulary_curve(model, all_documents(held_out), curve_sizes(len(model.merges)))
+    return VocabularyReport(name, model, used, used_held_out, curve)
+
+
+def _warn_of_training_text(name: str, model: Model, held_out: Sequence[Corpus]) -> None:
+    from harness.data.overlap import training_overlap
+
+    for corpus in held_out:
+        overlap = training_overlap(model, corpus.documents())
+        options.warn_of_training_text(name, label([corpus]), overlap, "name another text with --held-out")

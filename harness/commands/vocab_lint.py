@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.commands import options
-from harness.commands.corpus_parts import label
+from harness.commands.reading import label
 from harness.lint import FINDINGS
 from harness.progress import progress
 

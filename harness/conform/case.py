@@ -19,7 +19,7 @@ from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered, expression
 from harness.generators.texts import prose
-from harness.minimize.texts import Budget, least, smallest_sequence, smallest_text
+from harness.minimize import Budget, least, smallest_sequence, smallest_text
 
 S = TypeVar("S", str, tuple[Any, ...])
 Judgement = Literal["right", "wrong", "excused"]

@@ -18,7 +18,7 @@ import impls
 from harness.conform.adapter import NotATokenizer, ObjectAdapter, failure
 from harness.data import load_model
 from harness.process.protocol import serve_lines
-from harness.targets.objects import load_named
+from harness.targets.loading import load_named
 from harness.targets.spec import NotLoadable
 
 

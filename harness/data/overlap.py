@@ -36,10 +36,6 @@ class Overlap(NamedTuple):
         """Return the share of documents that were trained on, 0 to 1."""
         return self.n_trained_on / self.n_documents
 
-    def plus(self, other: Overlap) -> Overlap:
-        """Return the overlap of both texts together."""
-        return Overlap(self.n_documents + other.n_documents, self.n_trained_on + other.n_trained_on)
-
 
 def training_documents(texts: Iterable[str], before: str = "") -> str:
     """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64.

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.data.cache import cache_folder, disk_error
+from harness.data.cache import cache_folder, disk_error, put_in_place
 from harness.data.catalogue import datasets_folder
 from harness.data.errors import DataError
 from harness.data.packages import install
@@ -113,11 +113,7 @@ def installed(release: Release) -> Path:
             prefix=".installing-", dir=folder.parent, ignore_cleanup_errors=True
         ) as scratch:
             install(release.package, release.version, release.sha256, Path(scratch))
-            try:
-                Path(scratch, "target").replace(folder)
-            except OSError:
-                if not folder.is_dir():  # otherwise another process was faster, with the same files
-                    raise
+            put_in_place(Path(scratch, "target"), folder)
     except Unsafe as error:
         raise DataError(f"{error}; or set BPEBENCH_CACHE to a folder of your own") from None
     except OSError as error:

@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.measure.analysis.stats import RESAMPLES, student_t_975
-
-_NORMAL_975 = 1.959964
+from harness.measure.analysis.stats import NORMAL_975, RESAMPLES, student_t_975
 
 
 class Figure(NamedTuple):
@@ -61,7 +59,7 @@ def statistic(columns: np.ndarray, of: Callable[[np.ndarray], np.ndarray], n_doc
 
 
 def _of_draws(value: float, draws: np.ndarray, n_groups: int, *, is_share: bool) -> Figure:
-    factor = math.sqrt(n_groups / (n_groups - 1)) * student_t_975(n_groups - 1) / _NORMAL_975
+    factor = math.sqrt(n_groups / (n_groups - 1)) * student_t_975(n_groups - 1) / NORMAL_975
     low, high = map(float, np.percentile(draws, [2.5, 97.5]))
     if not is_share and value > 0 and low > 0:
         return Figure(value, value * min(1.0, low / value) ** factor, value * max(1.0, high / value) ** factor)
@@ -109,5 +107,5 @@ def quantile(lengths: Counter[int], share: float) -> Figure:
 
     if n < 2:
         return Figure(at(1))
-    half = _NORMAL_975 * math.sqrt(n * share * (1 - share))
+    half = NORMAL_975 * math.sqrt(n * share * (1 - share))
     return Figure(at(max(1.0, n * share)), at(n * share - half), at(n * share + half + 1))

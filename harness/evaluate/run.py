@@ -15,9 +15,8 @@ from harness.evaluate.metrics import Row, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
-from harness.evaluate.texts import Text, batch_of, batches
-from harness.evaluate.words import Segmenter
-from harness.measure.compression import counter
+from harness.evaluate.texts import Segmenter, Text, batch_of, batches
+from harness.measure.token_use import counter
 from harness.progress import Bar
 from impls import Tokenizer
 from impls.core.errors import BPEError

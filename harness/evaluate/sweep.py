@@ -25,9 +25,8 @@ from harness.evaluate.run import fastest
 from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import Documents, Text, batches
 from harness.progress import Bar
-from harness.training.end import why_short
-from harness.training.plateau import plateau
-from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
+from harness.training.ends import why_short
+from harness.training.vocabulary_curve import plateau, uncuttable, vocabulary_curve
 from impls import Model, TrainingSpec
 from impls.core.errors import BPEError, InvalidSpec, Unsupported
 from impls.registry import learn

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from harness.evaluate.decision import page
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import booktabs, csv_of, json_cells, plain_cells, plus_minus
+from harness.evaluate.output import booktabs, csv_of, json_cells, page, plain_cells, plus_minus
 from harness.evaluate.sweep import Found, Plan, Row
 from harness.printable import printable
 
@@ -70,7 +69,13 @@ def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list
     cells = []
     for row in rows:
         share = ["—" if row.text_share is None else f"{100 * row.text_share:.3g} %"] * shares
-        line = [_label(row), *share, f"{row.vocab_size:,}", millions(row.embedding_parameters), f"{row.n_tokens:,}"]
+        line = [
+            _label(row),
+            *share,
+            f"{row.vocab_size:,}",
+            f"{row.embedding_parameters / 1e6:,.1f} M",
+            f"{row.n_tokens:,}",
+        ]
         line += [plus_minus(row.bytes_per_token), *[plus_minus(row.relative_tokens)] * compared]
         cells.append(line + [_cost(row)] * (plan.price is not None))
     one = rows[0]
@@ -159,11 +164,6 @@ def latex(plan: Plan, found: Found) -> str:
 def decision(plan: Plan, found: Found, command: str, charts: Sequence[str]) -> str:
     """Return the page of a sweep as Markdown; `charts` are the names of files without `-light.svg`."""
     return page("Which vocabulary to train", command, findings(plan, found), tables(plan, found), charts)
-
-
-def millions(number: int) -> str:
-    """Return a number of parameters in millions."""
-    return f"{number / 1e6:,.1f} M"
 
 
 def _label(row: Row) -> str:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from harness.data.overlap import Overlap, training_overlap
-from harness.evaluate.texts import Batch, batch_of
-from harness.evaluate.words import Segmenter
+from harness.evaluate.texts import Batch, Segmenter, batch_of
 from impls import Tokenizer
 
 GROUPS = 1000
@@ -46,12 +45,8 @@ class TextTally:
     def join(self, later: TextTally) -> None:
         """Add the sums of later documents, which another process began to count where these end."""
         self.n_documents = later.n_documents
-        self.documents += later.documents
-        self.bytes += later.bytes
-        self.characters += later.characters
-        self.words += later.words
-        self.n_word_characters += later.n_word_characters
-        self.n_unspaced += later.n_unspaced
+        for name in ("documents", "bytes", "characters", "words", "n_word_characters", "n_unspaced"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
 
 
 class TokenBytes:
@@ -137,25 +132,20 @@ class ModelTally:
     def join(self, later: ModelTally) -> None:
         """Add the sums of later documents, which another process began to count where these end."""
         self._add_overlap(later.training_overlap)
-        self.seconds += later.seconds
         self.n_documents = later.n_documents
-        self.tokens += later.tokens
-        self.unknown += later.unknown
-        self.byte_tokens += later.byte_tokens
         self.times += later.times
-        self.lengths += later.lengths
+        for name in ("seconds", "tokens", "unknown", "byte_tokens", "lengths"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
         self.has_borders = self.has_borders and later.has_borders
-        for sums, more in (
-            (self.words, later.words), (self.continued, later.continued), (self.single, later.single),
-            (self.characters, later.characters), (self.cut, later.cut),
-        ):  # fmt: skip
-            sums += more
-            sums *= self.has_borders
+        for name in ("words", "continued", "single", "characters", "cut"):
+            setattr(self, name, (getattr(self, name) + getattr(later, name)) * self.has_borders)
 
     def _add_overlap(self, overlap: Overlap | None) -> None:
         if overlap is not None:
-            before = self.training_overlap
-            self.training_overlap = overlap if before is None else overlap.plus(before)
+            before = self.training_overlap or Overlap(0, 0)
+            self.training_overlap = Overlap(
+                before.n_documents + overlap.n_documents, before.n_trained_on + overlap.n_trained_on
+            )
 
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""

@@ -5,8 +5,7 @@ Knows implementations only through their interface; `harness.report` renders the
 """
 
 from harness.explain.adapters import load_side, side_of
-from harness.explain.explain import explain
+from harness.explain.explain import explain, trace
 from harness.explain.sides import Side, black_box
-from harness.explain.trace import trace
 
 __all__ = ["Side", "black_box", "explain", "load_side", "side_of", "trace"]

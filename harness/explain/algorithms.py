@@ -11,9 +11,9 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, Literal
 
-from harness.explain.readable import readable
 from harness.explain.rules import Rules
 from harness.explanations import Step
+from harness.printable import readable
 from impls.core.errors import UnknownSymbol
 
 Algorithm = Literal["leftmost", "everywhere", "replay", "backtracking", "greedy", "fewest"]

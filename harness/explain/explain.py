@@ -1,16 +1,29 @@
-"""Two sides, one text: the first stage in which they differ, and both derivations."""
+"""Two sides, one text: the first stage in which they differ, and both derivations; or every merge step of one side.
+
+A text passes through the stages in this order, so the first that differs explains the rest. Each function compares one
+stage of two observations and returns the difference, or None where the sides agree there.
+
+The steps come from `harness.explain.algorithms` and are compared with the ids of the implementation: a piece whose
+ids differ is marked.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import impls
 from harness.explain.adapters import seen_bytes_by_id
-from harness.explain.observations import Observation, observe, resolve
-from harness.explain.readable import readable
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
+from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
+from harness.explain.piece_stage import pieces_or_merges
+from harness.explain.rules import Rules
 from harness.explain.sides import Side
-from harness.explain.stages import first_difference
 from harness.explain.summaries import summarise
-from harness.explanations import Explanation
+from harness.explain.text_stage import normalisation
+from harness.explanations import Explanation, Trace, TracedPiece
+from harness.printable import quoted, readable
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 
 
 def explain(a: Side, b: Side, text: str) -> Explanation:
@@ -64,3 +77,124 @@ def _lend(observation: Observation, other: Observation) -> None:
             return
     if side.is_guess:
         observation.side = replace(side, model=None, split=None, normalize=None, about="known by its answers only")
+
+
+_IDS_SHOWN = 8
+
+
+def first_difference(a: Observation, b: Observation) -> StageDifference | None:
+    """Return the first difference of two observations; None where the sides agree, or both refuse the text."""
+    if (a.error or b.error) is not None:
+        return _failure(a, b)
+    for one in (a, b):
+        if one.again is not None:
+            what = f"{one.name} gives {_shown(one.ids)} when asked first, then {_shown(one.again)}"
+            return StageDifference("determinism", what)
+    if a.ids == b.ids:
+        return _decoding(a, b)
+    return _special_tokens(a, b) or _lost_beside_special(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
+
+
+def _shown(ids: list[int]) -> str:
+    shown = " ".join(map(str, ids[:_IDS_SHOWN]))
+    return f"[{shown}]" if len(ids) <= _IDS_SHOWN else f"[{shown} … ({len(ids)})]"
+
+
+def _failure(a: Observation, b: Observation) -> StageDifference | None:
+    if a.error is not None and b.error is not None and a.again is b.again is None:
+        return None
+    shown = [f"{one.name} " + (f"raises {one.error}" if one.error else f"gives {len(one.ids)} ids") for one in (a, b)]
+    return StageDifference("failure", "; ".join(shown))
+
+
+def _decoding(a: Observation, b: Observation) -> StageDifference | None:
+    texts = decoded(a), decoded(b)
+    if texts[0] == texts[1]:
+        return None
+    shown = [f"{one.name} decodes them to {quoted(text)}" for one, text in zip((a, b), texts, strict=True)]
+    return StageDifference("decode", f"the ids are the same; {'; '.join(shown)}")
+
+
+def _special_tokens(a: Observation, b: Observation) -> StageDifference | None:
+    if [(found.text, found.offset) for found in a.specials] == [(found.text, found.offset) for found in b.specials]:
+        return None
+    shown = [f"{one.name} recognises {', '.join(map(str, one.specials)) or 'none'}" for one in (a, b)]
+    apart = set(map(str, a.specials)) ^ set(map(str, b.specials))
+    evidence = [f"the id of {one} is in the ids of one side only" for one in sorted(apart)[:3]]
+    first = min(special.offset for special in (*a.specials, *b.specials))
+    return StageDifference("special tokens", "; ".join(shown), evidence=evidence, byte=len(a.text[:first].encode()))
+
+
+def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | None:
+    """Return the difference where one side drops the text right before or after a special token."""
+    for one, other in ((a, b), (b, a)):
+        segments = _segments(one)
+        for k, (segment, kept) in enumerate(zip(segments, _segments(other), strict=False)):
+            if segment == kept or len(segments) < 2:
+                continue
+            if k < len(segments) - 1 and kept.startswith(segment):
+                where, special, lost = "before", one.specials[k], kept[len(segment) :]
+            elif k > 0 and kept.endswith(segment):
+                where, special, lost = "after", one.specials[k - 1], kept[: len(kept) - len(segment)]
+            else:
+                break
+            text = quoted(lost.decode("utf-8", "replace"))
+            what = f"{one.name} leaves out {text} {where} {quoted(special.text)}"
+            return StageDifference("special tokens", what, byte=len(one.text[: special.offset].encode()))
+    return None
+
+
+def _segments(observation: Observation) -> list[bytes]:
+    """Return the bytes of the tokens between special tokens; none where some are not known."""
+    if observation.seen is None or not observation.specials:
+        return []
+    edges = [0]
+    for special in observation.specials:
+        edges += [observation.borders[special.index], observation.borders[special.index + 1]]
+    edges.append(len(observation.seen))
+    return [observation.seen[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
+    """Return the steps of `implementation` on `text`, special tokens read as text.
+
+    Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and what encoding raises.
+    """
+    if model.beyond_merges is not None:
+        raise Unsupported("trace", f"the steps of this model are not shown: {model.beyond_merges}")
+    tokenizer = impls.load(implementation, model)
+    algorithm = ALGORITHM_OF.get(implementation, "leftmost")
+    ids = tokenizer.encode(text, disallowed_special=())
+    rules = Rules(model)
+    pieces: list[TracedPiece] = []
+    n_derived = 0
+    for piece in tokenizer.pieces(text):
+        if len(model.symbols(piece)) > MAX_SYMBOLS:
+            raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
+        derived = derive(rules, piece, algorithm)
+        note = ""
+        if derived.steps and derived.steps[0].action == "whole piece":
+            merged = derive(rules, piece, algorithm, look_up=False)
+            if merged.ids == derived.ids:
+                derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
+        its_ids = ids[n_derived : n_derived + len(derived.ids)]
+        n_derived += len(derived.ids)
+        pieces.append(
+            TracedPiece(
+                text=readable(piece),
+                symbols=rules.texts(derived.symbols),
+                steps=tuple(derived.steps),
+                ids=tuple(derived.ids),
+                note=note,
+                reproduces=its_ids == derived.ids,
+            )
+        )
+    return Trace(
+        name=implementation,
+        model=model_name,
+        text=readable(text),
+        way=ALGORITHMS[algorithm],
+        ids=ids,
+        pieces=pieces,
+        reproduces=n_derived == len(ids) and all(piece.reproduces for piece in pieces),
+    )

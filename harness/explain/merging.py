@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from harness.explain.algorithms import ALGORITHMS, Algorithm, algorithm_that_gives
 from harness.explain.observations import Observation, Span, StageDifference
-from harness.explain.readable import quoted
 from harness.explain.rules import Rules
 from harness.explanations import Step
+from harness.printable import quoted
 
 
 @dataclass(slots=True)

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import accumulate
 from typing import TypeVar
 
-from harness.explain.readable import quoted
 from harness.explain.sides import Side
 from harness.explanations import Certainty, PiecesFrom, Stage
 from harness.failures import describe
+from harness.printable import quoted
 from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from harness.explain.algorithms import Algorithm, attempt
 from harness.explain.merging import first_differing_step
 from harness.explain.observations import Observation, Span, StageDifference, ask
 from harness.explain.probing import joins_nothing, joins_when_shorter, needed_cuts, try_cut
-from harness.explain.readable import quoted, readable
 from harness.explain.rules import Rules
 from harness.explain.unicode_reason import unicode_reason
+from harness.printable import quoted, readable
 
 
 def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from harness.explain.readable import readable
+from harness.printable import readable
 from impls.core.model.model import Model
 
 

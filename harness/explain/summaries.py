@@ -9,9 +9,9 @@ from harness.explain.algorithms import ALGORITHMS
 from harness.explain.merging import derivation
 from harness.explain.observations import Observation, StageDifference, decoded
 from harness.explain.probing import MAX_TOKENS, needed_cuts
-from harness.explain.readable import readable
 from harness.explain.text_stage import rewriting
 from harness.explanations import Piece, SideSummary, Token
+from harness.printable import readable
 
 _PIECES_AROUND = 6
 _TOKENS_SHOWN = 400

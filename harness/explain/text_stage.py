@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from harness.common_prefix import common_prefix_length
 from harness.explain.observations import Observation, StageDifference
-from harness.explain.readable import code_point, quoted
+from harness.printable import code_point, quoted
 from impls.core.errors import UnknownSymbol, plural
 from impls.core.model.model import Model
 

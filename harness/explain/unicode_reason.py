@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.explain.observations import Observation, ask, observe
-from harness.explain.readable import code_point
 from harness.explain.sides import Side
+from harness.printable import code_point
 from harness.unicode.characters import STAND_INS, is_of_a_version, newer_than, stand_in, version
 
 _AROUND = 3

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.explain.readable import quoted
 from harness.lint.proofs import Proofs, Rule, text_of
 from harness.lint.utf8 import texts_around
 from harness.measure.token_use import ordinary_tokens
+from harness.printable import quoted
 from impls import BPEError, Tokenizer
 from impls.core.model.cuts import single_characters
 
@@ -69,11 +69,6 @@ class Reach:
     elsewhere: dict[int, Elsewhere]
     """Those reached, but not from their own text."""
     unreached: list[Unreached]
-
-    @property
-    def n_proven(self) -> int:
-        """The number of tokens that no text is encoded to."""
-        return sum(one.proven for one in self.unreached)
 
 
 def reach(tokenizer: Tokenizer) -> Reach:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.readable import readable
 from harness.lint import FINDINGS
 from harness.lint.policy import policy
 from harness.lint.reach import Reach, reach
 from harness.lint.tokens import Glitch, duplicates, glitch_candidates, parts_of_characters
 from harness.measure.token_use import KINDS, TokenUse, script_of
+from harness.printable import readable
 from impls import Tokenizer
 
 

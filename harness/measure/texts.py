@@ -11,6 +11,7 @@ from random import Random
 
 import msgspec
 
+from harness.data.documents import encoded
 from harness.measure.workloads import DOCUMENTS, STRETCHES, State, Workload
 
 SHUFFLED_CHARACTERS = 64_000_000
@@ -59,11 +60,6 @@ def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
     """Divide the texts of a workload into equal groups, as many as its state asks for (`STRETCHES`)."""
     size = len(texts) // STRETCHES.get(workload_state, 1)
     return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
-
-
-def encoded(text: str) -> bytes:
-    """Encode as UTF-8, with lone surrogates (surrogatepass)."""
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:

@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from harness.npm import record as records
-from harness.npm.packages import NpmPackage, program, tokenizers
-from harness.npm.serve import command, package_of
+from harness.npm.packages import NpmPackage, command, package_of, program, tokenizers
 from impls.core.errors import BPEError
 
 _SECONDS = click.FloatRange(min=0.1)

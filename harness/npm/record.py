@@ -10,8 +10,7 @@ import msgspec
 
 from harness.conform.report import shown_input
 from harness.conform.verdicts import CheckVerdict, ConformanceReport
-from harness.npm.packages import NpmPackage
-from harness.npm.serve import READS_JSON
+from harness.npm.packages import READS_JSON, NpmPackage
 from harness.records import write_atomically
 
 FILE = "verdicts.jsonl"

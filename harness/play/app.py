@@ -42,7 +42,7 @@ from harness.play.steps import SHOWN
 from harness.play.store import Beginning, Held, Store
 from harness.play.workers import Busy, Workers
 from harness.process.limits import Stopped
-from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import plateau
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.text.patterns import resolve
 

@@ -18,11 +18,10 @@ from typing import Any
 import msgspec
 
 import impls
-from harness.explain.readable import readable
-from harness.play.follow import Followed, Tokens, packed
+from harness.play.follow import Followed, Spelling, Tokens, packed, spans_of
 from harness.play.messages import ColumnAnswer, DropoutChoice
-from harness.play.spans import Spelling, spans_of
 from harness.play.steps import steps_of
+from harness.printable import readable
 from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError, InvalidFile, InvalidModel
 from impls.formats import load_with_format, own

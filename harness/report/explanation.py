@@ -1,11 +1,11 @@
-"""Explanations and traces for the terminal: both derivations side by side, in plain columns."""
+"""Explanations and traces: both derivations side by side, in plain columns for the terminal, and as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from harness.explanations import PIECES_FROM, Explanation, Piece, Step, Trace, TracedPiece
+from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, Step, Trace, TracedPiece
 from harness.report import wording
 
 _LONGEST_TEXT = 300
@@ -170,3 +170,41 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         [[wording.text(cell) if cell else "" for cell in row] for row in rows],
         headers=list(headings), tablefmt="simple", disable_numparse=True, preserve_whitespace=True,
     )  # fmt: skip
+
+
+_PATH = ("special tokens", "normalisation", "pieces", "merges", "vocabulary", "decode")
+_BRANCH = {"unicode version": "pieces"}
+"""A stage that is a reason of another."""
+_STEPS_ON_A_PAGE = 200
+_IDS_ON_A_PAGE = 60
+
+
+def explanation_page(found: Explanation) -> str:
+    """Return the whole page. Everything from outside is escaped; nothing in it runs."""
+    from harness.report.page.templates import render
+
+    where = "" if found.where is None else f", at character {found.where} of the text"
+    return render(
+        "explanation.html",
+        title=f"bpebench explain: {found.a.name} and {found.b.name}",
+        found=found,
+        certainty=f"{found.certainty.capitalize()}{where}" if found.agree is False else "",
+        meaning=STAGES[found.stage] if found.stage is not None else "",
+        path=_path(found),
+        stages=stage_rows(found, _IDS_ON_A_PAGE),
+        steps=step_rows(found, "by", _STEPS_ON_A_PAGE) if found.a.steps or found.b.steps else [],
+    )
+
+
+def _path(found: Explanation) -> list[tuple[str, str | None]]:
+    """Return the stages in order, each with its class: the same up to the one that differs."""
+    here = None if found.stage is None else _BRANCH.get(found.stage, found.stage)
+    path: list[tuple[str, str | None]] = []
+    before = here in _PATH or found.agree is True
+    for stage in _PATH:
+        if stage == here:
+            before = False
+            path.append((f"{stage} ≠" if found.stage == here else f"{stage}: {found.stage} ≠", "here"))
+        else:
+            path.append((f"{stage} =" if before else stage, "same" if before else None))
+    return path if here is None or here in _PATH else [(f"{here} ≠", "here"), *path]

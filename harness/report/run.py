@@ -44,6 +44,12 @@ class Run:
         found = self._facts(MACHINE_FILE)
         return found if isinstance(found, dict) else {}
 
+    @property
+    def warnings(self) -> list[str]:
+        """Return what it warns of, a line each."""
+        found = self.machine.get("warnings")
+        return list(map(str, found)) if isinstance(found, list) else []
+
     @cached_property
     def analyses(self) -> dict[str, str]:
         """Return what its workloads are for, in prose, by name; empty where it has no plan."""

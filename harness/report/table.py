@@ -137,6 +137,11 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def ratio(part: float, whole: float) -> float | None:
+    """Return the ratio of two numbers, None for one to nothing."""
+    return part / whole if whole else None
+
+
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     """Return the items by key, both in order of appearance."""
     found: dict[K, list[T]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.report import wording
 from harness.report.explanation import columns
-from harness.unicode.findings import REASONS, Range, UnicodeSweep
+from harness.unicode.sweep import REASONS, Range, UnicodeSweep
 
 _RANGES_SHOWN = 40
 """Of each engine."""

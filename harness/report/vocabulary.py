@@ -13,9 +13,8 @@ from harness.measure.token_use import KINDS, TokenUse, all_of, ordinary_tokens, 
 from harness.report import wording
 from harness.report.charts.chart import Chart
 from harness.report.charts.growth import merge_chart, size_chart
-from harness.report.table import Row, Table, grouped, table_of
-from harness.training.plateau import plateau
-from harness.training.vocabulary_curve import Curve
+from harness.report.table import Row, Table, grouped, ratio, table_of
+from harness.training.vocabulary_curve import Curve, plateau
 from impls.core.model.model import Model
 
 _N_SIZES = 60
@@ -106,8 +105,8 @@ class VocabularyReport:
             for use in uses:
                 yield {
                     "part": part, "corpus": use.text, "n_documents": use.n_documents, "n_bytes": use.n_bytes,
-                    "byte_share": _share(use.n_bytes, whole.n_bytes), "n_tokens": use.n_tokens,
-                    "token_share": _share(use.n_tokens, whole.n_tokens),
+                    "byte_share": ratio(use.n_bytes, whole.n_bytes), "n_tokens": use.n_tokens,
+                    "token_share": ratio(use.n_tokens, whole.n_tokens),
                     "bytes_per_token": use.n_bytes / use.n_tokens if use.n_tokens else None,
                 }  # fmt: skip
 
@@ -119,7 +118,7 @@ class VocabularyReport:
                 times = held_out.times[ids]
                 yield {
                     "class": name, "n_tokens": len(ids), "share": len(ids) / len(class_of),
-                    "n_used": int((times > 0).sum()), "use_share": _share(int(times.sum()), held_out.n_tokens),
+                    "n_used": int((times > 0).sum()), "use_share": ratio(int(times.sum()), held_out.n_tokens),
                 }  # fmt: skip
 
     def _by_length(self) -> Iterator[Row]:
@@ -142,7 +141,7 @@ class VocabularyReport:
             never = [i for i in unused if not trained[i]]
             examples = [repr(tokens[i].decode("utf-8", "backslashreplace")) for i in unused[:_N_EXAMPLES]]
             yield {
-                "tokens": kind, "n_tokens": len(ids), "n_unused": len(unused), "share": _share(len(unused), len(ids)),
+                "tokens": kind, "n_tokens": len(ids), "n_unused": len(unused), "share": ratio(len(unused), len(ids)),
                 "n_never": len(never), "unused_ids": unused, "never_ids": never, "first": " ".join(examples),
             }  # fmt: skip
 
@@ -157,7 +156,3 @@ def _round_numbers(most: int) -> set[int]:
     """Return 0, 1, 2, 5, 10, 20, … up to `most`, and that."""
     found = {step * 10**power for power in range(len(str(most))) for step in (1, 2, 5)}
     return {0, most, *(number for number in found if number <= most)}
-
-
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

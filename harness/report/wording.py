@@ -7,6 +7,8 @@ escaped.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Literal
 
 from harness.printable import printable
@@ -22,10 +24,19 @@ def is_absent(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def figure(value: float | None) -> str:
+def _or_absent(write: Callable[[float], str]) -> Callable[[float | None], str]:
+    """Return `write` with a dash for what is absent."""
+
+    @wraps(write)
+    def written(value: float | None) -> str:
+        return ABSENT if value is None or is_absent(value) else write(value)
+
+    return written
+
+
+@_or_absent
+def figure(value: float) -> str:
     """Format three significant digits, thousands separated: 0.00123, 1.23, 12.3, 1,230."""
-    if value is None or is_absent(value):
-        return ABSENT
     if not math.isfinite(value):
         return "∞" if value > 0 else "-∞"
     if value == 0:
@@ -38,44 +49,41 @@ def figure(value: float | None) -> str:
     return f"{value:,.{max(0, 2 - exponent)}f}"
 
 
-def count(value: float | None) -> str:
+@_or_absent
+def count(value: float) -> str:
     """Format a whole number, thousands separated."""
-    return ABSENT if value is None or is_absent(value) else f"{int(value):,}"
+    return f"{int(value):,}"
 
 
-def percent(value: float | None) -> str:
+@_or_absent
+def percent(value: float) -> str:
     """Format a share in per cent, with at most three significant digits and two decimals."""
-    if value is None or is_absent(value):
-        return ABSENT
     if 0 < abs(value) < 0.0001:
         return "<0.01 %"
     decimals = 0 if abs(value) >= 0.9995 else 1 if abs(value) >= 0.1 else 2
     return f"{100 * value:.{decimals}f} %"
 
 
-def money(value: float | None) -> str:
+@_or_absent
+def money(value: float) -> str:
     """Format an amount in the user's currency: two decimals from 1 on, three significant digits below."""
-    if value is None or is_absent(value):
-        return ABSENT
     if value == 0 or abs(value) >= 1:
         return f"{value:,.2f}"
     return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
 
 
-def size(value: float | None) -> str:
+@_or_absent
+def size(value: float) -> str:
     """Format bytes in decimal units: 512 B, 12.3 kB, 1.23 MB."""
-    if value is None or is_absent(value):
-        return ABSENT
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if abs(value) >= scale:
             return f"{figure(value / scale)} {unit}"
     return f"{int(value)} B"
 
 
-def duration(value: float | None) -> str:
+@_or_absent
+def duration(value: float) -> str:
     """Format seconds in a suitable unit: 1.23 s, 45.6 ms, 789 µs."""
-    if value is None or is_absent(value):
-        return ABSENT
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(value) >= scale:
             return f"{figure(value / scale)} {unit}"

@@ -4,7 +4,7 @@ A target is a command over the line protocol, `module:object`, a Python file, a 
 implementation.
 """
 
+from harness.targets.loading import load_object, load_tokenizer
 from harness.targets.spec import DEFAULT_MODEL, FORMS, NotLoadable, TargetSpec, is_target
-from harness.targets.tokenizer import load_object, load_tokenizer
 
 __all__ = ["DEFAULT_MODEL", "FORMS", "NotLoadable", "TargetSpec", "is_target", "load_object", "load_tokenizer"]

@@ -1,11 +1,14 @@
-"""Counting the pieces of corpora, of any size: what `count` keeps and `train` learns from."""
+"""Counting the pieces of corpora, of any size, here or by workers: what `count` keeps and `train` learns from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +21,7 @@ from harness.data.user_files import matching_files
 from harness.progress import progress
 from impls.core.counts import CountedSource, PieceCounts
 from impls.core.counts_runs import Runs
+from impls.core.errors import BPEError, Missing
 from impls.core.text.files import TextFile, TextFiles
 
 if TYPE_CHECKING:
@@ -144,3 +148,43 @@ def _digest(file: TextFile) -> str:
         return ""
     with Path(file.path).open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()
+
+
+_RETRIES = 3
+"""Times that a task is given to another worker after one died with it."""
+_SECONDS = 20.0
+"""How long the scheduler is waited for."""
+
+
+def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], AbstractContextManager[Executor]] | None:
+    """Return what starts so many processes, or connects to a scheduler; None where neither is asked for."""
+    if scheduler is not None:
+        return lambda: _dask(scheduler)
+    if workers is not None:
+        # Spawned, not forked: the process has threads.
+        return lambda: ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    return None
+
+
+@contextmanager
+def _dask(scheduler: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+        from distributed.client import FutureCancelledError
+        from distributed.scheduler import KilledWorker
+    except ModuleNotFoundError:
+        raise Missing("--scheduler", "bpebench[cluster]") from None
+    try:
+        client = Client(scheduler, timeout=_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise BPEError(f"{scheduler}: no scheduler answers: {error}; start one with `dask scheduler`") from None
+    try:
+        if not client.scheduler_info()["workers"]:
+            raise BPEError(f"{scheduler}: has no workers; start some with `dask worker {scheduler}`")
+        yield client.get_executor(retries=_RETRIES)
+    except KilledWorker as error:
+        raise BPEError(f"{scheduler}: workers died with a part of the text; they may lack memory: {error}") from None
+    except (CancelledError, FutureCancelledError, OSError):
+        raise BPEError(f"{scheduler}: the connection was lost; with --out, --resume goes on") from None
+    finally:
+        client.close()

@@ -1,4 +1,4 @@
-"""Bytes per token against the size of a vocabulary, exactly and at every size, from one model. Times nothing.
+"""Bytes per token against the size of a vocabulary, exactly and at every size, from one model; where curves flatten.
 
 Training learns merges one after another, so the first k merges of a vocabulary are the vocabulary trained to k merges.
 Encoding applies the lowest rank first: with k merges a piece goes through the same steps up to the first of rank k or
@@ -135,3 +135,17 @@ def cut(model: Model, n_merges: int) -> Model:
         special_tokens={text: moved(i) for text, i in model.special_tokens.items()},
         unknown_id=None if model.unknown_id is None else moved(model.unknown_id),
     )
+
+
+def plateau(counts: Sequence[float]) -> int | None:
+    """Return the merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
+
+    The knee is the point furthest below the straight line from the first to the last count, both axes scaled to
+    [0, 1] (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing); of a curve that rises, the
+    point furthest above.
+    """
+    last = len(counts) - 1
+    if last < 2 or counts[0] == counts[last]:
+        return None
+    fall = counts[0] - counts[last]
+    return max(range(len(counts)), key=lambda i: (counts[0] - counts[i]) / fall - i / last)

@@ -1,8 +1,11 @@
-"""One code point in the contexts that matter to a splitting pattern, and a vocabulary that makes its cuts visible.
+"""One code point in the contexts that matter to a pattern, and a vocabulary, with an engine of it, that shows its cuts.
 
 A code point is put beside letters, digits, a space, a contraction, upper and lower case. The vocabulary joins any byte
 that may begin or end a character with its neighbours there, and nothing within a character: wherever there is no cut a
 token continues, so the token borders show every cut.
+
+How a piece is merged depends only on its shape, since that vocabulary treats all bytes that begin a character alike,
+and all that end one. So each shape is merged once, by `priority`.
 """
 
 from __future__ import annotations
@@ -10,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
+import impls
 from impls import Model, Tokenizer
+from impls.interface import SpecialSet
 
 CONTEXTS = ("a{0}b", "1{0}2", " {0}", "{0}'s", "A{0}a", "a{0}A", "{0}Aa")
 """The contexts of a code point; each is followed by a line end."""
@@ -109,3 +115,34 @@ def _borders(tokenizer: Tokenizer, text: str, sizes: np.ndarray) -> np.ndarray |
     found = np.zeros(len(sizes), dtype=np.uint64)
     np.bitwise_or.at(found, text_index, bits)
     return found
+
+
+_SHAPE = bytes([*range(0x80), *[0x80] * 64, 0xC0, 0xC1, *[0xC2] * 51, *range(0xF5, 0x100)])
+"""Byte -> itself, or a representative of all that begin or all that continue a character."""
+
+
+class RegexEngine(Tokenizer):
+    """Gives tokens of the right lengths, which is all a sweep needs; the ids themselves are arbitrary."""
+
+    name: ClassVar[str] = "regex"
+    shape: ClassVar[bytes] = _SHAPE
+    """A table for `bytes.translate`: its tokens spell the text up to this translation."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._priority = impls.load("priority", model)
+        self._by_shape: dict[bytes, list[int]] = {}
+
+    def encode_array(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> np.ndarray:
+        """Return, for every token, an id of the same length, as a uint32 array of shape (n_tokens,)."""
+        ids: list[int] = []
+        by_shape = self._by_shape
+        for piece in self._splitter.split(text):
+            shape = piece.encode().translate(_SHAPE)
+            found = by_shape.get(shape)
+            if found is None:
+                found = by_shape[shape] = self._priority.encode_piece(piece)
+            ids += found
+        return np.array(ids, dtype=np.uint32)

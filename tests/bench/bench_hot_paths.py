@@ -84,7 +84,7 @@ def test_a_record_written_and_read(benchmark: Any, tmp_path: Path) -> None:
 
 
 def test_smallest_text(benchmark: Any) -> None:
-    from harness.minimize.texts import smallest_text
+    from harness.minimize import smallest_text
 
     text = "the quick brown fox jumps over the lazy dog " * 20
     benchmark(lambda: smallest_text(text, lambda candidate: "x" in candidate and "z" in candidate))

@@ -145,7 +145,7 @@ def fault(right: list[str], got: list[str]) -> str:
 def streams(model: Any, encode: Callable[[str], list[int]]) -> Iterator[tuple[str, list[list[int]]]]:
     """Yield each kind of stream with its lists of ids, none of them special."""
     from harness.generators import texts as material
-    from harness.generators.bulk import RandomIds
+    from harness.generators.texts import RandomIds
 
     random, of_model = Random(1), RandomIds(model)
     special = set(model.special_tokens.values())

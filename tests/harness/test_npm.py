@@ -21,7 +21,7 @@ from harness.conform import run as conformance
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
 from harness.data.errors import DataError
 from harness.npm import __main__ as command_line
-from harness.npm import packages, record, serve
+from harness.npm import packages, record
 from harness.npm.packages import NpmPackage, module_folders, pinned, tokenizers
 from harness.npm.timing import megabytes_per_second
 
@@ -112,9 +112,9 @@ def test_without_node_the_reason_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_unknown_package_or_vocabulary_is_named_with_those_there_are() -> None:
     with pytest.raises(DataError, match=r"base64-js: no such tokenizer .* js-tiktoken, gpt-tokenizer"):
-        serve.package_of("base64-js")
+        packages.package_of("base64-js")
     with pytest.raises(DataError, match="ai-tokenizer is judged on cl100k_base, o200k_base, not on r50k_base"):
-        serve.command(pinned()["ai-tokenizer"], "r50k_base")
+        packages.command(pinned()["ai-tokenizer"], "r50k_base")
 
 
 LIBRARY = """

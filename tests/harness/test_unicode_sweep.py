@@ -17,8 +17,7 @@ from harness.cli import main
 from harness.report.unicode_text import render_sweep
 from harness.unicode.characters import is_of_a_version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, borders, code_points, contexts_of, sweep_model, text_of
-from harness.unicode.findings import Engine, UnicodeSweep
-from harness.unicode.sweep import Swept, sweep, sweep_engine
+from harness.unicode.sweep import Engine, Swept, UnicodeSweep, sweep, sweep_engine
 from harness.unicode.sweep import versions as sweep_versions
 from impls.core.text.patterns import NAMED
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.measure.run.materials import Materials
-from harness.measure.run.references import References
 from harness.measure.run.session import run
+from harness.measure.run.setup import References
 from harness.measure.schedule import Plan, Profile
 from harness.measure.workloads import Workload
 from harness.records import AnyRecord, Measurement, of_kind

@@ -16,8 +16,7 @@ from harness.check.fuzz.questions import Answer, Failure, Question, ids_of, same
 from harness.check.fuzz.side_process import SideProcess
 from harness.explain import explain, side_of
 from harness.explanations import Stage
-from harness.minimize.models import smallest_model
-from harness.minimize.texts import MAX_TRIALS, Budget, smallest_text
+from harness.minimize import MAX_TRIALS, Budget, smallest_model, smallest_text
 from impls.core.model.model import Model
 
 _MODEL_TRIALS = 600

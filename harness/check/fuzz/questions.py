@@ -1,11 +1,25 @@
-"""The messages between a fuzzing run and the processes of its sides: questions and answers."""
+"""Questions and answers between a fuzzing run and the processes of its sides, and how such a process answers.
+
+Called in a `harness.process.worker`, which serves one side only. A separately installed release comes first on
+PYTHONPATH.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from importlib import metadata
+from typing import Literal, TypeVar
 
+import numpy as np
+
+import impls
+from harness.check.classes import registered
+from harness.conform.values import from_threads
+from harness.data import load_model
+from harness.failures import message_of
+from harness.targets import load_tokenizer
 from impls.core.model.model import Model
 
 Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
@@ -66,3 +80,118 @@ def same(a: Answer, b: Answer) -> bool:
     if isinstance(a, Failure) or isinstance(b, Failure):
         return isinstance(a, Failure) and isinstance(b, Failure)
     return a == b
+
+
+T = TypeVar("T")
+
+_KEPT_TOKENIZERS = 4
+_THREADS, _TIMES = 4, 3
+_kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
+
+
+def versions(name: str) -> dict[str, str] | LoadFailure:
+    """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
+    known = registered(name)
+    if known is None:
+        return {}
+    kind = _guarded(lambda: impls.get(known).kind, name)
+    if isinstance(kind, LoadFailure):
+        return kind
+    package = "regex" if kind in ("pure", "compiled") else known
+    try:
+        return {package: metadata.version(package)}
+    except metadata.PackageNotFoundError:
+        return {}
+
+
+def answer(name: str, questions: list[Question]) -> list[Answers]:
+    """Return the ids of every text of each question."""
+    return [_answers(name, question) for question in questions]
+
+
+def _answers(name: str, question: Question) -> Answers:
+    tokenizer = _guarded(lambda: _tokenizer(name, question.model), name)
+    if isinstance(tokenizer, LoadFailure):
+        return tokenizer
+    if question.call == "encode_batch":
+        return _batch(tokenizer, question)
+    if question.call == "encode_threads":
+        return _on_threads(tokenizer, question)
+    return [_one(tokenizer, text, question) for text in question.texts]
+
+
+def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
+    key = model if isinstance(model, str) else model.digest
+    tokenizer = _kept.pop(key, None)
+    if tokenizer is None:
+        loaded = load_model(model) if isinstance(model, str) else model
+        tokenizer = load_tokenizer(registered(name) or name, loaded)
+    _kept[key] = tokenizer
+    while len(_kept) > _KEPT_TOKENIZERS:
+        _kept.popitem(last=False)
+    return tokenizer
+
+
+def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
+    """Return what `load` returns, or why it failed."""
+    try:
+        return load()
+    except impls.Unsupported as error:
+        return LoadFailure("unsupported", str(error))
+    except BaseException as error:  # a Rust panic is not an Exception
+        known = isinstance(error, impls.BPEError)
+        reason = str(error) if known else f"{name}: {type(error).__name__}: {message_of(error)[:300]}"
+        return LoadFailure("missing" if isinstance(error, impls.Missing) else "failed", reason)
+
+
+def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
+    return {"allowed_special": "all" if question.allow_special else (), "disallowed_special": ()}
+
+
+def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
+    """Encode the texts in one batch. If it fails, encode each alone to see which; if none does, all of it failed."""
+    try:
+        batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
+        if len(batch) == len(question.texts):
+            return [_packed(ids) for ids in batch]
+        failure = Failure("batch", f"{len(batch)} answers for {len(question.texts)} texts")
+    except BaseException as error:
+        failure = _failure(error)
+    answers = [_one(tokenizer, text, question) for text in question.texts]
+    return answers if any(isinstance(answer, Failure) for answer in answers) else [failure] * len(answers)
+
+
+def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
+    """Encode every text several times from several threads; prefer an answer that differs from a single call's."""
+    texts = question.texts
+    answers = from_threads(lambda text: _one(tokenizer, text, question), texts * _TIMES, _THREADS)
+    alone = [_one(tokenizer, text, question) for text in texts]
+    return [
+        next((answer for answer in answers[k :: len(texts)] if not same(answer, alone[k])), alone[k])
+        for k in range(len(texts))
+    ]
+
+
+def _failure(error: BaseException) -> Failure:
+    return Failure(type(error).__name__, message_of(error)[:300])
+
+
+def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
+    specials = _specials(question)
+    try:
+        if question.call == "decode":
+            return tokenizer.decode([ord(i) for i in text]).encode("utf-8", "surrogatepass")
+        if question.call == "encode_array":
+            return _packed(tokenizer.encode_array(text, **specials))
+        if question.call == "encode_batch":
+            return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
+        return _packed(tokenizer.encode(text, **specials))
+    except BaseException as error:
+        return _failure(error)
+
+
+def _packed(ids: Sequence[int] | np.ndarray) -> bytes:
+    array = np.asarray(ids, dtype=np.int64 if len(ids) else np.uint32)
+    if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
+        raise ValueError("the answer is not a list of ids")
+    return array.astype("<u4").tobytes()

@@ -12,8 +12,7 @@ from typing import Literal
 import impls
 from harness.check.fuzz.findings import key_of, own_model
 from harness.check.fuzz.questions import Answer, Failure, LoadFailure, Question, ids_of, same, text_of_ids
-from harness.check.fuzz.side_process import SideProcess
-from harness.check.fuzz.sides import parse_side
+from harness.check.fuzz.side_process import SideProcess, parse_side
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
 

@@ -9,17 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from math import inf
 
 from harness.check.classes import Relation, relation
 from harness.check.fuzz.examine import examine, stage_of
 from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
-from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
-from harness.check.fuzz.side_process import SideProcess
-from harness.check.fuzz.sides import SideSpec
-from harness.check.fuzz.source import TextSource
+from harness.check.fuzz.side_process import SideProcess, SideSpec
+from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.records import Disagreement
@@ -53,10 +52,10 @@ class FuzzPlan:
 
 @dataclass(slots=True)
 class FuzzResult:
-    """The counts and findings of a run."""
+    """The counts and findings of a run, as its JSON document has them."""
 
-    findings: list[Disagreement] = field(default_factory=list)
-    """One of each kind, in the order they were found."""
+    corpora: tuple[str, ...] = ()
+    versions: dict[str, dict[str, str]] = field(default_factory=dict)
     n_texts: int = 0
     n_bytes: int = 0
     """UTF-8 bytes of the texts (surrogatepass), each text counted once."""
@@ -64,18 +63,18 @@ class FuzzResult:
     n_by_call: Counter[str] = field(default_factory=Counter)
     """Texts by call; for `decode` lists of ids."""
     n_models: int = 0
-    n_compared: Counter[str] = field(default_factory=Counter)
+    n_compared_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts that both it and the first side answered."""
-    n_differing: Counter[str] = field(default_factory=Counter)
+    n_differing_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts it encodes differently from the first side, where the two should agree."""
-    n_expected: Counter[str] = field(default_factory=Counter)
+    n_expected_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts of random models that it may, and does, encode differently."""
-    n_refused: Counter[str] = field(default_factory=Counter)
+    n_refused_models: Counter[str] = field(default_factory=Counter)
     """Side -> random models it does not load."""
     seconds: float = 0.0
     interrupted: bool = False
-    corpora: tuple[str, ...] = ()
-    versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    findings: list[Disagreement] = field(default_factory=list)
+    """One of each kind, in the order they were found."""
 
 
 class FuzzRun:
@@ -116,7 +115,7 @@ class FuzzRun:
         """Return batches without end, the same for every side."""
         plan = self.plan
         if not plan.models:
-            return map(ModelSource(plan.seed).batch, count())
+            return map(partial(model_batch, plan.seed), count())
         documents = self._documents()
         self._models = {name: load_model(name) for name in plan.models}
         sources = [TextSource(name, model, documents, plan.seed) for name, model in self._models.items()]
@@ -195,13 +194,15 @@ class FuzzRun:
         for side, answer in zip(self._sides, answers, strict=True):
             if isinstance(answer, LoadFailure) and isinstance(question.model, str):
                 raise DataError(f"{question.model}: {answer.reason}")
-            result.n_refused[side.name] += isinstance(answer, LoadFailure)
+            result.n_refused_models[side.name] += isinstance(answer, LoadFailure)
         reference, *others = answers
         for side, answer in zip(self._sides[1:], others, strict=True):
             if isinstance(reference, LoadFailure) or isinstance(answer, LoadFailure):
                 continue
             pairs = list(zip(reference, answer, strict=True))
-            result.n_compared[side.name] += sum(not any(isinstance(one, Failure) for one in pair) for pair in pairs)
+            result.n_compared_texts[side.name] += sum(
+                not any(isinstance(one, Failure) for one in pair) for pair in pairs
+            )
             differing = [i for i, pair in enumerate(pairs) if not same(*pair)]
             if not differing or not self._counts(side, question, len(differing)):
                 continue
@@ -214,9 +215,9 @@ class FuzzRun:
     def _counts(self, side: SideProcess, question: Question, n_differing: int) -> bool:
         """Count differences, and return whether they are examined: those on random models may be expected."""
         if isinstance(question.model, str) or self._relation(side, question.model).must_agree:
-            self.result.n_differing[side.name] += n_differing
+            self.result.n_differing_texts[side.name] += n_differing
             return True
-        self.result.n_expected[side.name] += n_differing
+        self.result.n_expected_texts[side.name] += n_differing
         return self.plan.expected
 
     def _loaded(self, model: str | Model) -> Model:

@@ -1,17 +1,60 @@
-"""A side as the run sees it: a process of its own that is asked, watched, and restarted when it dies or hangs."""
+"""The sides of a fuzzing run: their names, and the process of each, watched, and restarted when it dies or hangs.
+
+- `tiktoken`, `priority`, a plug-in: a registered implementation.
+- `package.module:object`, a Python file, `cmd:COMMAND`, a model file: any form of target (see `harness.targets`).
+- `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed separately.
+- `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
+
+Releases are pinned by SHA-256 in `datasets/releases.toml`; for others give the digest: `regex@VERSION#sha256:HEX`.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 
-from harness.check.fuzz import serve
+import impls
+from harness.check.classes import registered
+from harness.check.fuzz import questions
 from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
-from harness.check.fuzz.sides import SideSpec
 from harness.data.errors import DataError
-from harness.data.releases import installed
+from harness.data.releases import Release, installed, pinned_names, pinned_release
 from harness.process.limits import Stopped, worker_limits
 from harness.process.worker import Worker
+
+_RELEASE = re.compile(
+    r"(?P<package>[\w.-]+)@(?P<version>[\w.+!-]+)(?:#(?P<hashes>sha256:[0-9a-f]{64}(?:,sha256:[0-9a-f]{64})*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SideSpec:
+    """One side, as named on the command line."""
+
+    name: str
+    release: Release | None = None
+    """The release installed separately for it."""
+
+
+def parse_side(name: str) -> SideSpec:
+    """Return the side of that name. Raises `UnknownName`, or `DataError` for a release without a pinned hash."""
+    implementation = registered(name)
+    if implementation is None:
+        return SideSpec(name)
+    if implementation not in impls.names():
+        known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND", "PACKAGE@VERSION#sha256:HEX"]
+        raise impls.UnknownName("implementation", name, known)
+    if "@" not in name:
+        return SideSpec(name)
+    found = _RELEASE.fullmatch(name)
+    if found is None:
+        raise impls.UnknownName("release", name, [*pinned_names(), "PACKAGE@VERSION#sha256:HEX"])
+    hashes = tuple(part.removeprefix("sha256:") for part in (found["hashes"] or "").split(",") if part)
+    release = Release(found["package"], found["version"], hashes) if hashes else None
+    release = release or pinned_release(found["package"], found["version"])
+    return SideSpec(f"{release.package}@{release.version}", release)
+
 
 _SECONDS_TO_START = 120.0
 _SECONDS_TO_ANSWER = 120.0
@@ -38,7 +81,7 @@ class SideProcess:
         self._worker = Worker(worker_limits(), self._environment)
         try:
             versions: dict[str, str] | LoadFailure = self._worker.call(
-                serve.versions, self.name, seconds=_SECONDS_TO_START
+                questions.versions, self.name, seconds=_SECONDS_TO_START
             )
         except Stopped as stopped:
             raise DataError(f"{self.name}: {stopped.reason}") from None
@@ -50,10 +93,10 @@ class SideProcess:
             raise DataError(versions.reason)
         return versions
 
-    def submit(self, questions: list[Question]) -> None:
+    def submit(self, asked: list[Question]) -> None:
         """Send questions without waiting; `result` returns the answers."""
-        self._asked = questions
-        self._worker.start(serve.answer, self.name, questions, seconds=_SECONDS_TO_ANSWER)
+        self._asked = asked
+        self._worker.start(questions.answer, self.name, asked, seconds=_SECONDS_TO_ANSWER)
         self._worker.flush()
 
     def result(self) -> list[Answers]:
@@ -84,7 +127,7 @@ class SideProcess:
             seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers)
             try:
                 (found,) = self._worker.call(
-                    serve.answer, self.name, [replace(question, texts=[text])], seconds=seconds
+                    questions.answer, self.name, [replace(question, texts=[text])], seconds=seconds
                 )
             except Stopped as stopped:
                 answers.append(Failure(stopped.status, stopped.reason))

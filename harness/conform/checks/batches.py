@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import expression

@@ -16,11 +16,8 @@ from harness.conform.checks import (
     offsets,
     order,
     resources,
-    sizes,
     specials,
-    streaming,
     truncation,
-    values,
     volume,
 )
 
@@ -41,7 +38,7 @@ class Check:
 
 
 CHECKS = (
-    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values,
+    Check("python-values", "plain ints, in lists of the caller's own?", encoding.python_values,
           ("python_values",), "types are only tested on a Python object"),
     Check("ids", "the ids of the reference?", encoding.ids),
     Check("round-trip", "does every text come back from its ids?", encoding.round_trip),
@@ -49,13 +46,13 @@ CHECKS = (
     Check("concatenation", "is a text its pieces, one after the other?", encoding.concatenation),
     Check("coverage", "does every character of Unicode survive?", encoding.coverage),
     Check("long-texts", "and past 100 bytes, 64 K and 1 MB?", encoding.long_texts),
-    Check("sizes", "and at every size, powers of two and one more or less?", sizes.sizes),
+    Check("sizes", "and at every size, powers of two and one more or less?", volume.sizes),
     Check("decode-every-id", "does every id decode to its token?", decoding.every_id),
     Check("decode-any-order", "and in any order, cut anywhere?", order.any_order),
     Check("re-encode", "does every token encode to itself?", decoding.re_encode),
     Check("offsets", "is every token where offsets say?", offsets.offsets,
           ("decode_with_offsets|encode_with_offsets",), "it has no decode_with_offsets and no encode_with_offsets"),
-    Check("streaming-decode", "is each character of a stream there in time?", streaming.streaming,
+    Check("streaming-decode", "is each character of a stream there in time?", decoding.streaming,
           ("decode_stream",), "it has no decoder"),
     Check("incremental", "are ids right as a text grows and is edited?", incremental.incremental,
           ("incremental",), "it has no incremental"),

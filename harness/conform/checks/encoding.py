@@ -1,12 +1,12 @@
-"""Are the ids those of the reference, do texts come back, are pieces independent, is every character covered?"""
+"""Are the ids ints and those of the reference, do texts come back, are pieces independent, is every character there?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from harness.conform.case import Case, Judgement, has_surrogate
-from harness.conform.checks.over_texts import over_texts, texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import over_texts, past_64k, texts_for
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
@@ -116,3 +116,32 @@ def long_texts(case: Case) -> str:
     remark = over_texts(case, list(fitting.values()), case.survives)
     left_out = "; ".join([how for how in chosen if how not in fitting][:3])
     return "; ".join(filter(None, [remark, f"too slow for {left_out}" if left_out else ""]))
+
+
+_N_LOOKED_AT = 60
+_N_ALONE = 10
+
+
+def python_values(case: Case) -> None:
+    """Check types of ids and texts, lists that change later, arguments that are changed, state that is shared."""
+    texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
+    # The ids 0 and 1 equal False and True: asked for by the texts of these tokens.
+    texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
+
+    def fault_of(some: tuple[str, ...]) -> Fault | None:
+        faults = case.client.ask("python_values", texts=list(some))
+        case.client.fresh()
+        if not faults:
+            return None
+        reason = (
+            f"the calls that look at types and lists end in {faults}"
+            if isinstance(faults, Refusal)
+            else "; ".join(faults)
+        )
+        wanted = "a list of ints, the caller's own"
+        return Fault("values", reason, text=some[0], after=some[1:], expected=wanted, got=reason)
+
+    case.n_inputs += len(texts)
+    if (fault := fault_of(tuple(texts))) is not None:
+        few = sorted(texts, key=len)[:_N_ALONE]
+        raise case.smallest_fault(tuple(texts), fault_of, fault, [*((text,) for text in few), *pairwise(few)])

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault
 from harness.conform.wording import expression

@@ -11,8 +11,8 @@ from harness.conform.checks.over_texts import texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered
-from harness.generators.bulk import RandomIds
-from harness.minimize.texts import Budget, smallest_sequence
+from harness.generators.texts import RandomIds
+from harness.minimize import Budget, smallest_sequence
 
 _N_RANDOM = 2_500
 _N_TEXTS = 150

@@ -9,6 +9,7 @@ from harness.conform.case import Case, Judge
 from harness.conform.reference import Answer
 from harness.conform.verdicts import NotAsked
 from harness.conform.wording import expression
+from harness.data.generated import generate
 from harness.generators import texts as material
 from impls.core.text.text import special_matcher
 
@@ -18,6 +19,8 @@ _KEPT_EXCEPTIONS = 20
 _SHORTEST_OF = 50
 _BRIEF = 3_000
 _SHORT = 12
+_PAST_64K = 70_001
+_AT_ONCE_SECONDS = 1.0
 
 
 @lru_cache(maxsize=2)
@@ -37,6 +40,20 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
         texts = [text for text in texts if special.search(text) is None]
     texts.sort(key=len)
     return texts if n_texts is None else texts[:: max(1, len(texts) // n_texts)]
+
+
+def past_64k(case: Case) -> list[str]:
+    """Return a few texts of more than 65,536 characters, one of them of more ids; none where the target is too slow."""
+    if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
+        return []
+    mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
+    texts = [
+        material.prose(_PAST_64K, case.seed + 5),
+        mixed[:_PAST_64K],
+        material.prose(2 * _PAST_64K, case.seed + 6),
+        "a b c d " * (_PAST_64K // 4),
+    ]
+    return [text for text in texts if case.can_ask(text)]
 
 
 def over_texts(

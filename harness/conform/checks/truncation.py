@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import regex
 
 from harness.conform.case import Case, has_surrogate
-from harness.conform.checks.over_texts import texts_for
-from harness.conform.checks.sizes import past_64k
+from harness.conform.checks.over_texts import past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression

@@ -31,7 +31,7 @@ one implementation was 2.03 at most, and the mean over all workloads changed by 
 RESAMPLES = 2000
 _BIN_WIDTH = 1.02
 """Call times are counted in bins 2 % wide."""
-_NORMAL_975 = 1.959964
+NORMAL_975 = 1.959964
 _T_975 = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
@@ -52,7 +52,7 @@ def student_t_975(degrees_of_freedom: int) -> float:
     """Return Student's t at 0.975: to four digits up to 20 degrees of freedom, within 0.2 % beyond."""
     if degrees_of_freedom <= len(_T_975):
         return _T_975[degrees_of_freedom - 1]
-    z = _NORMAL_975
+    z = NORMAL_975
     return z + (z**3 + z) / (4 * degrees_of_freedom)
 
 
@@ -97,7 +97,7 @@ def _widened(estimate: float, draws: np.ndarray, n_rounds: int) -> Interval:
     low, high = np.percentile(draws, [2.5, 97.5])
     factor = 1.0
     if n_rounds > 1:
-        factor = math.sqrt(n_rounds / (n_rounds - 1)) * student_t_975(n_rounds - 1) / _NORMAL_975
+        factor = math.sqrt(n_rounds / (n_rounds - 1)) * student_t_975(n_rounds - 1) / NORMAL_975
     return Interval(
         math.exp(estimate),
         math.exp(estimate - max(0.0, estimate - float(low)) * factor),

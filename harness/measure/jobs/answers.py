@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.data.documents import encoded
 from harness.measure.protocol import Failed, Job
-from harness.measure.texts import boundary, boundary_after, encoded
+from harness.measure.texts import boundary, boundary_after
 from harness.measure.workloads import ARRAYS, ENCODING, GROWING, TEXTS
 from harness.records import Counterexample, Status
 from impls import Model
@@ -86,15 +87,10 @@ def digest_of_texts(texts: Iterable[str]) -> str:
     return _sha256(len(content).to_bytes(8, "little") + content for content in map(encoded, texts))
 
 
-def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int, int]]) -> str:
-    """Return the SHA-256 (hex) of the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
-    pairs = (left.to_bytes(4, "little") + right.to_bytes(4, "little") for left, right in merges)
-    return _sha256(chain(pairs, (len(token or b"").to_bytes(4, "little") + (token or b"") for token in tokens)))
-
-
 def digest_of_model(model: Model) -> str:
-    """Return the digest of what training learned."""
-    return digest_of_merges(model.tokens, model.merges)
+    """Return the SHA-256 (hex) of the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
+    pairs = (left.to_bytes(4, "little") + right.to_bytes(4, "little") for left, right in model.merges)
+    return _sha256(chain(pairs, (len(token or b"").to_bytes(4, "little") + (token or b"") for token in model.tokens)))
 
 
 def digest_of_parts(digests: Iterable[str]) -> str:

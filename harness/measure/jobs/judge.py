@@ -21,12 +21,11 @@ from harness.measure.jobs.answers import (
     read_ids,
     require_kind,
 )
-from harness.measure.jobs.by_hand import streaming
 from harness.measure.jobs.opening import Opening
-from harness.measure.jobs.prepared import PreparedJob, strings
+from harness.measure.jobs.prepared import PreparedJob, streaming, strings
 from harness.measure.protocol import Expected
 from harness.measure.workloads import DECODING, TEXTS
-from harness.minimize.texts import Budget, smallest_sequence
+from harness.minimize import Budget, smallest_sequence
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer, get
 from impls.core.decoding import comes_back_as

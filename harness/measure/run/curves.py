@@ -14,8 +14,7 @@ from harness.measure import placement
 from harness.measure.jobs import measured
 from harness.measure.protocol import Job, Measure
 from harness.measure.run.materials import Materials
-from harness.measure.run.references import References
-from harness.measure.run.setup import Setup, fill
+from harness.measure.run.setup import References, Setup, fill
 from harness.measure.scaling import Scale, limit_of, workload_of
 from harness.measure.worker import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.workloads import Workload, short_name

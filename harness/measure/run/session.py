@@ -16,15 +16,14 @@ from harness.data import load_corpus, load_model
 from harness.measure import placement
 from harness.measure.analysis import cautions
 from harness.measure.analysis.samples import measured_floor, measured_resolution
-from harness.measure.compression import add_text, uncounted
 from harness.measure.protocol import Job
 from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.run.materials import LoadCorpus, LoadModel, Materials, Unavailable
-from harness.measure.run.references import References
-from harness.measure.run.setup import Setup, prepare_kernels
+from harness.measure.run.setup import References, Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
 from harness.measure.schedule import Plan, Turn, estimate_seconds, keys, turns
 from harness.measure.texts import read_texts
+from harness.measure.token_use import add_text, uncounted
 from harness.measure.workloads import Workload, short_corpus, short_name
 from harness.process.pool import run_tasks
 from harness.progress import Bar

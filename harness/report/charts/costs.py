@@ -1,4 +1,4 @@
-"""Charts of what texts cost: premium by language, cost by vocabulary."""
+"""Charts of what texts cost, and of what to train: premiums, cost, bytes per token by size and by share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import Chart
-from harness.report.table import Row
+from harness.report.table import Row, grouped
 
 _SECTION = "cost"
 _MOST_NAMED = 12
@@ -84,3 +84,72 @@ def in_words(what: str, dots: Sequence[Row]) -> str:
     said = [f"{dot['name']}{' ' + dot['series'] if several else ''} {dot['figure']}".strip() for dot in dots]
     more = f" and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
     return f"{what}: {', '.join(said[:_MOST_NAMED])}{more}."
+
+
+def size_charts(points: Sequence[Row], knees: Sequence[Row], text: str) -> Iterator[Chart]:
+    """Yield bytes per token by size, with knees: of each pattern on all of the text, and of each share of the text.
+
+    Points have `pattern, text_share, vocab_size, bytes_per_token, low, high`, knees the first four.
+    """
+    most = max((row["text_share"] for row in points), default=1.0)
+    whole = [[row for row in some if row["text_share"] == most] for some in (points, knees)]
+    yield from _size_chart("sizes", "Bytes per token by size", "pattern", whole[0], whole[1], text)
+    if len({row["text_share"] for row in points}) > 1:
+        for number, pattern in enumerate(dict.fromkeys(row["pattern"] for row in points), 1):
+            title = f"Bytes per token by size and share of the text: {wording.text(pattern)}"
+            of = [[row for row in some if row["pattern"] == pattern] for some in (points, knees)]
+            yield from _size_chart(f"shares-{number}", title, "text_share", of[0], of[1], text)
+
+
+def _size_chart(
+    name: str, title: str, by: str, points: Sequence[Row], knees: Sequence[Row], text: str
+) -> Iterator[Chart]:
+    lines, marks = ([_point(row, by) for row in some] for some in (points, knees))
+    if len({line["at"] for line in lines}) < 2:
+        return
+    ends = {line["series"]: line for line in lines}.values()
+    dots = [dot(f"{end['at']:,} ids", end["series"], end["value"], end["low"], end["high"]) for end in ends]
+    marks = [mark | {"label": f"knee {mark['at']:,} ({mark['series']})"} for mark in marks]
+    yield Chart(
+        name=name,
+        section=_SECTION,
+        title=title,
+        subtitle=f"on {wording.text(text)}, 95 % interval as a band, size logarithmic · higher is better",
+        alternative=in_words("Bytes per token at the largest size", dots),
+        spec=plots.bands(lines, "vocabulary size", "bytes per token", marks, is_log=True),
+    )
+
+
+def mixture_chart(rows: Sequence[Row], pivot: str) -> Iterator[Chart]:
+    """Yield the premium of each language against its share of the training text, if there are two shares of one.
+
+    Rows have `language, language_share, vocab_size, premium, premium_low, premium_high`, all of one size and pattern.
+    """
+    some = [row for row in rows if row["premium"] is not None and row["language"] != pivot]
+    by_language = grouped(some, lambda row: str(row["language"]))
+    points = [
+        {
+            "series": language, "at": row["language_share"], "value": row["premium"],
+            "low": row["premium_low"], "high": row["premium_high"],
+        }
+        for language, found in by_language.items()
+        for row in sorted(found, key=lambda row: float(row["language_share"]))
+    ]  # fmt: skip
+    if len({point["at"] for point in points}) < 2:
+        return
+    size = some[0]["vocab_size"]
+    dots = [dot(f"{point['at']:.0%}", point["series"], point["value"], None, None) for point in points]
+    yield Chart(
+        name="mixture",
+        section=_SECTION,
+        title=f"Premium by share of the training text: {size:,} ids",
+        subtitle=f"tokens against those of {wording.text(pivot)}, 95 % interval as a band · lower is better",
+        alternative=in_words("Premium by share", dots),
+        spec=plots.bands(points, "share of the training text", f"tokens, {pivot} = 1"),
+    )
+
+
+def _point(row: Row, by: str) -> Row:
+    series = f"{100 * row['text_share']:.3g} % of the text" if by == "text_share" else wording.text(row["pattern"])
+    ends = {end: row.get(end) for end in ("low", "high")}
+    return {"series": series, "at": row["vocab_size"], "value": row["bytes_per_token"], **ends}

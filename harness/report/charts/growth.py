@@ -10,7 +10,7 @@ from harness.report.charts.chart import Chart, dot_chart
 from harness.report.table import Row, grouped
 from harness.report.tables import growth, speed
 from harness.report.tables.training import trained
-from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import plateau
 
 
 def memory_charts(rows: Sequence[Row]) -> Iterator[Chart]:

@@ -12,12 +12,70 @@ from markupsafe import Markup
 from harness.report import palette, wording
 from harness.report.charts import plots
 from harness.report.charts.chart import IMAGE_ONLY, Chart
-from harness.report.page.tables import view_of
-from harness.report.page.templates import asset, render, script_json
+from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
-from harness.report.table import Table, grouped
+from harness.report.table import Column, Table, grouped, plain_rows
 from harness.report.tables import speed
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
+
+_FILTER_FROM_ROWS = 15
+_DETAILS_FROM_ROWS = 26
+_LONG_CHARACTERS = 40
+"""A cell longer than this may break over lines."""
+_SEPARATE = ("turkish", "learned")
+"""Tables whose groups are shown one by one; the others get a column that says the group."""
+_SORTED_BY = {"interval": "low", "ratio": "times_best", "text": "n_bytes"}
+"""Columns written in words, and the figure they sort by."""
+
+
+def view_of(source: Table) -> dict[str, Any]:
+    """Return what `templates/pieces.html` shows of a table; a very long one is folded behind its title."""
+    apart, name = source.name in _SEPARATE, f"table-{slug(source.name)}"
+    columns = source.columns if apart else _columns(source)
+    groups = source.groups() if apart else [(source.title, source.frame)]
+    return {
+        "title": source.title,
+        "count": f"{len(source.frame):,}",
+        "apart": apart,
+        "folded": not apart and len(source.frame) >= _DETAILS_FROM_ROWS,
+        "columns": columns,
+        "grids": [
+            {
+                "id": f"{name}-{i}" if apart else name,
+                "title": title,
+                "rows": [_row(row, columns) for row in plain_rows(rows)],
+            }
+            for i, (title, rows) in enumerate(groups)
+        ],
+        "filter_from": _FILTER_FROM_ROWS,
+        "notes": source.note.splitlines(),
+    }
+
+
+def _columns(source: Table) -> tuple[Column, ...]:
+    if source.group_by is None or source.group_by in {column.key for column in source.columns}:
+        return source.columns
+    unit = [Column("unit", "unit")] if "unit" in source.frame else []
+    return (Column(source.group_by, source.group_by), *unit, *source.columns)
+
+
+def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> dict[str, Any]:
+    failed = row.get("status") not in (None, "ok", "equal", "differs")
+    return {"failed": failed, "cells": [_cell(row, column) for column in columns]}
+
+
+def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
+    shown = column.write(row[column.key])
+    side = "right" if column.right else "long" if column.elastic and len(shown) > _LONG_CHARACTERS else None
+    return {"shown": shown, "side": side, "sort": _sort_value(row, column) if column.right else None}
+
+
+def _sort_value(row: Mapping[str, Any], column: Column) -> str:
+    value = row.get(_SORTED_BY.get(column.key, column.key), row[column.key])
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return repr(value) if isinstance(value, int) else ""
+
 
 _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("turkish", "Turkish comparison", ("turkish",)),
@@ -38,8 +96,10 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
     run = Run(run_folder.name if run_folder.is_absolute() else run_folder.as_posix(), run_folder)
     found, machine = run.tables(price_per_million), run.machine
     drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
-    overview, warnings = found.get("overview"), machine.get("warnings")
-    summary = [{"name": "summary", "heading": "Summary"}] if run.headlines or overview is not None or warnings else []
+    overview = found.get("overview")
+    summary = (
+        [{"name": "summary", "heading": "Summary"}] if run.headlines or overview is not None or run.warnings else []
+    )
     sections = [*summary, *_middle(found, drawn, run.analyses), {"name": "provenance", "heading": "Provenance"}]
     where = ", ".join(str(machine[key]) for key in ("date", "profile", "cpu") if machine.get(key))
     vega = _vega_bundle()
@@ -53,7 +113,7 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
         sections=sections,
         headlines=run.headlines,
         overview=None if overview is None else view_of(overview),
-        warnings=warnings if isinstance(warnings, list) else [],
+        warnings=run.warnings,
         noise=_noise(run.records),
         command=machine.get("command") or "bpebench run",
         run=run.label,

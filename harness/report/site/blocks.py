@@ -1,21 +1,20 @@
-"""Parts of pages: tables with the command that shows them, charts as elements that take the colours of the page."""
+"""Parts of pages: tables with the command that shows them, charts in the colours of the page, Markdown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import count, pairwise
 from typing import Any
 
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from harness.report import palette, wording
 from harness.report.charts.chart import Chart, svg
-from harness.report.charts.growth import merge_charts
-from harness.report.charts.speed import pareto_charts, throughput_charts
-from harness.report.page.tables import view_of
+from harness.report.page.run import view_of
 from harness.report.page.templates import slug
-from harness.report.run import Run
 from harness.report.table import Table
 
 Block = dict[str, Any]
@@ -31,32 +30,6 @@ def table_block(table: Table, run_or_command: str, name: str | None = None) -> B
     """Return a table with its command: of a run the one that shows its table `name`."""
     command = run_or_command if name is None else f"bpebench report {run_or_command} --table {name}"
     return {"kind": "table", "view": view_of(table), "command": command}
-
-
-def warning_notes(run: Run) -> list[Block]:
-    """Return what a run warns of, a line each."""
-    warnings = run.machine.get("warnings")
-    return [{"kind": "note", "text": str(line)} for line in warnings] if isinstance(warnings, list) else []
-
-
-def pareto(run: Run) -> list[Chart]:
-    """Return the charts of speed against compression."""
-    return list(pareto_charts(run.records, run.speed_rows))
-
-
-def only_trains(run: Run) -> bool:
-    """Return whether a run times nothing but training."""
-    return all(row["task"] == "train" for row in run.speed_rows)
-
-
-def training_charts(run: Run, with_speed: bool) -> list[Chart]:
-    """Return the charts of training speed, where they are wanted, and of the merge counts of a run."""
-    return [*(throughput_charts(run.speed_rows) if with_speed else ()), *merge_charts(run.records)]
-
-
-def charts_command(run: Run) -> str:
-    """Return the command that writes the charts of a run."""
-    return f"bpebench report {run.label} --charts charts"
 
 
 def chart_blocks(charts: Iterable[Chart], command: str) -> list[Block]:
@@ -101,3 +74,27 @@ def distinct(files: dict[Any, str]) -> dict[Any, str]:
         taken.add(chosen.lower())
         found[key] = chosen
     return found
+
+
+def html_of(text: str) -> str:
+    """Return CommonMark with tables as HTML, without its first heading, since a page has one of its own.
+
+    No HTML in it is passed on, and no link: files of the repository are not on the site.
+    """
+    markdown = (
+        MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink", "reference"])
+    )
+    tokens = markdown.parse(text)
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        tokens = tokens[3:]
+    taken: set[str] = set()
+    for token, after in pairwise(tokens):
+        if token.type == "heading_open":
+            name = slug(after.content)
+            token.attrSet("id", name if name not in taken else f"{name}-{len(taken)}")
+            taken.add(name)
+    html = str(markdown.renderer.render(tokens, markdown.options, {}))
+    number = count(1)
+    box = '<div class="scroll" role="region" tabindex="0" aria-label="Table %d"><table>'
+    html = re.sub("<table>", lambda _: box % next(number), html)
+    return html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')

@@ -13,7 +13,9 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.records import Disagreement
-from harness.report.charts.speed import release_charts
+from harness.report.charts.chart import Chart
+from harness.report.charts.growth import merge_charts
+from harness.report.charts.speed import pareto_charts, release_charts, throughput_charts
 from harness.report.page.run import KIND_MARKS
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
@@ -22,14 +24,9 @@ from harness.report.site.barometer import barometer
 from harness.report.site.blocks import (
     Block,
     chart_blocks,
-    charts_command,
     distinct,
-    only_trains,
-    pareto,
     section_of,
     table_block,
-    training_charts,
-    warning_notes,
 )
 from harness.report.site.evidence import Evidence, evidence, slug_of, summary
 from harness.report.site.versions import by_machine, date_of, history_rows, machine_name, release_rows
@@ -178,14 +175,20 @@ class Site:
         command = "bpebench evaluate -m o200k_base -m gpt2 -c parallel --price 2.5"
         sections = [section_of("reach", "One text, every vocabulary", [table_block(reach, command)])]
         sections = sections if len(reach.frame) else []
-        sections += self._by_run(("turkish", "compression"), pareto)
+        sections += self._by_run(("turkish", "compression"), lambda run: pareto_charts(run.records, run.speed_rows))
         return sections
 
     def _training(self) -> list[Block]:
         names = ("training", "trained", "learned", "trainers", "trainer-differences")
         # Charts of the newest run of each machine that only trains; all have their tables.
-        drawn = [group[0] for group in by_machine(list(filter(only_trains, self.runs)))]
-        return self._by_run(names, lambda run: training_charts(run, run in drawn))
+        trains = [run for run in self.runs if all(row["task"] == "train" for row in run.speed_rows)]
+        drawn = [group[0] for group in by_machine(trains)]
+
+        def charts(run: Run) -> Iterator[Chart]:
+            yield from throughput_charts(run.speed_rows) if run in drawn else ()
+            yield from merge_charts(run.records)
+
+        return self._by_run(names, charts)
 
     def _hostile(self) -> list[Block]:
         sections: list[Block] = []
@@ -213,7 +216,7 @@ class Site:
         return sections
 
     def _methodology(self) -> list[Block]:
-        from harness.report.site.markdown import html_of
+        from harness.report.site.blocks import html_of
 
         blocks: list[Block] = [{"kind": "html", "html": Markup(html_of(self.methodology))}]
         if not self.methodology:
@@ -253,7 +256,9 @@ class Site:
         found = run.tables(DEFAULT_PRICE_PER_MILLION)
         sections = [
             section_of("tables", "All tables", [table_block(table, run.label, name) for name, table in found.items()]),
-            section_of("care", "Take these figures with care", warning_notes(run)),
+            section_of(
+                "care", "Take these figures with care", [{"kind": "note", "text": line} for line in run.warnings]
+            ),
             section_of("machine", "Machine and versions", [{"kind": "facts", "facts": facts}]),
         ]
         summary: list[Block] = [{"kind": "tiles", "headlines": run.headlines}] if run.headlines else []
@@ -272,7 +277,8 @@ class Site:
             blocks = [table_block(found[name], run.label, name) for name, text in texts.items() if text not in shown]
             shown |= set(texts.values())
             if blocks:
-                sections.append(self._run_section(run, [*chart_blocks(charts(run), charts_command(run)), *blocks]))
+                drawn = chart_blocks(charts(run), f"bpebench report {run.label} --charts charts")
+                sections.append(self._run_section(run, [*drawn, *blocks]))
         return sections
 
     def _run_section(self, run: Run, blocks: list[Block]) -> Block:

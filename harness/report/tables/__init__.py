@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 
 from harness.report import layout, round_trips
@@ -57,12 +57,15 @@ def tables(
 def render_terminal(
     records: Sequence[object],
     *,
-    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
     width: int | None = None,
     names: Sequence[str] = (),
 ) -> str:
     """Return the tables (only those of `names`, where given) as text; `width` is None outside a terminal."""
-    found = tables(records, price_per_million, names=names)
+    return render_chosen(tables(records, names=names), names, width)
+
+
+def render_chosen(found: Mapping[str, Table], names: Sequence[str], width: int | None) -> str:
+    """Return tables by name as `render_terminal`."""
     chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
     return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from harness.records import Compression
 from harness.report import wording
-from harness.report.table import Row, Table, grouped, latest, table_of
+from harness.report.table import Row, Table, grouped, latest, ratio, table_of
 
 PARAGRAPH = "turkish-paragraph"
 HELD_OUT = "turkish/held-out"
@@ -37,10 +37,6 @@ def same_text(records: Iterable[Compression]) -> list[Compression]:
     ]
 
 
-def _ratio(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
-
-
 def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
     """Return the tokens and the cost of one Turkish text under several vocabularies."""
     chosen = same_text(r for r in weighed(records) if r.corpus in (PARAGRAPH, HELD_OUT))
@@ -54,8 +50,8 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
             {
                 "text": r.corpus, "model": r.model, "status": r.status, "reason": r.reason,
                 "vocab_size": r.vocab_size or None, "n_bytes": r.n_bytes, "n_tokens": r.n_tokens,
-                "bytes_per_token": _ratio(r.n_bytes, r.n_tokens),
-                "tokens_over_fewest": _ratio(r.n_tokens, fewest.get(r.corpus, 0)),
+                "bytes_per_token": ratio(r.n_bytes, r.n_tokens),
+                "tokens_over_fewest": ratio(r.n_tokens, fewest.get(r.corpus, 0)),
                 "cost": cost, "cost_per_1000": 1000 * cost,
             }
         )  # fmt: skip
@@ -89,9 +85,9 @@ def compression_table(records: Iterable[object]) -> Table:
                 "corpus": r.corpus, "model": r.model, "implementation": r.implementation, "status": r.status,
                 "reason": r.reason, "verdict": "" if fine else ": ".join(filter(None, (r.status, r.reason))),
                 "vocab_size": r.vocab_size or None, "n_texts": r.n_texts, "n_bytes": r.n_bytes or None,
-                "n_tokens": n_tokens if fine else None, "bytes_per_token": _ratio(r.n_bytes, n_tokens),
-                "characters_per_token": _ratio(r.n_characters, n_tokens),
-                "tokens_per_word": _ratio(n_tokens, r.n_words) if fine else None,
+                "n_tokens": n_tokens if fine else None, "bytes_per_token": ratio(r.n_bytes, n_tokens),
+                "characters_per_token": ratio(r.n_characters, n_tokens),
+                "tokens_per_word": ratio(n_tokens, r.n_words) if fine else None,
             }
         )  # fmt: skip
     rows.sort(key=lambda row: (row["corpus"], -(row["bytes_per_token"] or 0)))

@@ -17,7 +17,7 @@ from harness.report.table import (
     triangle_columns,
 )
 from harness.report.tables.correctness import CLASS_MARK, training_verdicts
-from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import plateau
 
 _TOKENS_SHOWN = 20
 

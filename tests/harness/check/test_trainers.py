@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, RULES, rules_to_compare, spec_of
-from harness.check.trainer_tasks import counts_after
+from harness.check.trainer_tasks import DEFAULT_TRAINERS, MINBPE, RULES, counts_after, rules_to_compare, spec_of
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.cli import main
 from harness.records import TrainerAgreement

@@ -71,6 +71,6 @@ def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -
 def test_tables_of_check_fit_the_terminal(bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
-    monkeypatch.setattr("harness.commands.check.terminal_width", lambda: 100)
+    monkeypatch.setattr("harness.commands.options.terminal_width", lambda: 100)
     shown = bpebench("check", "--trainers", "-c", "text.txt", "-e", "minbpe|rustbpe", "--vocab-size", "262").out
     assert max(map(len, shown.splitlines())) <= 100

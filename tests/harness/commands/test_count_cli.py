@@ -15,7 +15,6 @@ import dying_workers
 import pytest
 
 import harness.training.counting
-import harness.training.workers
 import impls
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts
@@ -263,7 +262,7 @@ def test_workers_that_always_die_are_one_clear_line(
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(
     bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness.training.workers, "_SECONDS", 0.5)
+    monkeypatch.setattr(harness.training.counting, "_SECONDS", 0.5)
     ended = bpebench("count", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
     assert ended.status == 2
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err

@@ -11,7 +11,7 @@ import pytest
 import impls
 from harness.data import load_corpus
 from harness.data.overlap import training_overlap
-from harness.training.start import spec_like
+from harness.training.ends import spec_like
 from impls import Model, TrainingSpec
 
 TEXT = "by the way, by the way, on the way by the way\n\nanother way by the way"

@@ -15,8 +15,7 @@ from harness.evaluate.metrics import figures_of, renyi_efficiency, vocabulary_us
 from harness.evaluate.prices import Prices
 from harness.evaluate.run import Plan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
-from harness.evaluate.texts import Text, batch_of, batches
-from harness.evaluate.words import Segmenter
+from harness.evaluate.texts import Segmenter, Text, batch_of, batches
 from harness.progress import Bar
 
 
@@ -160,7 +159,7 @@ def test_figures_are_those_of_one_document_after_the_other(model: str, further: 
     }
     assert text.characters.sum() == sum(map(len, documents))
     # The borders of each document by themselves, and its words from its decoded text.
-    from harness.evaluate.words import spans
+    from harness.evaluate.texts import spans
 
     by_id = loaded.bytes_by_id()
     cut = continued = single = n_words = 0

@@ -10,8 +10,7 @@ import pytest
 
 import impls
 from harness.data import DataError, load_model
-from harness.evaluate.flores import flores_texts
-from harness.evaluate.parallel_files import udhr_texts
+from harness.evaluate.parallel_files import flores_texts, udhr_texts
 from harness.evaluate.tmx import tmx_texts
 
 SENTENCES = {

@@ -17,8 +17,7 @@ import pytest
 import impls
 from harness.data.overlap import shared_documents
 from harness.evaluate.intervals import Figure
-from harness.evaluate.mixtures import mixed, read_mixtures, sample
-from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes
+from harness.evaluate.mixtures import InvalidSizes, mixed, parse_shares, parse_sizes, read_mixtures, sample
 from harness.evaluate.sweep import Plan, Row, sweep
 from harness.evaluate.sweep_output import CSV_COLUMNS, against
 from harness.evaluate.texts import Text
@@ -270,7 +269,7 @@ def test_a_turkish_vocabulary_of_32k_learned_here_takes_fewer_tokens_than_o200k(
 
 
 def test_no_document_is_both_learned_from_and_measured_on(bpebench: Any, texts: dict[str, str]) -> None:
-    from harness.commands.corpus_parts import all_documents, corpus_parts
+    from harness.commands.reading import all_documents, corpus_parts
 
     for names in ((texts["train"],), ("parallel/tr", "samples/tr")):
         learned, measured = (set(all_documents(part)) for part in corpus_parts(names, (), None))

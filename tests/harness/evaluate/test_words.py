@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.data import load_corpus
-from harness.evaluate.words import Segmenter, spans
+from harness.evaluate.texts import Segmenter, spans
 
 _ASCII = "aZ0_.,;:'\"-/ \t\r\x0b\x00"
 

@@ -10,7 +10,7 @@ import pytest
 import impls
 from harness.check.fuzz.replay import replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.sides import parse_side
+from harness.check.fuzz.side_process import parse_side
 from harness.data import load_corpus
 
 _HERE = Path(__file__).resolve().parent

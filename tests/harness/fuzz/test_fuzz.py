@@ -10,15 +10,14 @@ import pytest
 
 import impls
 from harness.check.classes import Relation
-from harness.check.fuzz import serve, side_process
+from harness.check.fuzz import questions, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
-from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Failure, Question
 from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.sides import parse_side
-from harness.check.fuzz.source import TextSource
+from harness.check.fuzz.side_process import parse_side
+from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, load_corpus
 from harness.generators.alphabets import is_newer
 from harness.records import Disagreement, encode_record
@@ -86,8 +85,8 @@ def test_texts_hold_specials_newer_characters_runs_and_joined_emoji(model: Path)
 
 
 def test_random_models_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
-    batches = [ModelSource(7).batch(k) for k in range(4)]
-    assert batches == [ModelSource(7).batch(k) for k in range(4)]
+    batches = [model_batch(7, k) for k in range(4)]
+    assert batches == [model_batch(7, k) for k in range(4)]
     models = [question.model for batch in batches for question in batch if isinstance(question.model, impls.Model)]
     irregularities = " ".join(line for model in models for line in model.irregularities)
     for irregular in ("duplicate merge", "several derivations", "rank before a merge", "no derivation"):
@@ -123,7 +122,7 @@ def test_a_planted_fault_is_found_and_shrunk_and_its_model_too(kept: Disagreemen
 def test_the_same_seed_and_number_of_texts_find_the_same(fuzz: Fuzz) -> None:
     one, two = (fuzz("priority", "greedy", n_texts=300, stop_after=2) for _ in range(2))
     assert list(map(encode_record, one.findings)) == list(map(encode_record, two.findings))
-    assert (one.n_bytes, one.n_differing) == (two.n_bytes, two.n_differing)
+    assert (one.n_bytes, one.n_differing_texts) == (two.n_bytes, two.n_differing_texts)
     assert [record.difference for record in one.findings] == ["expected to differ"] * 2
     assert all(len(text_of(record)) <= 12 for record in one.findings)
 
@@ -176,9 +175,9 @@ def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_rig
             return [self.encode_piece(text) for text in set(texts)]
 
     loses = Loses(impls.Model.load(model))
-    answers = serve._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
+    answers = questions._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
     assert answers == [Failure("batch", "2 answers for 3 texts")] * 3
-    assert serve._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
+    assert questions._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
 
 
 def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
@@ -200,10 +199,10 @@ def test_random_models_tell_replay_from_the_rest_by_two_merges(fuzz: Fuzz) -> No
 def test_on_random_models_own_implementations_agree_where_they_must_and_differ_where_they_may(fuzz: Fuzz) -> None:
     result = fuzz("priority", "naive", "wordcount", "backtracking", random_models=True, n_texts=2_000)
     assert result.findings == []
-    assert result.n_expected["naive"] > 0
-    assert result.n_expected["wordcount"] > 0
-    assert result.n_expected["backtracking"] == 0
-    assert result.n_refused["backtracking"] > 0
+    assert result.n_expected_texts["naive"] > 0
+    assert result.n_expected_texts["wordcount"] > 0
+    assert result.n_expected_texts["backtracking"] == 0
+    assert result.n_refused_models["backtracking"] > 0
     (record,) = fuzz("priority", "naive", random_models=True, n_texts=6_000, expected=True, stop_after=1).findings
     assert record.difference == "expected to differ"
 

@@ -8,9 +8,8 @@ import pytest
 
 import impls
 from harness.generators.alphabets import CATEGORIES, SCRIPTS, is_newer, of_category, of_script, unassigned
-from harness.generators.bulk import RandomIds, of_bytes, pairs_of_parts, short_parts, texts_by_size
 from harness.generators.families import DIRECT, nested
-from harness.generators.texts import random_texts
+from harness.generators.texts import RandomIds, of_bytes, pairs_of_parts, random_texts, short_parts, texts_by_size
 
 
 def test_every_category_and_script_has_characters_and_newer_ones_are_told() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.data import load_corpus
-from harness.lint.factors import Factors, _automaton
+from harness.lint.proofs import Factors, _automaton
 from impls.core.text.patterns import NAMED, Splitter
 
 

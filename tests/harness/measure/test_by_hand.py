@@ -9,9 +9,8 @@ import pytest
 
 import impls
 from harness.measure.jobs.answers import Wrong, write_ids
-from harness.measure.jobs.by_hand import streaming, truncating
 from harness.measure.jobs.judge import judge
-from harness.measure.jobs.prepared import prepare
+from harness.measure.jobs.prepared import prepare, streaming, truncating
 from harness.measure.protocol import Expected, Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import Task

@@ -11,7 +11,7 @@ import pytest
 from harness.measure.analysis import cautions
 from harness.measure.analysis.comparison import InvalidCondition, compare_runs, parse_condition, ranking
 from harness.measure.analysis.samples import is_comparable, measured_floor, measured_resolution
-from harness.measure.compression import compression
+from harness.measure.token_use import compression
 from harness.records import Measurement
 from impls import Model, Tokenizer
 

@@ -14,7 +14,7 @@ from harness.measure import doctor, provenance
 from harness.measure.protocol import Failed
 from harness.measure.run.curves import measure_scaling
 from harness.measure.run.materials import Materials
-from harness.measure.run.references import References
+from harness.measure.run.setup import References
 from harness.measure.scaling import Scale, exponents
 from harness.records import Measurement, RecordError
 from harness.unicode import characters, sweep

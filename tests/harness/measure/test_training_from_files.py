@@ -11,9 +11,9 @@ from toy_runs import PROFILE, TEXT, OneText, byte_model, carry_out, workload
 import impls
 from harness.measure.jobs.answers import digest_of_model
 from harness.measure.protocol import Job
-from harness.measure.run import references
+from harness.measure.run import setup
 from harness.measure.run.materials import Materials
-from harness.measure.run.references import References
+from harness.measure.run.setup import References
 from harness.measure.schedule import Plan
 from harness.measure.templates import WorkloadError, expand, load_templates
 from harness.measure.workloads import Workload
@@ -79,7 +79,7 @@ def test_who_learns_other_merges_is_found_and_reading_is_timed() -> None:
 def test_a_reference_is_used_only_where_a_second_one_learns_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, second: str, is_used: bool
 ) -> None:
-    monkeypatch.setattr(references, "FILE_TRAINERS", ("compiled", second))
+    monkeypatch.setattr(setup, "FILE_TRAINERS", ("compiled", second))
     path = tmp_path / "text.txt"
     path.write_text(TEXT.replace(", ", "\n"))
     job = Job(task="train", state="cold", texts=str(path), training=TRAINING)

@@ -17,7 +17,7 @@ from harness.measure.jobs.answers import (
     as_uint32,
     digest_of_counts,
     digest_of_ids,
-    digest_of_merges,
+    digest_of_model,
     first_difference,
     read_ids,
     write_ids,
@@ -66,8 +66,9 @@ def test_what_is_no_list_of_ids_is_refused(answer: object) -> None:
 
 
 def test_merges_in_another_order_have_another_digest() -> None:
-    tokens = BYTES.tokens
-    assert digest_of_merges(tokens, [(97, 98), (98, 97)]) != digest_of_merges(tokens, [(98, 97), (97, 98)])
+    tokens, merges = (*BYTES.tokens, b"ba"), ((97, 98), (98, 97))
+    one, other = (Model(tokens=tokens, merges=some) for some in (merges, merges[::-1]))
+    assert digest_of_model(one) != digest_of_model(other)
 
 
 def test_the_first_difference_is_cut_out_of_the_text_where_both_meet_again() -> None:

@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 import impls
 from harness.play import follow
-from harness.play.follow import Followed
-from harness.play.spans import Spelling
+from harness.play.follow import Followed, Spelling
 
 MODEL = "tiny.json"
 WORDS = ["hello", " unhappiness", "öğrendik ", "👩🏽‍🚀", "\n", "zq"]

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.records import MACHINE_FILE, Compression, Measurement, RecordError, RecordWriter
-from harness.report.readme.contents import help_text
 from harness.report.readme.markers import ReadmeError, blocks
-from harness.report.readme.write import is_stale, splice, stale_pages, write_readme
+from harness.report.readme.write import help_text, is_stale, splice, stale_pages, write_readme
 
 RUN = "results/a-run"
 

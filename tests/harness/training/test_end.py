@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.training.end import InvalidRule, Until, end_of_training, parse_until
+from harness.training.ends import InvalidRule, Until, end_of_training, parse_until
 from impls import Model
 
 

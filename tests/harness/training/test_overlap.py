@@ -10,7 +10,7 @@ import pytest
 
 import impls
 from harness.data.overlap import MAX_HASHES, training_documents, training_overlap
-from harness.training.end import why_short
+from harness.training.ends import why_short
 from impls import Model, TrainingSpec
 
 SPEC = TrainingSpec(vocab_size=256, pattern="none")

@@ -1,4 +1,4 @@
-from harness.training.plateau import plateau
+from harness.training.vocabulary_curve import plateau
 
 
 def test_the_knee_of_a_steep_fall_then_a_flat_tail() -> None:

@@ -1,7 +1,8 @@
-"""Load the object with encode and decode named by `module:object` or a Python file."""
+"""Load a target of any form: the object with encode and decode it names, and that as a `Tokenizer`."""
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import os
 import sys
@@ -13,10 +14,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import impls
 from harness.failures import describe
-from harness.targets.spec import NotLoadable, split_object
+from harness.targets.spec import NotLoadable, TargetSpec, is_target, split_object
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
+from impls.plugin import Minimal, wrap
 
 
 def load_named(name: str, model: Callable[[], Model] | None) -> object:
@@ -115,3 +118,58 @@ def _needs_argument(factory: Any) -> bool:
         return False
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return any(p.default is p.empty and p.kind in by_place for p in parameters)
+
+
+def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
+    """Load the target `name` over `model`; a command or a file brings its own model.
+
+    Raises `NotLoadable`, and what loading an implementation or a model raises.
+    """
+    if not is_target(name):
+        return impls.load(name, model)
+    spec = TargetSpec.parse(name)
+    if spec.kind == "file":
+        return impls.load(spec.words[0], impls.Model.load(Path(spec.words[1])))
+    found = load_object(name, model)
+    if isinstance(found, impls.Tokenizer):
+        return found
+    return wrap(name, lambda model: found)(model)  # type: ignore[arg-type, return-value]
+
+
+def load_object(name: str, model: impls.Model | None) -> object:
+    """Load the object with encode and decode behind an object's or command's name.
+
+    Raises `NotLoadable`, or `Unsupported`.
+    """
+    spec = TargetSpec.parse(name)
+    if spec.kind == "command":
+        return _Command(spec)
+    return load_named(spec.words[0], None if model is None else lambda: model)
+
+
+class _Command(Minimal):
+    """A program behind `encode` and `decode`, restarted when it fails, ended with this process."""
+
+    def __init__(self, spec: TargetSpec) -> None:
+        from harness.conform.target import Target, TargetFailed
+
+        self._failed = TargetFailed
+        try:
+            self._target = Target(spec)
+        except TargetFailed as error:
+            raise NotLoadable(f"{spec.name}: it does not start: {error.reason}") from None
+        atexit.register(self._target.close)
+
+    def encode(self, text: str) -> list[int]:
+        try:
+            return self._target.encode(text)
+        except self._failed:
+            self._target.restart()
+            raise
+
+    def decode(self, ids: list[int]) -> str:
+        try:
+            return self._target.decode(ids)
+        except self._failed:
+            self._target.restart()
+            raise

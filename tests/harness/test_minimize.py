@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.minimize.texts import Budget, least, smallest_sequence, smallest_text
+from harness.minimize import Budget, least, smallest_sequence, smallest_text
 
 
 def test_only_what_makes_the_difference_is_left() -> None:

@@ -1,4 +1,4 @@
-"""Where a training ends: by what its merges are worth (`gain<0.1%`), or before its vocabulary was full.
+"""Both ends of a training: what it takes over from the model it goes on from, and where and why it stops.
 
 The gain of k merges is the relative rise in bytes per token that the next merges bring: of (k + 1,000) over that of k,
 minus 1. The model is cut to the least k whose gain is below the share; learning on would not have changed these merges.
@@ -7,18 +7,40 @@ minus 1. The model is cut to the least k whose gain is below the share; learning
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.training.vocabulary_curve import cut, uncuttable, vocabulary_curve
-from impls import TrainingSpec
+from impls import InvalidSpec, TrainingSpec
 from impls.core.counts import PieceCounts
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
+from impls.core.text.patterns import name_of
 from impls.core.training import corpus_pieces, piece_symbols
+
+
+def spec_like(model: Model, fields: Mapping[str, Any], given: Collection[str]) -> TrainingSpec:
+    """Return the specification of these fields, except that the pattern, the alphabet and `end_of_word` are those of
+    `model` where they are not `given`.
+
+    Raise `InvalidSpec` where the model's pattern is needed and has no name and several stages.
+    """
+    kept: dict[str, Any] = {"alphabet": model.alphabet, "end_of_word": model.end_of_word}
+    if "pattern" not in given:
+        name = name_of(model.pattern)
+        if name is None and len(model.pattern) != 1:
+            raise InvalidSpec("pattern", f"that of the model has {len(model.pattern)} stages; give one")
+        kept["pattern"] = name or model.pattern[0]
+    return TrainingSpec(**{**fields, **{name: value for name, value in kept.items() if name not in given}})
+
+
+def n_listed_merges(model: Model) -> int:
+    """Return the number of merges of a model that training can go on from."""
+    return len(model.merges if model.merge_rule == "pairs" else model.recovered_merges[0])
+
 
 N_MERGES = 1000
 
