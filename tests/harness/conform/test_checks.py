@@ -202,6 +202,9 @@ def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(c
         def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
             raise TargetFailed("crash", "died of it")
 
+        def encode_each(self, texts: list[str]) -> list[Any]:
+            raise TargetFailed("crash", "died of it")
+
     reports = conform(Right, "ids", "round-trip", "threads", "bad-input", target=Dying, whole=True)
     assert {verdict.status for verdict in reports.verdicts} == {"failed", "not asked"}
     assert reports.verdicts[0].stage == "process"
