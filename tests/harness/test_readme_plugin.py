@@ -83,4 +83,4 @@ def test_every_command_of_the_section_does_what_it_says(folder: Path, environmen
             assert ended.returncode == 1, said  # it has no merges
             assert re.search("mine|mytokenizer", ended.stdout), said
             assert re.search("differ|mismatch", ended.stdout), said
-    assert list((folder / "results/local/mine").glob("*.jsonl"))
+    assert list((folder / "results/local/plug-in").glob("*.jsonl"))
