@@ -92,7 +92,8 @@ def target_machine(processor: str = "") -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     own = name in ("", machine())
+    has = llvm.FeatureMap() if processor else features()
     triple = llvm.get_default_triple() if own else f"{name}-unknown-linux-gnu"
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features().flatten(), opt=3, codemodel="jitdefault", jit=True
+        cpu=cpu, features=has.flatten(), opt=3, codemodel="jitdefault", jit=True
     )
