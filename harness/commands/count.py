@@ -25,7 +25,7 @@ class Count(Verb):
     corpora: tuple[str, ...] = options.corpus_option("Corpus, file, folder or glob; repeatable.", multiple=True)
     counts: tuple[Path, ...] = reading.counts
     pattern: str | None = option(f"{', '.join(NAMED)}, or a regular expression.  [default: gpt2]")
-    out: Path | None = option("Write the counts here.", "-o", "--out", type=options.FILE)
+    out: Path | None = options.out_option("Write the counts here.", options.FILE)
     weight: tuple[str, ...] = reading.weight
     min_count: int = option("Leave out pieces that occur less often.", type=options.POSITIVE, default=1)
     documents: Literal["paragraphs", "lines"] = reading.documents

@@ -64,9 +64,9 @@ class Evaluate(Verb):
     scheduler: str | None = reading.scheduler
     as_csv: bool = options.as_csv
     as_latex: bool = options.as_latex
-    out: Path | None = option(
+    out: Path | None = options.out_option(
         "Also write evaluation.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
-        type=options.FOLDER,
+        options.FOLDER,
     )
 
     def run(self) -> None:

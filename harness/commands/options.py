@@ -61,6 +61,12 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 POSITIVE = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0.1)
 
+
+def out_option(help: str, kind: click.Path, **settings: Any) -> Any:
+    """Declare the option --out, a file or a folder to write."""
+    return option(help, "-o", "--out", type=kind, **settings)
+
+
 implementation = implementation_option("Implementations whose name matches (see `list`).", metavar="REGEX")
 exclude = option("Leave out implementations matching this.", "-E", "--exclude", metavar="REGEX")
 models = model_option("Vocabulary; repeatable.", multiple=True)
@@ -68,7 +74,7 @@ model = model_option("Vocabulary.", default=DEFAULT_MODEL)
 corpora = corpus_option("Corpus, file or glob; repeatable.", multiple=True)
 split = option("Only this part of each corpus.", type=click.Choice(["train", "held-out"]))
 max_bytes = option("UTF-8 bytes taken of each corpus.", type=POSITIVE)
-out = option("Also write the records here.", type=FOLDER)
+out = out_option("Also write the records here.", FOLDER)
 as_csv = flag("One CSV table on standard output.", "--csv")
 as_latex = flag("One LaTeX table on standard output.", "--latex")
 resume = flag("Add to a folder that already holds records.")

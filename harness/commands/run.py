@@ -46,7 +46,7 @@ class Run(Verb):
         "Measure this release of a package, installed separately.", "--release", multiple=True, metavar="NAME==VERSION"
     )
     seed: int = option("Seed of the random orders.", default=0)
-    out: Path = option("The run's folder.", default=DEFAULT_OUT, type=options.FOLDER)
+    out: Path = options.out_option("The run's folder.", options.FOLDER, default=DEFAULT_OUT)
     resume: bool = flag("Continue the run in that folder, or start it.")
     dry_run: bool = flag("Only show what would be run and about how long it takes.")
 

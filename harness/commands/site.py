@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.commands import options
-from harness.commands.verb import Verb, argument, option
+from harness.commands.verb import Verb, argument
 
 
 class Site(Verb):
@@ -16,7 +16,7 @@ class Site(Verb):
     """
 
     runs: tuple[Path, ...] = argument(nargs=-1, metavar="[RUN]...", type=options.FOLDER)
-    out: Path = option("The site's folder.", required=True, type=options.FOLDER)
+    out: Path = options.out_option("The site's folder.", options.FOLDER, required=True)
 
     def run(self) -> None:
         """Write the site and print where its first page is."""

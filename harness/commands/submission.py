@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.commands import options
-from harness.commands.verb import Verb, argument, option
+from harness.commands.verb import Verb, argument
 
 _SHOWN = 30
 
@@ -21,7 +21,7 @@ class Submission(Verb):
 
     action: str = argument(type=click.Choice(["make", "check"]))
     folder: Path = argument(type=options.FOLDER)
-    out: Path | None = option("The folder that `make` writes.", type=options.FOLDER)
+    out: Path | None = options.out_option("The folder that `make` writes.", options.FOLDER)
 
     def run(self) -> bool:
         """Make or check the folder; print what does not hold and return whether anything does not."""

@@ -49,9 +49,9 @@ class Sweep(Verb):
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
-    out: Path | None = option(
+    out: Path | None = options.out_option(
         "Also write sweep.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
-        type=options.FOLDER,
+        options.FOLDER,
     )
 
     def run(self) -> None:

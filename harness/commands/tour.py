@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.commands import options
 from harness.commands.run import DEFAULT_OUT, carry_out
-from harness.commands.verb import Verb, option
+from harness.commands.verb import Verb
 from harness.progress import progress
 
 
@@ -17,7 +17,7 @@ class Tour(Verb):
     Takes about four minutes on two cores. Exit status 1 when something that must agree does not.
     """
 
-    out: Path | None = option("The run's folder (default: a new one).", type=options.FOLDER)
+    out: Path | None = options.out_option("The run's folder (default: a new one).", options.FOLDER)
 
     def run(self) -> bool:
         """Do all of it; return whether there are faults."""

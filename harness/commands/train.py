@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -25,6 +25,7 @@ from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
 
 if TYPE_CHECKING:
+    from harness.data import Corpus
     from harness.training.text import TrainingText
 
 
@@ -44,7 +45,7 @@ class Train(Verb):
     vocab_size: int = option("Base + merges + specials.", default=10_000)
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
-    out: Path | None = option("Write the model file here.", type=options.FILE)
+    out: Path | None = options.out_option("Write the model file here.", options.FILE)
     pattern: str | None = option(
         f"{', '.join(NAMED)}, or a regular expression.  [default: gpt2, or that of the counts]"
     )
@@ -108,39 +109,19 @@ class Train(Verb):
         from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
         from harness.training.vocabulary_curve import plateau
 
-        languages = self._languages()
-        if self.boundless is not None:
-            self._ensure_alone("--boundless", "parity", "counts", "weight", "until", "picky")
-        if self.picky is not None:
-            self._ensure_alone("--picky", "implementation", "parity", "until")
-        text = self._text
+        languages, text = self._languages(), self._text
         self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
+        n_kept = 0 if begun is None else n_listed_merges(begun)
         spec = self._spec(begun)
         if self._target is not None:
             options.check_target(self._target, (*text.corpora, *map(str, self.counts), *self.held_out))
         until = None if self.until is None else parse_until(self.until)
-        parts = None if until is None else corpus_parts(text.corpora, self.held_out, self.max_bytes)
+        trained, held_out = corpus_parts(text.corpora, self.held_out, self.max_bytes) if until else ([], [])
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
         dev = self._parallel()
         start = time.perf_counter()
-        texts: list[str] | PieceCounts | TextFiles
-        is_split = parts is not None and not self.held_out
-        is_counted = text.must_be_counted or self._is_counted(text)
-        is_counted = is_counted and not by_language and not is_split and self.boundless is None
-        for name in () if is_counted else ("workers", "scheduler", "resume"):
-            problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
-            options.ensure(not getattr(self, name), problem)
-        if by_language:
-            texts = list(chain.from_iterable(by_language.values()))
-        elif parts is not None and is_split:
-            texts = list(all_documents(parts[0]))
-        elif is_counted:
-            texts = self._counts(text, resolve(spec.pattern))
-        elif self.boundless is not None and self._is_counted(text):
-            texts = text.texts_or_files()
-        else:
-            texts = text.texts()
+        texts = self._read(text, resolve(spec.pattern), by_language, trained)
         if isinstance(texts, list):
             n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
             start = time.perf_counter()
@@ -149,35 +130,24 @@ class Train(Verb):
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             if languages:
                 model = impls.train_parity_aware(by_language, spec, dev=dev)
-            elif self.boundless is not None:
-                how = {"join": self.boundless, "implementation": self.implementation}
-                model = impls.train_boundless(texts, spec, **how)  # type: ignore[arg-type]
-            elif self.picky is not None:
-                model = impls.train_picky(texts, spec, threshold=self.picky)  # type: ignore[arg-type]
             else:
-                stage_two = self.superword_from, self.superword_pattern
-                model = learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
+                model = self._learn(texts, spec, begun)
             seconds = time.perf_counter() - start
-        n_kept = 0 if begun is None else n_listed_merges(begun)
         end = None
-        if until is not None and parts is not None:
-            name = label(parts[1])
+        if until is not None:
+            name = label(held_out)
             with progress(f"measuring on {name}"):
-                model, end = end_of_training(model, until, all_documents(parts[1]), name, n_kept)
+                model, end = end_of_training(model, until, all_documents(held_out), name, n_kept)
         if self._target is not None:
             self._save(model, text.hashes(texts, "" if begun is None else begun.training_documents), self._target)
         if self._parts is not None:
             shutil.rmtree(self._parts)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
-        short = end.why if end is not None and end.by_rule else why_short(model, last_spec, texts)
-        document = {
-            "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "n_bytes": n_bytes,
-            "implementation": self.implementation, "seconds": seconds, "vocab_size": model.vocab_size,
-            "vocab_size_asked_for": self.vocab_size, "why_short": short,
+        document = self._asked_for(text) | {
+            "n_bytes": n_bytes, "seconds": seconds, "vocab_size": model.vocab_size,
+            "why_short": end.why if end is not None and end.by_rule else why_short(model, last_spec, texts),
             "until": None if end is None else end._asdict(), "n_merges": len(model.merges or model.events),
-            "digest": model.digest, "extended": self.extend, "n_kept_merges": n_kept,
-            "superword_from": self.superword_from, "boundless": self.boundless, "picky": self.picky,
-            "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+            "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
             "first_tokens": first_tokens(model, n_kept, self.show),
             # Counts rise where superwords begin, and those kept are of another corpus.
@@ -190,6 +160,42 @@ class Train(Verb):
             kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
         if not self.as_json:
             options.say(kept, err=True)
+
+    def _read(
+        self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]], trained: list[Corpus]
+    ) -> list[str] | PieceCounts | TextFiles:
+        """Return what is trained on: texts, the counts of their pieces, or files; `trained` are parts not held out."""
+        is_split = bool(trained) and not self.held_out
+        is_counted = text.must_be_counted or self._is_counted(text)
+        is_counted = is_counted and not by_language and not is_split and self.boundless is None
+        for name in () if is_counted else ("workers", "scheduler", "resume"):
+            problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
+            options.ensure(not getattr(self, name), problem)
+        if by_language:
+            return list(chain.from_iterable(by_language.values()))
+        if is_split:
+            return list(all_documents(trained))
+        if is_counted:
+            return self._counts(text, pattern)
+        return text.texts_or_files() if self.boundless is not None and self._is_counted(text) else text.texts()
+
+    def _learn(
+        self, texts: list[str] | PieceCounts | TextFiles, spec: impls.TrainingSpec, begun: impls.Model | None
+    ) -> impls.Model:
+        if self.boundless is not None:
+            return impls.train_boundless(texts, spec, join=self.boundless, implementation=self.implementation)
+        if self.picky is not None:
+            return impls.train_picky(texts, spec, threshold=self.picky)
+        return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
+
+    def _asked_for(self, text: TrainingText) -> dict[str, Any]:
+        """Return the options that say what was learned, as they are printed with it."""
+        return {
+            "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
+            "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
+            "superword_from": self.superword_from, "boundless": self.boundless, "picky": self.picky,
+            "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+        }  # fmt: skip
 
     @cached_property
     def _target(self) -> Path | None:
@@ -219,6 +225,10 @@ class Train(Verb):
 
     def _check(self, text: TrainingText) -> None:
         """Raise for options that do not go together."""
+        if self.boundless is not None:
+            self._ensure_alone("--boundless", "parity", "counts", "weight", "until", "picky")
+        if self.picky is not None:
+            self._ensure_alone("--picky", "implementation", "parity", "until")
         options.ensure(self.until or not self.held_out, "--held-out goes with --until")
         if self.until is not None:
             if self.alphabet == "chars":
@@ -244,8 +254,7 @@ class Train(Verb):
         return self.implementation == "compiled" and is_read_once and "-" not in text.corpora and not text.is_all_named
 
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
-        """Return the specification by the options; what they leave open is taken from the counts, or from the model to
-        go on from."""
+        """Return the specification by the options; what they leave open is that of the counts, or of `begun`."""
         from harness.training.ends import spec_like
 
         counts = self._text.given_counts

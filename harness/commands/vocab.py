@@ -41,7 +41,7 @@ class Vocab(Verb):
     irregular: bool = flag("Also look for irregularities (seconds, for large rank files).")
     corpora: tuple[str, ...] = options.corpora
     held_out: tuple[str, ...] = options.held_out
-    out: Path | None = option("With -c: write two charts (SVG) here.", type=options.FOLDER)
+    out: Path | None = options.out_option("With -c: write two charts (SVG) here.", options.FOLDER)
     max_bytes: int | None = options.max_bytes
     lint: bool = flag("Look for unreachable tokens, glitch candidates, duplicates and the like.")
     fail_on: tuple[str, ...] = option(

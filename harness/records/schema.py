@@ -79,6 +79,7 @@ class Measurement(Record, tag="measurement"):
     implementation: str
     task: str
     model: str
+    """Of `train` the name of the specification, as gpt2-4000."""
     corpus: str
     status: Status
     reason: str = ""
@@ -95,14 +96,17 @@ class Measurement(Record, tag="measurement"):
     order: int = 0
     """Position at which this workload ran within its process."""
     n_texts: int = 0
+    """Texts of one pass; 0 for `load`."""
     n_bytes: int = 0
     """Bytes of one pass: the whole workload, or the slice an implementation can process in reasonable time. For `load`
     the size of the model's file."""
     full_bytes: int = 0
     """Bytes of the whole workload; 0 where the implementation could not even be built for it."""
     n_tokens: int = 0
+    """Of one pass; merges for `train`, 0 for `decode`, `decode-stream` and `truncate`."""
     digest: str = ""
-    """SHA-256 of the ids (little-endian uint32, texts separated by their counts), or of the merges for `train`."""
+    """SHA-256 of the ids (of each text their number, then the ids, all little-endian uint32); of the counts for `count`,
+    the texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
     reference: str = ""
     """Whose answer the digest was compared with; empty where only the round trip could be verified."""
     loops: int = 1
@@ -110,7 +114,8 @@ class Measurement(Record, tag="measurement"):
     samples_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
-    """Time of a sample by part, for tasks with parts (`load`)."""
+    """Seconds by part: of `load` import (not in the sample), model, build and first id; of `train` from a file import;
+    of `after-pause` the calls after each kind of pause."""
     samples_wanted: int = 0
     """Number of samples planned, for `sustained`; there are fewer where the time ran out."""
     page_faults: list[int] = msgspec.field(default_factory=list)
@@ -128,6 +133,7 @@ class Measurement(Record, tag="measurement"):
     neutral form of the model read."""
     threads: int = 1
     pinned: bool = False
+    """Whether the process was bound to a single core."""
     n_calls: int = 1
     """Calls of the implementation in one pass."""
     remembered: Remembered = ""

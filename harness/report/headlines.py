@@ -140,7 +140,7 @@ def _worst(name: str, rows: Sequence[Row]) -> str | None:
     if not speeds:
         return None
     failed = sum(row["status"] != "ok" for row in own)
-    return f"{name} {f'fails on {failed} and ' if failed else ''}is never slower than {figure(min(speeds))} MB/s"
+    return f"{name} {f'fails on {failed} and otherwise ' if failed else ''}never drops below {figure(min(speeds))} MB/s"
 
 
 def _failures(records: Sequence[object]) -> Iterator[Headline]:

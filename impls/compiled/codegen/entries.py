@@ -5,9 +5,9 @@ A plain function takes and returns int64; a method takes (self, argument), a fas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from llvmlite import binding as llvm
@@ -19,7 +19,6 @@ from impls.compiled.layout import ContextRecord, EventsRecord
 from impls.compiled.threads.layout import WorkerRecord
 from impls.compiled.training.layout import BlockRecord, CountingRecord, LearningRecord
 
-T = TypeVar("T")
 _RECORDS = (BlockRecord, ContextRecord, CountingRecord, EventsRecord, LearningRecord, WorkerRecord)
 _VIEWS = {kind.__name__: record_at(kind) for kind in _RECORDS}
 context_at = record_at(ContextRecord)
@@ -30,16 +29,20 @@ def compiled_entries(object_file: str) -> dict[str, Any]:
     # Where Numba links each entry as it compiles it, what others call by name must have an address; none is called.
     for name in (PREFIX + "encode", REGIONS_SYMBOL):
         llvm.add_symbol(name, 1)
-    entries = {
-        name: _plain(_kernel(module, name), n_arguments) for name, (module, n_arguments) in _of(PLAIN, object_file)
+    # All are imported before the first is compiled: then Numba looks once for what they define; see `pipeline.less_work`.
+    kernels = {
+        name: _kernel(about if isinstance(about, str) else about[0], name)
+        for exported in (PLAIN, METHODS, FAST_METHODS)
+        for name, about in exported.items()
+        if object_file_of(name) == object_file
     }
-    entries |= {name: _method(_kernel(module, name)) for name, module in _of(METHODS, object_file)}
-    entries |= {name: _fast_method(_kernel(module, name)) for name, module in _of(FAST_METHODS, object_file)}
-    return {PREFIX + name: entry for name, entry in entries.items()}
+    return {PREFIX + name: _entry(name, kernel) for name, kernel in kernels.items()}
 
 
-def _of(exported: Mapping[str, T], object_file: str) -> list[tuple[str, T]]:
-    return [(name, about) for name, about in exported.items() if object_file_of(name) == object_file]
+def _entry(name: str, body: Any) -> Any:
+    if name in PLAIN:
+        return _plain(body, PLAIN[name][1])
+    return _method(body) if name in METHODS else _fast_method(body)
 
 
 def _kernel(module: str, name: str) -> Any:

@@ -263,7 +263,7 @@ def _store(kind: Any, raw: Callable[..., None]) -> Callable[..., None]:
 
 load_u8, load_u16, load_u32, load_i64 = (_load(kind, _raw_load(kind)) for kind in (_i8, _i16, _i32, _i64))
 load_i32 = _load(_i32, _raw_load(_i32, signed=True))
-store_8, store_16, store_32, store_64 = (_store(kind, _raw_store(kind)) for kind in (_i8, _i16, _i32, _i64))
+store_8, store_32, store_64 = (_store(kind, _raw_store(kind)) for kind in (_i8, _i32, _i64))
 
 # Atomic words are int64, 8-byte aligned.
 atomic_load = _load(_i64, operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8)))

@@ -9,16 +9,19 @@ for that constant too, and not called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 from numba.core import typed_passes, typeinfer, types, untyped_passes
 from numba.core.base import BaseContext
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
+from numba.core.interpreter import Interpreter
 from numba.core.ir import UNDEFINED
 from numba.core.postproc import PostProcessor
 from numba.core.transforms import canonicalize_cfg
+from numba.core.typing.context import BaseContext as TypingContext
 
 _PASSES = (
     untyped_passes.TranslateByteCode,
@@ -34,16 +37,30 @@ _PASSES = (
 """Numba's own without those for closures, `with`, containers, loops in parallel, rewriting and the ends of lives."""
 
 
+class _Passes(PassManager):
+    """Runs passes, and does not describe every one of them to whoever may listen."""
+
+    def _runPass(self, index: int, one: Any, state: Any) -> None:  # noqa: N802 (Numba's name)
+        one.run_initialization(state)
+        one.run_pass(state)
+        one.run_finalizer(state)
+
+
+@cache
+def _passes() -> _Passes:
+    passes = _Passes("kernel")
+    for one in _PASSES:
+        passes.add_pass(one, one.__name__)
+    passes.finalize()
+    return passes
+
+
 class KernelCompiler(CompilerBase):
     """Compiles kernels, which have integers and records alone."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the one list of passes."""
-        passes = PassManager("kernel")
-        for one in _PASSES:
-            passes.add_pass(one, one.__name__)
-        passes.finalize()
-        return [passes]
+        return [_passes()]
 
 
 def without_constants(dispatcher: Any) -> Any:
@@ -73,14 +90,22 @@ class _Join(typeinfer.Propagate):
 def less_work() -> Iterator[None]:
     """Leave out, while the block runs, what Numba does again and again for nothing.
 
-    Variables where control flow joins are typed for any integers at once, the size of a type is asked once, and where
-    variables are alive is not asked: nothing here counts references.
+    Variables where control flow joins are typed for any integers at once; the size of a type, and how it is written, is
+    asked once; what Numba knows is looked up anew once, not before every function; where variables are alive is not
+    asked, as nothing here counts references; and `with`, `try` and calls by name, which kernels have not, are not
+    looked for.
     """
-    with (
-        _replaced(typeinfer.TypeInferer, "typeof_expr", _join_without_constants),
-        _replaced(BaseContext, "get_abi_sizeof", _remembered_sizes),
-        _replaced(PostProcessor, "run", _without_lifetimes),
-    ):
+    with ExitStack() as replaced:
+        for owner, name, make in (
+            (typeinfer.TypeInferer, "typeof_expr", _join_without_constants),
+            (BaseContext, "get_abi_sizeof", _remembered_sizes),
+            (types.Record, "__repr__", _remembered),
+            (BaseContext, "refresh", _remembered),
+            (TypingContext, "refresh", _remembered),
+            (PostProcessor, "run", _without_lifetimes),
+            (Interpreter, "post_process", lambda _: lambda _, __, function: function),
+        ):
+            replaced.enter_context(_replaced(owner, name, make))
         yield
 
 
@@ -108,6 +133,17 @@ def _join_without_constants(usual: Any) -> Any:
                 inferer.constraints.append(_Join(dst=target.name, src=source.name, loc=instruction.loc))
 
     return typeof
+
+
+def _remembered(usual: Any) -> Any:
+    known: dict[int, tuple[Any, Any]] = {}
+
+    def ask(owner: Any) -> Any:
+        if id(owner) not in known:
+            known[id(owner)] = owner, usual(owner)
+        return known[id(owner)][1]
+
+    return ask
 
 
 def _remembered_sizes(usual: Any) -> Any:

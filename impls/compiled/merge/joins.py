@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from impls.compiled.layout import JOINS_SHIFT
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """As in `lookup/hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
+_leads = re.compile(b"[\xe0-\xef]").finditer
 
 
 def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -21,31 +23,34 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
     every character with that end or beginning.
     """
     ends = np.zeros(1 << 16, np.uint64)
-    parts = [key for token in tokens for key in _keys(token, ends)]
-    keys = np.concatenate([np.zeros(0, np.int64), *parts])
+    whole: list[int] = []
+    """Pairs that a token holds whole, left << 16 | right."""
+    cut: list[np.ndarray] = []
+    """Those of a token that holds a part of one of the two."""
+    for token in tokens:
+        for found in _leads(token, 1):
+            at = found.start()
+            first = _code(token[at : at + 3])
+            n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
+            rights = np.arange(first, first + n_rights) if n_rights > 1 else first
+            if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
+                pairs = (_code(token[at - 3 : at]) << 16) | rights
+                if n_rights == 1:
+                    whole.append(pairs)
+                else:
+                    cut.append(pairs)
+            elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
+                before = [byte & 63 for byte in token[:at]]
+                if at == 1:
+                    ends[first : first + n_rights] |= np.uint64(1 << before[0])
+                else:
+                    lefts = (np.arange(16) << 12) | (before[0] << 6) | before[1]
+                    cut.append(((lefts[:, None] << 16) | rights).ravel())
+    keys = np.concatenate([np.array(whole, np.int64), *cut])
     bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
     bitmap[bits.astype(np.int64)] = True
     return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
-
-
-def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the pairs a token may hold, left << 16 | right; where it holds one byte of the left, set `ends` instead."""
-    for at in range(1, len(token)):
-        if not _LEAD <= token[at] < _AFTER:
-            continue
-        first = _code(token[at : at + 3])
-        n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
-        rights = np.arange(first, first + n_rights, dtype=np.int64)
-        before = [byte & 63 for byte in token[max(0, at - 2) : at]]
-        if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
-            yield (_code(token[at - 3 : at]) << 16) | rights
-        elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
-            if at == 1:
-                ends[first : first + n_rights] |= np.uint64(1 << before[0])
-            else:
-                lefts = (np.arange(16, dtype=np.int64) << 12) | (before[0] << 6) | before[1]
-                yield ((lefts[:, None] << 16) | rights).ravel()
 
 
 def _code(character: bytes) -> int:

@@ -1,0 +1,33 @@
+"""Small corpora to sweep over, and what `bpebench sweep` says of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+
+def words(seed: int, letters: str, n: int) -> list[str]:
+    """Return documents of words made up of the letters; each ends in its number, so that none occurs twice."""
+    rng, of_words = random.Random(seed), random.Random(letters)
+    known = ["".join(of_words.choices(letters, k=of_words.choice([2, 3, 5]))) for _ in range(40)]
+    return [f"{' '.join(rng.choices(known, k=12))} {seed}{i}" for i in range(n)]
+
+
+def write_texts(folder: Path) -> dict[str, str]:
+    """Write files to learn from and to measure on, and the same of another language; documents are paragraphs."""
+    found = {}
+    kinds = {"train": (1, "abcd"), "held": (2, "abcd"), "other": (3, "éàüö"), "other_held": (4, "éàüö")}
+    for name, (seed, letters) in kinds.items():
+        documents = words(seed, letters, 30 if "held" in name else 80)
+        (folder / f"{name}.txt").write_text("\n\n".join(documents), encoding="utf-8")
+        found[name] = str(folder / f"{name}.txt")
+    return found
+
+
+def swept(bpebench: Any, *arguments: str) -> dict[str, Any]:
+    """Return the document of a sweep."""
+    ended = bpebench("sweep", *arguments, "--json")
+    assert ended.status == 0, ended.err
+    return dict(json.loads(ended.out))
