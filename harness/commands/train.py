@@ -183,10 +183,12 @@ class Train(Verb):
         self, texts: list[str] | PieceCounts | TextFiles, spec: impls.TrainingSpec, begun: impls.Model | None
     ) -> impls.Model:
         if self.boundless is not None:
-            return impls.train_boundless(texts, spec, join=self.boundless, implementation=self.implementation)
+            how = {"join": self.boundless, "implementation": self.implementation}
+            return impls.train_boundless(texts, spec, **how)  # type: ignore[arg-type]
         if self.picky is not None:
-            return impls.train_picky(texts, spec, threshold=self.picky)
-        return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
+            return impls.train_picky(texts, spec, threshold=self.picky)  # type: ignore[arg-type]
+        stage_two = self.superword_from, self.superword_pattern
+        return learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
 
     def _asked_for(self, text: TrainingText) -> dict[str, Any]:
         """Return the options that say what was learned, as they are printed with it."""

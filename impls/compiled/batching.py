@@ -73,12 +73,12 @@ class KernelBatches(Tokenizer):
 
     def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
         """Call `run` with this tokenizer's own context, or a borrowed one where that is in use; close the job."""
-        builtins = self._own.batch_builtins
+        builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
         with self._pool.borrowed() as call_context:
-            if call_context.batch_builtins is not None:
-                call_context.batch_builtins.run_claimed(job, run, call_context)
+            if call_context.builtins is not None:
+                call_context.builtins.run_claimed(job, run, call_context)
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """Return the function that prepares texts of a batch for the kernels."""

@@ -7,6 +7,7 @@ import mmap
 import numpy as np
 
 from impls.compiled import layout
+from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import native
 from impls.compiled.cpython.builtins import Insides
 from impls.compiled.model_tables import HELD, NUMBERS, ModelTables
@@ -60,6 +61,8 @@ class Context(SplitContext):
             self[name] = number
         self["n_cache_tokens"], self["n_cache_rows"] = len(tables.cache_tokens), len(tables.cache_rows)
         self["n_ids"] = len(tables.token_starts) - 1
+        if self["spelling_pages"]:
+            self["spell"] = kernel_address("spell")
         if len(tables.joins):
             self.hold("segments", aligned_zeros(layout.SEGMENTS_BYTES))
         self.hold("heads", np.full(tables.n_symbols, -1, np.int32))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 
 from impls.compiled.cpython import plain
-from impls.compiled.cpython.builtins import DecodingBuiltins
 from impls.compiled.sentencepiece.special_pieces import without_hidden_space
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
@@ -21,10 +19,6 @@ class KernelDecoder(Decoder):
     _pool: Pool
     _own: CallContext
 
-    @cached_property
-    def _fast_decode(self) -> DecodingBuiltins | None:
-        return self._own.decoding_builtins
-
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Decode the ids to text; see `Tokenizer.decode`."""
         if self._model.sentencepiece is not None:
@@ -34,8 +28,9 @@ class KernelDecoder(Decoder):
                 return self.decode_bytes(ids).decode()
             except UnicodeDecodeError:
                 return super().decode(ids, errors)
-        if self._fast_decode is not None and errors == "replace" and type(ids) is list:
-            text = self._fast_decode.decode_to_str(ids)
+        builtins = self._own.builtins
+        if builtins is not None and errors == "replace" and type(ids) is list:
+            text = builtins.decode_to_str(ids)
             if text is not None:
                 return text
         return super().decode(ids, errors)
@@ -43,8 +38,9 @@ class KernelDecoder(Decoder):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
         ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
-        if self._fast_decode is not None and type(ids) is list:
-            data = self._fast_decode.decode_to_bytes(ids)
+        builtins = self._own.builtins
+        if builtins is not None and type(ids) is list:
+            data = builtins.decode_to_bytes(ids)
         else:
             data = self._plain_decode(ids)
         rules = self._model.sentencepiece

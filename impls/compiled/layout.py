@@ -74,6 +74,7 @@ class ContextRecord(Record):
     character_flags: i64  # uint8 by page, for the windows
     flag_pages: i64
     ascii_cuts: i64  # uint8 by first | second << 8 of two ASCII characters: 1 where a piece ends between them
+    split_otherwise: i64  # address of the kernel that splits where SPLITTER is one of OTHERS, else 0
     stages: i64  # rows of STAGE_BYTES, one per stage
     n_stages: i64
     # merging
@@ -83,6 +84,7 @@ class ContextRecord(Record):
     first_round: i64  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     byte_symbols: i64  # int32 by byte
     characters: i64  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
+    spell: i64  # address of the kernel that gives a piece its symbols, where characters are the alphabet
     spelling_pages: i64  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
     character_symbols: i64  # int32 by page: the symbol of a character, or -1
     last_symbols: i64  # int32 by page: its symbol where it ends a piece; 0 where that is the same
@@ -186,9 +188,11 @@ class StageRecord(Record):
     end: i64  # where the present piece of the stage ends
 
 
-# Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages).
-# NEIGHBOURS: alphabets of characters, cut between any two characters no token holds side by side
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK, NEIGHBOURS = range(10)
+# Values of the slot SPLITTER; from CL100K on, windows over an automaton.
+# DEEPSEEK: windows over stages; NEIGHBOURS: alphabets of characters, cut between any two no token holds side by side
+WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(10)
+OTHERS = (STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS)
+"""Splitters of an object file of their own."""
 
 # Working space, by offset from WORK
 MASKS_AT = 0  # 64-byte windows: 64 int64

@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -83,20 +84,29 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     def _use(self, call_context: CallContext) -> None:
         """Make it this tokenizer's own context, whose built-ins `encode` and the others call."""
         self._own = call_context
-        self.__dict__.pop("_fast_decode", None)
+        for name in ("_as_array", "_array_unless_special", "_encode_cut"):
+            self.__dict__.pop(name, None)
         builtins = call_context.builtins
         self._fast = builtins if self._automaton and self._beyond is None else None
         rewrites = self._model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
-        fast = self._fast
-        self._list = _never if fast is None else fast.encode_to_list
-        self._as_array = _never if fast is None else fast.encode_to_array
+        self._list = _never if self._fast is None else self._fast.encode_to_list
         # `encode` tries these first; they search the text as given for special tokens.
-        searching = None if rewrites else fast
-        self._list_unless_special = _never if searching is None else searching.encode_to_list_unless_special
-        self._array_unless_special = _never if searching is None else searching.encode_to_array_unless_special
-        self._encode_cut = _never if searching is None else searching.encode_cut  # type: ignore[method-assign, assignment]
+        self._searching = None if rewrites else self._fast
+        self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
+
+    @cached_property
+    def _as_array(self) -> Callable[[str], np.ndarray | None]:
+        return _never if self._fast is None else self._fast.encode_to_array
+
+    @cached_property
+    def _array_unless_special(self) -> Callable[[str], np.ndarray | None]:
+        return _never if self._searching is None else self._searching.encode_to_array_unless_special
+
+    @cached_property
+    def _encode_cut(self) -> Callable[[str], list[Any] | None]:
+        return _never if self._searching is None else self._searching.encode_cut
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

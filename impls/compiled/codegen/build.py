@@ -26,6 +26,7 @@ from typing import Any
 
 from impls.compiled.codegen import target
 from impls.compiled.codegen.entry_points import (
+    CALL_ENCODE,
     FAST_METHODS,
     METHODS,
     OBJECT_FILES,
@@ -56,7 +57,13 @@ _NO_KERNELS = (
     "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
-_PURPOSE = {"encoding": "encoding", "decoding": "decoding", "later": "batches and training"}
+_PURPOSE = {
+    "encoding": "encoding",
+    "arrays": "arrays, counts and text that grows",
+    "stages": "models of characters and patterns of stages",
+    "decoding": "decoding",
+    "later": "batches and training",
+}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after it this process compiles too."""
 
@@ -152,7 +159,7 @@ def _load(object_file: str) -> None:
     names = [name for name in (*PLAIN, *METHODS, *FAST_METHODS) if object_file_of(name) == object_file]
     if names[0] in _addresses:
         return
-    known = {PREFIX + "encode": kernel_address("encode")} if object_file == "later" else {}
+    known = {PREFIX + "encode": kernel_address("encode")} if object_file in CALL_ENCODE else {}
     if is_checked():
         known[REGIONS_SYMBOL] = regions().ctypes.data
     found = load(_image(object_file), [PREFIX + name for name in names], known)

@@ -29,7 +29,7 @@ def compiled_entries(object_file: str) -> dict[str, Any]:
     # Where Numba links each entry as it compiles it, what others call by name must have an address; none is called.
     for name in (PREFIX + "encode", REGIONS_SYMBOL):
         llvm.add_symbol(name, 1)
-    # All are imported before the first is compiled: then Numba looks once for what they define; see `pipeline.less_work`.
+    # All are imported before the first is compiled: Numba looks once for what they define, see `pipeline.less_work`.
     kernels = {
         name: _kernel(about if isinstance(about, str) else about[0], name)
         for exported in (PLAIN, METHODS, FAST_METHODS)

@@ -12,6 +12,8 @@ PLAIN = {
     "encode": ("lookup.encode", 5),
     "encode_pieces": ("lookup.encode", 6),
     "split": ("lookup.encode", 4),
+    "split_otherwise": ("pretokenize.other_splitters", 8),
+    "spell": ("sentencepiece.spelling", 5),
     "decoded_bytes": ("lookup.decode", 3),
     "decode": ("lookup.decode", 4),
     "reset_cache": ("lookup.cache", 1),
@@ -50,10 +52,10 @@ PLAIN = {
 METHODS = {
     "encode_to_list": "cpython.boundary",
     "encode_to_list_unless_special": "cpython.boundary",
-    "encode_cut": "cpython.boundary",
-    "encode_to_array": "cpython.boundary",
-    "encode_to_array_unless_special": "cpython.boundary",
-    "count_ids": "cpython.boundary",
+    "encode_to_array": "cpython.boundary_arrays",
+    "encode_to_array_unless_special": "cpython.boundary_arrays",
+    "count_ids": "cpython.boundary_arrays",
+    "encode_cut": "cpython.boundary_cut",
     "decode_to_str": "cpython.ids_to_text",
     "decode_to_bytes": "cpython.ids_to_text",
 }
@@ -70,11 +72,15 @@ FAST_METHODS = {
 
 
 _MODULES = {
+    "arrays": ("cpython.boundary_arrays", "cpython.boundary_cut"),
+    "stages": ("pretokenize.other_splitters", "sentencepiece.spelling"),
     "decoding": ("cpython.ids_to_text", "lookup.decode"),
     "later": ("merge.dropout", "merge.replay", "threads", "training"),
 }
 """Modules, or their folders, of the kernels that most programs never call, or not at first, by their object file."""
 OBJECT_FILES = ("encoding", *_MODULES)
+CALL_ENCODE = ("arrays", "later")
+"""Those whose kernels call `encode`, which is in the first."""
 
 
 def object_file_of(name: str) -> str:

@@ -10,6 +10,7 @@ declared regions; one outside is counted as a fault, reads as 0 and is not writt
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -56,7 +57,8 @@ OUTLINED: list[str] = []
 
 def outlined(function: _Function) -> _Function:
     """Compile as `inlined`, but never inlined: a loop that seldom calls it is compiled as if it did not."""
-    OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), function.__name__)))
+    names = [re.sub(r"[<>]", lambda found: f"_{ord(found[0]):x}", name) for name in function.__qualname__.split(".")]
+    OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), *names)))
     return cast(_Function, without_constants(kernel(function)))
 
 
@@ -73,7 +75,7 @@ def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -
         return context.get_dummy_value() if value is None else value
 
     kind = returns(*[_int] * n_arguments)
-    names = ", ".join("abcdefgh"[:n_arguments])
+    names = ", ".join("abcdefghi"[:n_arguments])
     # `intrinsic` reads the number of arguments off the function, so a function of that many is written out.
     scope: dict[str, Any] = {"typed": (kind, codegen)}
     exec(f"def operation(typing{', ' if names else ''}{names}): return typed", scope)
@@ -160,7 +162,7 @@ def _call_pointer(n_arguments: int) -> Callable[..., int]:
     return operation(n_arguments + 1, emit)
 
 
-call_pointer_2, call_pointer_4 = _call_pointer(2), _call_pointer(4)
+call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_8 = map(_call_pointer, (2, 4, 5, 8))
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))

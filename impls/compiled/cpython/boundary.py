@@ -1,126 +1,66 @@
-"""Bodies of the built-in functions that encode: Python objects in, Python objects out, through the public C API.
+"""Bodies of the built-in functions that encode: Python objects in, lists out, through the public C API.
 
 A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over: the
-context is used by a thread that released the lock, the pattern leaves text out, memory ran out.
+context is used by a thread that released the lock, the pattern leaves text out, memory ran out. Arrays and counts
+(`boundary_arrays`), and text encoded on both sides of a cut (`boundary_cut`), are in an object file of their own.
 """
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import copy_memory, decrement
+from collections.abc import Callable
+
+from impls.compiled.codegen.allocation import decrement
 from impls.compiled.codegen.memory import kernel, outlined
 from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread, this_thread
-from impls.compiled.cpython.pyobjects import (
-    array_of_ids,
-    empty_array,
-    finish_list,
-    ids_of_array,
-    list_new,
-    list_of_ids,
-    list_set,
-    long_from_long,
-    resize_array,
-    store_ids,
-    untracked_list,
-)
-from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
-from impls.compiled.cpython.texts import (
-    count_in_parts,
-    cut_up,
-    encode,
-    encode_part,
-    encode_text,
-    is_long,
-    last_cut,
-    release_ids,
-)
+from impls.compiled.cpython.pyobjects import finish_list, list_of_ids, store_ids, untracked_list
+from impls.compiled.cpython.strings import length_of
+from impls.compiled.cpython.texts import cut_up, encode_part, encode_text, is_long, release_ids
 from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     NO_MEMORY,
-    NO_ROOM,
     RAISED,
     ContextRecord,
 )
-from impls.compiled.pretokenize.special_search import may_begin_special
 
-MOST_CUT_CHARACTERS = 1 << 12
-"""Text that is encoded on both sides of its last certain cut, with the interpreter lock held."""
 IDS_AT_ONCE = 1 << 18
 """A megabyte of ids, which fits the second-level cache beside the encoder's tables."""
 
 
-@kernel
-def _encoded(context: ContextRecord, text: int, look: int, as_array: bool) -> int:
-    """Return the ids of a text as an object. The context is claimed until the object is complete.
+def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> Callable[..., int]:
+    """Return the kernel that gives the ids of a text as an object, None where the plain path has to take over.
 
-    Other Python code may run before that: on other threads while the interpreter lock is released, and on Python 3.11
-    wherever an object is made, as the garbage collector, and so any finalizer, may run there.
+    `in_parts(context, text, look)` makes it of a long text, or returns 0, `object_of(context, ids, count)` of another.
     """
-    if context.busy != 0:
-        return new_none(context)
-    if look != 0 and context.n_specials < 0:
-        return new_none(context)
-    context.busy = 1
-    result = 0
-    if is_long(context, text):
-        context.busy = this_thread()
-        result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
-    if result == 0:
-        result = _at_once(context, text, look, as_array)
-    context.busy = 0
-    return result
 
+    @outlined
+    def at_once(context: ContextRecord, text: int, look: int) -> int:
+        count, out = encode_text(context, text, 1, look)
+        if count == RAISED:
+            return 0
+        result = new_none(context) if count < 0 else object_of(context, out, count)
+        release_ids(context, out)
+        return result
 
-@outlined
-def _at_once(context: ContextRecord, text: int, look: int, as_array: bool) -> int:
-    """Return the ids of a text as an object, None where the plain path has to take over; 0 with an exception set."""
-    count, out = encode_text(context, text, 1, look)
-    if count == RAISED:
-        return 0
-    if count < 0:
-        result = new_none(context)
-    elif as_array:
-        result = array_of_ids(context, out, count)
-    else:
-        result = list_of_ids(context, out, count)
-    release_ids(context, out)
-    return result
+    @kernel
+    def encoded(context: ContextRecord, text: int, look: int) -> int:
+        """Claim the context until the object is complete.
 
+        Other Python code may run before that: on other threads while the interpreter lock is released, and on Python
+        3.11 wherever an object is made, as the garbage collector, and so any finalizer, may run there.
+        """
+        if context.busy != 0 or (look != 0 and context.n_specials < 0):
+            return new_none(context)
+        context.busy = 1
+        result = 0
+        if is_long(context, text):
+            context.busy = this_thread()
+            result = in_parts(context, text, look)
+        if result == 0:
+            result = at_once(context, text, look)
+        context.busy = 0
+        return result
 
-@outlined
-def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
-    """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
-
-    So the ids need no other memory. The array has room for as many ids as predicted from the text read so far, and a
-    sixteenth more. The interpreter lock is held only where the array is made or grows.
-    """
-    kind, characters = cut_up(context, text)
-    if kind < 0:
-        return 0
-    n, out, limit = length_of(text), context.out, context.out_limit
-    array, ids, room, total, begin, count = 0, 0, 0, 0, 0, 0
-    state = save_thread()
-    while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, look)
-        if count > 0 and total + count > room:
-            restore_thread(state)
-            room = (total + count) * n // begin
-            room += room >> 4
-            array = _with_room(context, array, room)
-            if array == 0:
-                count = NO_MEMORY
-            else:
-                ids = ids_of_array(context, array)
-            state = save_thread()
-        if count > 0:
-            copy_memory(ids + 4 * total, out, 4 * count)
-            total += count
-    restore_thread(state)
-    if array != 0:
-        if count >= 0 and resize_array(context, array, total):
-            return array
-        decrement(array)
-    clear_error()
-    return new_none(context) if count == MAY_BE_SPECIAL else 0
+    return encoded
 
 
 @outlined
@@ -160,110 +100,16 @@ def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
     return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
-@kernel
-def _with_room(context: ContextRecord, array: int, room: int) -> int:
-    """Return `array` resized to `room`, or a new one where it is 0; 0 with an exception set, and `array` released."""
-    if array == 0:
-        return empty_array(context, room)
-    if resize_array(context, array, room):
-        return array
-    decrement(array)
-    return 0
+_encoded = encoding_by(_list_in_parts, list_of_ids)
 
 
 @kernel
 def encode_to_list(context: ContextRecord, text: int) -> int:
     """str -> list of int, special tokens read as ordinary text."""
-    return _encoded(context, text, 0, False)
+    return _encoded(context, text, 0)
 
 
 @kernel
 def encode_to_list_unless_special(context: ContextRecord, text: int) -> int:
     """str -> list of int; None for a text that may hold a special token."""
-    return _encoded(context, text, 1, False)
-
-
-@kernel
-def _ids_of_bytes(context: ContextRecord, text: int, n_bytes: int) -> int:
-    """Return a list of the ids of some UTF-8, or None; 0 with an exception set."""
-    count = encode(context, text, n_bytes, context.out, 1)
-    return list_of_ids(context, context.out, count) if count >= 0 else new_none(context)
-
-
-@kernel
-def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes: int) -> int:
-    """Return [place, ids of the first `at` bytes, ids of the others], or None; 0 with an exception set."""
-    number, none = long_from_long(place), context.nothing
-    before = _ids_of_bytes(context, text, at)
-    after = _ids_of_bytes(context, text + at, n_bytes - at)
-    made = number != 0 and before != 0 and after != 0
-    given_up = before == none or after == none
-    result = 0
-    if made and not given_up:
-        result = list_new(3)
-    if result == 0:
-        decrement(number)
-        decrement(before)
-        decrement(after)
-        return new_none(context) if made and given_up else 0
-    list_set(result, 0, number)
-    list_set(result, 1, before)
-    list_set(result, 2, after)
-    return result
-
-
-@kernel
-def encode_cut(context: ContextRecord, text: int) -> int:
-    """str -> [its last certain cut or 0, the ids before it, the ids after]; None where the cut is to be found apart.
-
-    That is a text in which a special token may begin, whatever follows, and a long one.
-    """
-    kind, characters = -1, 0
-    if context.busy == 0 and context.n_specials >= 0:
-        kind, characters = cut_up(context, text)
-    if kind < 0 or length_of(text) > MOST_CUT_CHARACTERS:
-        return new_none(context)
-    context.busy = 1
-    result, n = 0, length_of(text)
-    address = utf8_of_part(context, kind, characters, n)
-    n_bytes = context.size
-    if address == 0 or n_bytes > context.out_limit or may_begin_special(context, address, n_bytes):
-        result = new_none(context)
-    else:
-        place = last_cut(context, kind, characters, n)
-        at = n_bytes - utf8_size(kind, characters, place, n)
-        result = _both_sides(context, place, address, at, n_bytes)
-    release_utf8(context)
-    context.busy = 0
-    return result
-
-
-@kernel
-def encode_to_array(context: ContextRecord, text: int) -> int:
-    """str -> array of uint32, special tokens read as ordinary text."""
-    return _encoded(context, text, 0, True)
-
-
-@kernel
-def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
-    """str -> array of uint32; None for a text that may hold a special token."""
-    return _encoded(context, text, 1, True)
-
-
-@kernel
-def count_ids(context: ContextRecord, text: int) -> int:
-    """str -> int, the number of ids."""
-    if context.busy != 0:
-        return new_none(context)
-    context.busy = 1
-    count, out = NO_ROOM, context.out
-    if is_long(context, text):
-        count = count_in_parts(context, text)
-    if count < 0:
-        count, out = encode_text(context, text, 0, 0)
-    if count != RAISED:
-        release_ids(context, out)
-    context.busy = 0
-    if count == RAISED:
-        return 0
-    return long_from_long(count) if count >= 0 else new_none(context)
+    return _encoded(context, text, 1)

@@ -11,14 +11,14 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.build import kernel_address
-from impls.compiled.codegen.entry_points import METHODS
+from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS
 from impls.compiled.cpython.numpy_api import NumpyApi, numpy_api
 from impls.compiled.cpython.str_layout import StrLayout, str_layout
 
@@ -88,20 +88,11 @@ def _counts_references_in_front(thing: object) -> bool:
     return count.value == before + len(more)
 
 
-class _Builtins:
-    """Built-in functions of one context, a field each."""
+class Builtins:
+    """The built-in functions of one context, which must outlive them; None where the plain boundary has to take over.
 
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, context: int) -> Self:
-        """Return those bound to the context at an address, which must outlive them."""
-        return cls(*[_bound(field.name, context) for field in fields(cls)])  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class Builtins(_Builtins):
-    """The built-ins that encode. Each returns None where the plain boundary has to take over."""
+    Each is bound, and its object file loaded, when it is first asked for.
+    """
 
     encode_to_list: Callable[[str], list[int] | None]
     encode_to_list_unless_special: Callable[[str], list[int] | None]
@@ -109,42 +100,39 @@ class Builtins(_Builtins):
     encode_to_array: Callable[[str], np.ndarray | None]
     encode_to_array_unless_special: Callable[[str], np.ndarray | None]
     count_ids: Callable[[str], int | None]
-
-    def after(self, change: Callable[[str], str | None]) -> Builtins:
-        """Return these built-ins, applied to `change(text)` where they take a text; None gives None.
-
-        Those that search for special tokens must not be used: they would search the changed text.
-        """
-
-        def changed(take: Callable[[str], Any]) -> Callable[[str], Any]:
-            return lambda text: None if (written := change(text)) is None else take(written)
-
-        return replace(
-            self,
-            encode_to_list=changed(self.encode_to_list),
-            encode_to_array=changed(self.encode_to_array),
-            count_ids=changed(self.count_ids),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DecodingBuiltins(_Builtins):
-    """The built-ins that decode. Each returns None where the plain boundary has to take over."""
-
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchBuiltins(_Builtins):
-    """The built-ins for batches; see `threads.batch` and `threads.batch_results`."""
-
+    # for batches, see `threads.batch` and `threads.batch_results`
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
     batch_collect: Callable[[int, list[Any], int, int], int]
     batch_encode: Callable[[int, int, int, int], int]
     batch_copy: Callable[[int, int, int], None]
     batch_close: Callable[[int], None]
+
+    def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:
+        """Take the address of the context; for `change` see `after`."""
+        self._context, self._change = context, change
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in METHODS and name not in FAST_METHODS:
+            raise AttributeError(name)
+        function = _bound(name, self._context)
+        if self._change is not None:
+            function = _after(self._change, function)
+        setattr(self, name, function)
+        return function
+
+    def after(self, change: Callable[[str], str | None]) -> Builtins:
+        """Return the built-ins that take a text, applied to `change(text)`; None gives None.
+
+        Those that search for special tokens must not be used: they would search the changed text.
+        """
+        return Builtins(self._context, change)
+
+
+def _after(change: Callable[[str], str | None], take: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: None if (written := change(text)) is None else take(written)
 
 
 _definitions: dict[str, _MethodDefinition] = {}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import copy_memory
 from impls.compiled.codegen.memory import (
+    address_of,
+    call_pointer_8,
     kernel,
     load_i32,
     load_i64,
@@ -25,7 +27,6 @@ from impls.compiled.layout import (
     PAD_BYTES,
     RECORDS_AT,
     SLOTS_AT,
-    STAGES_IN_TURN,
     TAIL_BYTES,
     UNCOVERED,
     WHOLE_TEXT,
@@ -38,21 +39,20 @@ from impls.compiled.lookup.records import prefetch_listed, record_pieces
 from impls.compiled.merge.segments import unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.scan import scan_block
-from impls.compiled.pretokenize.stages import stages_block
 
 
 @kernel
-def _ends_of_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int) -> int:
-    """Split a block as `split_block`, for splitters other than windows."""
+def _ends_of_block(context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int) -> int:
+    """Split a block as `split_block`, for splitters other than windows over an automaton."""
     work = context.work
     ends, state = work + BOUNDS_AT, work + MASKS_AT
-    splitter = context.splitter
-    if splitter == WHOLE_TEXT:
+    if context.splitter == WHOLE_TEXT:
         store_32(ends, n_bytes)
         store_64(state, n_bytes)
         return 1
-    if splitter == STAGES_IN_TURN:
-        return stages_block(context, text, n_bytes, start, limit, ends, state)
+    otherwise = context.split_otherwise
+    if otherwise != 0:
+        return call_pointer_8(otherwise, address_of(context), text, n_bytes, readable, start, limit, ends, state)
     return scan_block(context, text, n_bytes, start, limit, ends, state)
 
 
@@ -71,7 +71,7 @@ def split_block(
         ends, state = work + BOUNDS_AT, work + MASKS_AT
         n_pieces = windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
     else:
-        n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
+        n_pieces = _ends_of_block(context, text, n_bytes, readable, start, limit)
     if record != 0 and n_pieces > 0:
         record_pieces(context, text, start, work + BOUNDS_AT, n_pieces)
     return n_pieces

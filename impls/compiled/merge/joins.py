@@ -32,20 +32,19 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
             at = found.start()
             first = _code(token[at : at + 3])
             n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
-            rights = np.arange(first, first + n_rights) if n_rights > 1 else first
             if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
-                pairs = (_code(token[at - 3 : at]) << 16) | rights
+                left = _code(token[at - 3 : at]) << 16
                 if n_rights == 1:
-                    whole.append(pairs)
+                    whole.append(left | first)
                 else:
-                    cut.append(pairs)
+                    cut.append(left | np.arange(first, first + n_rights))
             elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
                 before = [byte & 63 for byte in token[:at]]
                 if at == 1:
                     ends[first : first + n_rights] |= np.uint64(1 << before[0])
                 else:
                     lefts = (np.arange(16) << 12) | (before[0] << 6) | before[1]
-                    cut.append(((lefts[:, None] << 16) | rights).ravel())
+                    cut.append(((lefts[:, None] << 16) | np.arange(first, first + n_rights)).ravel())
     keys = np.concatenate([np.array(whole, np.int64), *cut])
     bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)

@@ -18,8 +18,10 @@ from impls.compiled.codegen.memory import (
     shift_right,
 )
 from impls.compiled.layout import ContextRecord
+from impls.compiled.pretokenize.bitparallel import last_start
 from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
-from impls.compiled.pretokenize.scan import class_at, width
+from impls.compiled.pretokenize.scan import class_at, piece_end, width
+from impls.compiled.pretokenize.windows import windowed
 from impls.core.pattern.steps import CUT
 
 SPACE, SPACE_BYTES = 0x2581, 0x8196E2
@@ -45,8 +47,8 @@ def _eight(pairs: int, at: int) -> int:
 
 
 @inlined
-def neighbour_starts(context: ContextRecord, at: int, masks: int, left: int) -> int:
-    """Return the starts of pieces in the window at `at`, `left` bytes before the end of the text, or 0."""
+def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+    """Return the starts of a window; see `windows.windowed`."""
     pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)
@@ -74,4 +76,8 @@ def neighbour_starts(context: ContextRecord, at: int, masks: int, left: int) -> 
             if next_at < 64 and following < 128:
                 cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
                 starts |= shift_left(cut, next_at)
-    return starts & within & ~1
+    starts &= within & ~1
+    return starts, last_start(starts)
+
+
+neighbours_block = windowed(_starts, piece_end)

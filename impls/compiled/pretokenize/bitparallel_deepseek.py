@@ -7,21 +7,35 @@ A character that is no letter, mark, sign, digit or white space cuts a window sh
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, load_i64, shift_left, shift_right, store_64
+from impls.compiled.codegen.memory import inlined, load_i64, lowest_bit, shift_left, shift_right, store_64
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     CUTS,
+    LEAST,
     SINOGRAPHS,
     every_third,
     mark_for_deepseek,
     newline_starts,
     run_ends,
 )
-from impls.compiled.pretokenize.byte_masks import CONTROLS, DIGITS, HIGH, NEWLINES, SPACES, deepseek_masks
+from impls.compiled.pretokenize.byte_masks import (
+    CONTINUATION,
+    CONTROLS,
+    DIGITS,
+    HIGH,
+    LETTERS,
+    NEWLINES,
+    OTHER_SPACES,
+    SPACES,
+    ascii_masks,
+    deepseek_masks,
+)
+from impls.compiled.pretokenize.stages import piece_end_by_stages
+from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 
 
 @inlined
-def mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
+def _mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
     """Complete LETTERS (which include marks here) and fill CONTINUATION, SINOGRAPHS and CUTS for any window."""
     deepseek_masks(at, masks)
     store_64(masks + CUTS, load_i64(masks + CONTROLS))
@@ -31,8 +45,8 @@ def mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
 
 
 @inlined
-def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
-    """Return where pieces begin; LETTERS and SINOGRAPHS are those of `mark_kinds`."""
+def _all_starts(masks: int, letters: int, blanks: int) -> int:
+    """Return where pieces begin; LETTERS and SINOGRAPHS are those of `_mark_kinds`."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     high, sinographs = load_i64(masks + HIGH), load_i64(masks + SINOGRAPHS)
     spaces = blanks | newlines
@@ -52,3 +66,21 @@ def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
         starts |= spaces & ~shift_left(spaces, 1)
     # The last blank belongs to what follows, unless that is another stage's.
     return starts | (blanks & ~shift_right(spaces | digits | sinographs, 1))
+
+
+@inlined
+def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+    """Return the starts of a window; see `windows.windowed`."""
+    ascii_masks(at, masks)
+    certain = certain_starts(masks)
+    store_64(masks + CONTINUATION, 0)
+    _mark_kinds(context, at, masks)
+    size = min(min(64, lowest_bit(load_i64(masks + CUTS))), left)
+    if size < LEAST:
+        return 0, 0
+    blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
+    starts = _all_starts(masks, load_i64(masks + LETTERS), blanks)
+    return used_starts(starts, certain, blanks | load_i64(masks + NEWLINES), size)
+
+
+deepseek_block = windowed(_starts, piece_end_by_stages)

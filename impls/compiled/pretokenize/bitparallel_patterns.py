@@ -11,42 +11,24 @@ from impls.compiled.codegen.memory import (
     kernel,
     load_i64,
     lowest_bit,
-    prefetch,
     shift_left,
     shift_right,
-    store_32,
     store_64,
     wrapping_add,
 )
-from impls.compiled.layout import (
-    CL100K,
-    DEEPSEEK,
-    GPT2,
-    NEIGHBOURS,
-    O200K,
-    QWEN,
-    TEKKEN,
-    UNCOVERED,
-    ContextRecord,
-)
+from impls.compiled.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     ANY_CASE,
     CUTS,
     EDGE,
     LEAST,
     MARKS,
-    READABLE,
     every_third,
     is_contraction,
-    last_start,
     mark_non_ascii,
     mark_non_ascii_with_case,
     newline_starts,
-    settled,
-    write_starts,
 )
-from impls.compiled.pretokenize.bitparallel_characters import neighbour_starts
-from impls.compiled.pretokenize.bitparallel_deepseek import deepseek_starts, mark_kinds
 from impls.compiled.pretokenize.byte_masks import (
     APOSTROPHES,
     CONTINUATION,
@@ -62,10 +44,7 @@ from impls.compiled.pretokenize.byte_masks import (
 )
 from impls.compiled.pretokenize.long_runs import inner_start
 from impls.compiled.pretokenize.scan import piece_end
-from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
-
-AHEAD_BYTES = 1024
-"""Prefetch distance."""
+from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 
 
 @inlined
@@ -146,29 +125,18 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts in the window at `at`, `left` bytes before the text's end, and the last; 0 for the automaton.
+    """Return the starts of a window; see `windows.windowed`.
 
-    A space after an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
-    that it need not wait for the rest of this one: two comparisons find it.
-
-    `kind` is a compile-time constant: GPT2, O200K (tekken too, which has no contractions), CL100K (qwen too), DEEPSEEK
-    or NEIGHBOURS.
+    `kind` is a compile-time constant: GPT2, O200K (tekken too, which has no contractions) or CL100K (qwen too).
     """
-    if kind == NEIGHBOURS:
-        starts = neighbour_starts(context, at, masks, left)
-        return starts, last_start(starts)
     ascii_masks(at, masks)
-    size, cuts = 64, 0
-    certain = load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
+    cuts, certain = 0, certain_starts(masks)
     store_64(masks + CONTINUATION, 0)
     if load_i64(masks + HIGH) != 0:
         if kind == O200K:
             mark_non_ascii_with_case(context, at, masks)
-        elif kind != DEEPSEEK:
+        else:
             mark_non_ascii(context, at, masks)
-        cuts = load_i64(masks + CUTS)
-    if kind == DEEPSEEK:
-        mark_kinds(context, at, masks)
         cuts = load_i64(masks + CUTS)
     letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
     if kind == O200K:
@@ -178,15 +146,13 @@ def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, s
             cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
         # After punctuation a slash may follow line breaks.
         cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
-    size = min(min(size, lowest_bit(cuts)), left)
+    size = min(min(64, lowest_bit(cuts)), left)
     if size < LEAST:
         return 0, 0
     blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
     spaces = blanks | load_i64(masks + NEWLINES)
     if kind == GPT2:
         starts = _gpt2_starts(masks, at, letters, blanks)
-    elif kind == DEEPSEEK:
-        starts = deepseek_starts(masks, letters, blanks)
     else:
         punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
         starts = _common_starts(masks, letters, blanks, punctuation, splitter)
@@ -196,48 +162,15 @@ def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, s
             starts |= upper & shift_left(letters & ~upper, 1)
             if splitter == O200K:
                 starts = _suffix_contractions(starts, at, masks, letters, size)
-    if certain != 0 and size == 64:
-        last = last_start(certain)
-        return starts & shift_right(-1, 63 - last) & ~1, last
-    starts = settled(starts, spaces, size)
-    return starts, last_start(starts)
+    return used_starts(starts, certain, spaces, size)
 
 
 @inlined
-def _block(
-    context: ContextRecord,
-    text: int,
-    n_bytes: int,
-    readable: int,
-    start: int,
-    limit: int,
-    ends: int,
-    masks: int,
-    kind: int,
-    splitter: int,
-) -> int:
-    at, window = ends, start
-    while window < limit:
-        starts, last = 0, 0
-        if window + READABLE <= readable:
-            prefetch(text + window + AHEAD_BYTES)
-            starts, last = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
-        if starts != 0:
-            at = write_starts(starts, window, at)
-            window += last
-        else:
-            if kind == DEEPSEEK:
-                window = piece_end_by_stages(context, text, n_bytes, window)
-            elif kind == NEIGHBOURS:
-                window = piece_end(context, text, n_bytes, window)
-            else:
-                window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
-            if window < 0:
-                return UNCOVERED
-            store_32(at, window)
-            at += 4
-    store_64(masks, window)
-    return (at - ends) >> 2
+def _end_of_piece(context: ContextRecord, text: int, n_bytes: int, begin: int) -> int:
+    return piece_end(context, text, n_bytes, inner_start(text, n_bytes, begin))
+
+
+_block = windowed(_starts, _end_of_piece)
 
 
 @kernel
@@ -252,15 +185,9 @@ def windows_block(
     masks: int,
     splitter: int,
 ) -> int:
-    """Split a block as `scan.scan_block`, by windows; the end of the last piece is left at `masks`, of 256 bytes."""
+    """Split a block by the windows of a pattern; see `windows.windowed`."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
-    if splitter == NEIGHBOURS:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, NEIGHBOURS, splitter)
-    if splitter == DEEPSEEK:
-        if start == 0:
-            begin_stages(context)
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, DEEPSEEK, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter)
     return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.build import is_checked
+from impls.compiled.codegen.build import is_checked, kernel_address
 from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
@@ -64,6 +64,8 @@ class SplitContext(Slots):
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
+        if splitting.splitter in layout.OTHERS:
+            self["split_otherwise"] = kernel_address("split_otherwise")
         tables = splitting.tables
         if tables is not None:
             for field in _ARRAYS:

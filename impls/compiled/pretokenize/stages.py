@@ -58,10 +58,9 @@ def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: 
 def stages_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
-    The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.
+    The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block; before
+    the first one, `begin_stages`.
     """
-    if start == 0:
-        begin_stages(context)
     at, begin = ends, start
     while begin < limit:
         begin = piece_end_by_stages(context, text, n_bytes, begin)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i32, load_u8, load_u16, store_32
+from impls.compiled.codegen.memory import (
+    address_of,
+    call_pointer_5,
+    inlined,
+    kernel,
+    load_i32,
+    load_u8,
+    load_u16,
+    store_32,
+)
 from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,
 )
 from impls.compiled.pretokenize.scan import code_point, width
+
+
+@inlined
+def spelled(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+    """Call `spell` where it is: in an object file that models of bytes do not need."""
+    return call_pointer_5(context.spell, address_of(context), piece, n_bytes, symbols, most)
 
 
 @kernel

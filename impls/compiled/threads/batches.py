@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from impls.compiled.codegen.native import address
-from impls.compiled.cpython.builtins import BatchBuiltins
+from impls.compiled.cpython.builtins import Builtins
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.compiled.threads.worker_threads import BatchJob
 
@@ -82,7 +82,7 @@ class Batches:
         results: list[Any] = [None] * len(texts)
         careful: list[int] = []
 
-        def encode(job: BatchJob, main: BatchBuiltins) -> None:
+        def encode(job: BatchJob, main: Builtins) -> None:
             for first, n_texts in job.waves(main, *ready(texts)):
                 if main.batch_collect(job.address, results, first, int(as_arrays)):
                     careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
@@ -104,7 +104,7 @@ class Batches:
         place, n_ids = address(offsets), 0
         careful: list[int] = []
 
-        def encode(job: BatchJob, main: BatchBuiltins) -> None:
+        def encode(job: BatchJob, main: Builtins) -> None:
             nonlocal n_ids
             for first, n_texts in job.waves(main, *ready(texts)):
                 out, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
@@ -123,15 +123,15 @@ class Batches:
             ids.resize(n_ids, refcheck=False)
         return ids[:n_ids], careful
 
-    def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, BatchBuiltins], None]) -> None:
+    def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
         # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
         n_characters = sum(map(str.__len__, texts))
         threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
         job = BatchJob(self._pool, threads - 1, len(texts))
 
         def run(call_context: CallContext) -> bool:
-            assert call_context.batch_builtins is not None, "batches without built-ins are encoded text by text"
-            encode(job, call_context.batch_builtins)
+            assert call_context.builtins is not None, "batches without built-ins are encoded text by text"
+            encode(job, call_context.builtins)
             return True
 
         self._run(job.address, run)

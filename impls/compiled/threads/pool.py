@@ -13,12 +13,11 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, DecodingBuiltins, insides, shared_integers
+from impls.compiled.cpython.builtins import Builtins, insides, shared_integers
 from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
@@ -30,16 +29,6 @@ class CallContext:
 
     context: Context
     builtins: Builtins | None
-
-    @cached_property
-    def decoding_builtins(self) -> DecodingBuiltins | None:
-        """The built-ins that decode; their kernels are loaded on first use in the process."""
-        return None if self.builtins is None else DecodingBuiltins.of(self.context.address)
-
-    @cached_property
-    def batch_builtins(self) -> BatchBuiltins | None:
-        """The built-ins for batches; their kernels are loaded on first use in the process."""
-        return None if self.builtins is None else BatchBuiltins.of(self.context.address)
 
 
 class Loan:
@@ -124,4 +113,4 @@ def _call_context(
         return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
     context.reach_python(found, shared_integers(n_ids), specials, cuts)
-    return CallContext(context, Builtins.of(context.address))
+    return CallContext(context, Builtins(context.address))

@@ -18,7 +18,7 @@ import numpy as np
 
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address, declare, forget, native
-from impls.compiled.cpython.builtins import BatchBuiltins
+from impls.compiled.cpython.builtins import Builtins
 from impls.compiled.slots import Slots, index_by_field
 from impls.compiled.threads.layout import (
     ASKED,
@@ -56,7 +56,7 @@ class BatchJob:
         if is_checked():
             weakref.finalize(self, forget, declare(self._memory))
 
-    def waves(self, main: BatchBuiltins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
+    def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
         """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
 
         `main` are the built-ins of this thread. `texts` must not change meanwhile. None marks a text that takes the

@@ -10,7 +10,7 @@ import pytest
 
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.layout import CL100K
+from impls.compiled.layout import STAGES_IN_TURN
 from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model
@@ -35,7 +35,7 @@ def sides(request: pytest.FixtureRequest) -> tuple[Context, Splitter]:
     splitting, words = splitting_of(NAMED[request.param])
     assert splitting is not None
     assert words.endswith(", windows")
-    assert splitting.splitter >= CL100K
+    assert splitting.splitter > STAGES_IN_TURN
     tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     return Context(tables, splitting), Splitter(NAMED[request.param])
 

@@ -17,7 +17,7 @@ from child import run
 from harness.measure.run.setup import prepare_kernels
 from impls.compiled.codegen import build, loading
 from impls.compiled.codegen.build import kernel_address, source_digest
-from impls.compiled.codegen.entry_points import PREFIX
+from impls.compiled.codegen.entry_points import METHODS, OBJECT_FILES, PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.native import native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 
@@ -214,20 +214,25 @@ build.compile_object_file = compile_
 import impls
 model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
 tokenizer = impls.load("compiled", model)
-print(tokenizer.encode("abc"), tokenizer.encode_array("ab"), tokenizer.count("ab"))
+print(tokenizer.encode("abc"))
+print(tokenizer.encode_array("ab"), tokenizer.count("ab"))
 print(tokenizer.decode([256, 99]), tokenizer.decode_bytes([256]))
 print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_with_dropout("ab", probability=1, seed=0))
+print(impls.load("compiled", impls.Model(tokens=model.tokens, merges=model.merges, pattern="deepseek")).encode("abc"))
 """
 
 
 def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(tmp_path: Path) -> None:
-    for object_file, name in (("encoding", "encode"), ("decoding", "decode"), ("later", "run_worker")):
-        kernel_address(name)
+    for object_file in OBJECT_FILES:
+        kernel_address(next(name for name in PLAIN | METHODS if object_file_of(name) == object_file))
         kept = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o")
         assert kept is not None
         (tmp_path / object_file).write_bytes(kept)
     found = run(BY_NEED, str(tmp_path), BPEBENCH_CACHE=str(tmp_path / "cache"))
-    assert found.stdout == "encoding\n[256, 99] [256] 1\ndecoding\nabc b'ab'\nlater\n[[256, 99], [256]] [97, 98]\n"
+    assert found.stdout == (
+        "encoding\n[256, 99]\narrays\n[256] 1\ndecoding\nabc b'ab'\nlater\n[[256, 99], [256]] [97, 98]\n"
+        "stages\n[256, 99]\n"
+    )
 
 
 def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -241,7 +246,7 @@ def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(build, "compile_object_file", compile_)
     for _ in range(2):
         prepare_kernels()
-        assert compiled == ["encoding", "decoding", "later"]
+        assert compiled == list(OBJECT_FILES)
 
 
 def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:

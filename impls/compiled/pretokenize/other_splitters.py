@@ -1,0 +1,24 @@
+"""Splitters few models need, in an object file of their own: chained stages, deepseek's, alphabets of characters."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel
+from impls.compiled.layout import DEEPSEEK, NEIGHBOURS, ContextRecord
+from impls.compiled.pretokenize.bitparallel_characters import neighbours_block
+from impls.compiled.pretokenize.bitparallel_deepseek import deepseek_block
+from impls.compiled.pretokenize.stages import begin_stages, stages_block
+
+
+@kernel
+def split_otherwise(
+    context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int
+) -> int:
+    """Split a block where SPLITTER is one of OTHERS; as `windows.windowed`."""
+    splitter = context.splitter
+    if splitter == NEIGHBOURS:
+        return neighbours_block(context, text, n_bytes, readable, start, limit, ends, masks, 0, 0)
+    if start == 0:
+        begin_stages(context)
+    if splitter == DEEPSEEK:
+        return deepseek_block(context, text, n_bytes, readable, start, limit, ends, masks, 0, 0)
+    return stages_block(context, text, n_bytes, start, limit, ends, masks)

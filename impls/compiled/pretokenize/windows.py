@@ -1,0 +1,83 @@
+"""A block of text, 64 bytes at a time: every bit-parallel splitter goes through it in this way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    load_i64,
+    prefetch,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+)
+from impls.compiled.layout import UNCOVERED, ContextRecord
+from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, last_start, settled, write_starts
+from impls.compiled.pretokenize.byte_masks import LETTERS, SPACES
+
+AHEAD_BYTES = 1024
+"""Prefetch distance."""
+
+
+def windowed(starts_in: Callable[..., tuple[int, int]], end_of_piece: Callable[..., int]) -> Callable[..., int]:
+    """Return the kernel that splits a block as `scan.scan_block`; it leaves the end of the last piece at `masks`.
+
+    `starts_in(context, at, masks, left, kind, splitter)` gives the starts in the window at `at`, `left` bytes before
+    the text's end, and the last of them; 0 where it can tell none, and `end_of_piece(context, text, n_bytes, begin)` is
+    asked. `masks` are 256 bytes of working space.
+    """
+
+    @inlined
+    def block(
+        context: ContextRecord,
+        text: int,
+        n_bytes: int,
+        readable: int,
+        start: int,
+        limit: int,
+        ends: int,
+        masks: int,
+        kind: int,
+        splitter: int,
+    ) -> int:
+        at, window = ends, start
+        while window < limit:
+            starts, last = 0, 0
+            if window + READABLE <= readable:
+                prefetch(text + window + AHEAD_BYTES)
+                starts, last = starts_in(context, text + window, masks, n_bytes - window, kind, splitter)
+            if starts != 0:
+                at = write_starts(starts, window, at)
+                window += last
+            else:
+                window = end_of_piece(context, text, n_bytes, window)
+                if window < 0:
+                    return UNCOVERED
+                store_32(at, window)
+                at += 4
+        store_64(masks, window)
+        return (at - ends) >> 2
+
+    return block
+
+
+@inlined
+def certain_starts(masks: int) -> int:
+    """Return the spaces after an ASCII letter, away from the far edge: each begins a piece whatever follows."""
+    return load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
+
+
+@inlined
+def used_starts(starts: int, certain: int, spaces: int, size: int) -> tuple[int, int]:
+    """Return those of `starts` that a window of `size` bytes may use, and the last.
+
+    Where there is a certain one the next window begins there, so that it need not wait for the rest of this one: two
+    comparisons find it.
+    """
+    if certain != 0 and size == 64:
+        last = last_start(certain)
+        return starts & shift_right(-1, 63 - last) & ~1, last
+    starts = settled(starts, spaces, size)
+    return starts, last_start(starts)
