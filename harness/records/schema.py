@@ -105,8 +105,8 @@ class Measurement(Record, tag="measurement"):
     n_tokens: int = 0
     """Of one pass; merges for `train`, 0 for `decode`, `decode-stream` and `truncate`."""
     digest: str = ""
-    """SHA-256 of the ids (of each text their number, then they, as little-endian uint32); of the counts for `count`, the
-    texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
+    """SHA-256 of the ids (of each text their number, then they, as little-endian uint32); of the counts for `count`,
+    the texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
     reference: str = ""
     """Whose answer the digest was compared with; empty where only the round trip could be verified."""
     loops: int = 1
