@@ -83,8 +83,6 @@ def _optimise(module: Any, machine: Any) -> None:
             # Only then it is seen that no function which was too large to be inlined returns an error.
             _run(module, machine, 1, vectorised=False)
         return
-    # Level 0 inlines what must be inlined, so that the passes after it see functions in their final form.
-    _run(module, machine, 0, vectorised=False)
     _run(module, machine, 3, vectorised=True)
 
 
