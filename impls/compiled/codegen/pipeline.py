@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
-from numba.core import typed_passes, typeinfer, types, untyped_passes
+from numba.core import base, typed_passes, typeinfer, types, untyped_passes
 from numba.core.base import BaseContext
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
@@ -88,22 +88,17 @@ class _Join(typeinfer.Propagate):
 
 @contextmanager
 def less_work() -> Iterator[None]:
-    """Leave out, while the block runs, what Numba does again and again for nothing.
-
-    Variables where control flow joins are typed for any integers at once; the size of a type, and how it is written, is
-    asked once; what Numba knows is looked up anew once, not before every function; where variables are alive is not
-    asked, as nothing here counts references; and `with`, `try` and calls by name, which kernels have not, are not
-    looked for.
-    """
+    """Leave out, while the block runs, what Numba does again and again for nothing."""
     with ExitStack() as replaced:
         for owner, name, make in (
-            (typeinfer.TypeInferer, "typeof_expr", _join_without_constants),
+            (typeinfer.TypeInferer, "typeof_expr", _join_without_constants),  # typed for any integers at once
             (BaseContext, "get_abi_sizeof", _remembered_sizes),
             (types.Record, "__repr__", _remembered),
-            (BaseContext, "refresh", _remembered),
+            (BaseContext, "refresh", _remembered),  # looks for what was defined since: nothing is
             (TypingContext, "refresh", _remembered),
-            (PostProcessor, "run", _without_lifetimes),
-            (Interpreter, "post_process", lambda _: lambda _, __, function: function),
+            (PostProcessor, "run", _without_lifetimes),  # nothing here counts references
+            (Interpreter, "post_process", lambda _: lambda _, __, function: function),  # for `with`, `try`, `**`
+            (base, "_has_loc", cache),  # reads the signature of a function that lowers
         ):
             replaced.enter_context(_replaced(owner, name, make))
         yield
