@@ -28,7 +28,7 @@ setup: .venv/.ready
 fetch: setup
 	@$(BIN)/bpebench fetch
 
-# Compiles the kernels of `compiled` into the user's cache (once per machine and version, about 15 s).
+# Compiles the kernels of `compiled` into the user's cache (once per machine and version, about 15 s on two cores).
 kernels: setup
 	@$(BIN)/python -c 'from impls.compiled.codegen.build import prepare; prepare()'
 

@@ -179,16 +179,12 @@ class Train(Verb):
             return self._counts(text, pattern)
         return text.texts_or_files() if self.boundless is not None and self._is_counted(text) else text.texts()
 
-    def _learn(
-        self, texts: list[str] | PieceCounts | TextFiles, spec: impls.TrainingSpec, begun: impls.Model | None
-    ) -> impls.Model:
+    def _learn(self, texts: Any, spec: impls.TrainingSpec, begun: impls.Model | None) -> impls.Model:
         if self.boundless is not None:
-            how = {"join": self.boundless, "implementation": self.implementation}
-            return impls.train_boundless(texts, spec, **how)  # type: ignore[arg-type]
+            return impls.train_boundless(texts, spec, join=self.boundless, implementation=self.implementation)
         if self.picky is not None:
-            return impls.train_picky(texts, spec, threshold=self.picky)  # type: ignore[arg-type]
-        stage_two = self.superword_from, self.superword_pattern
-        return learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
+            return impls.train_picky(texts, spec, threshold=self.picky)
+        return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
 
     def _asked_for(self, text: TrainingText) -> dict[str, Any]:
         """Return the options that say what was learned, as they are printed with it."""

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -183,8 +183,15 @@ _KEEP = "import sys; from impls.compiled.codegen.build import keep; keep(sys.arg
 
 def prepare() -> None:
     """Compile what the user's cache does not hold, so that no later process waits for it, or runs a wheel's."""
-    for object_file in OBJECT_FILES:
-        _own_image(object_file)
+    _for_each(_own_image)
+
+
+def _for_each(make: Callable[[str], object]) -> None:
+    """Call `make` with each object file, one on each processor at a time, the one that takes longest first."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(make, reversed(OBJECT_FILES)))
 
 
 def _own_image(object_file: str) -> bytes:
@@ -247,23 +254,27 @@ def compile_object_file(object_file: str) -> bytes:
     """Compile an object file in another process; return its content."""
     if not sys.executable:
         raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
-    _say(f"compiling the kernels of 'compiled' for {_PURPOSE[object_file]} (once per machine and version) ...")
+    purpose = _PURPOSE[object_file]
+    _say(f"compiling the kernels of 'compiled' for {purpose} (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
         _compile(_environment(), object_file, str(path))
         image = path.read_bytes()
-    _say(f"compiled the kernels in {time.perf_counter() - started:.1f} s")
+    _say(f"compiled the kernels for {purpose} in {time.perf_counter() - started:.1f} s")
     return image
 
 
 def compile_for_a_wheel(folder: Path) -> None:
     """Compile what a wheel carries into a folder: each object file for each of `target.generations`."""
     first, *others = target.generations()
-    for object_file in OBJECT_FILES:
+
+    def compile_one(object_file: str) -> None:
         paths = {one: str(folder / ready_made_name(object_file, one)) for one in (first, *others)}
         more = (word for one in others for word in (one, paths[one]))
         _compile(_environment() | target.environment_for(first), object_file, paths[first], *more)
+
+    _for_each(compile_one)
 
 
 def _compile(environment: dict[str, str], *arguments: str) -> None:
