@@ -16,7 +16,8 @@ _PAGE = 64
 
 @lru_cache(maxsize=1)
 def _all_characters() -> str:
-    return "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, N_CODE_POINTS)))
+    codes = np.arange(N_CODE_POINTS, dtype="<u4")
+    return codes[(codes < 0xD800) | (codes >= 0xE000)].tobytes().decode("utf-32-le")
 
 
 @lru_cache(maxsize=128)

@@ -22,21 +22,7 @@ from impls.formats.tokenizer_json import write_compact
 from impls.interface import Tokenizer
 from impls.plugin import wrap
 
-HARD = [
-    "e\u0301",
-    "ﬁ",
-    "①",
-    "가",
-    "\u1100\u1161\u11a8",
-    "[x]",
-    " <m> ",
-    "[Ü]",
-    "a\u0323\u0301",
-    "½",
-    "ll",
-    "l",
-    "  ",
-]
+HARD = ["e\u0301", "ﬁ", "①", "가", "\u1100\u1161\u11a8", "[x]", " <m> ", "[Ü]", "a\u0323\u0301", "½", "ll", "l", "  "]
 SURROGATES = ["\ud83d", "\ude00", "\ud83d\ude00"]
 TEXT = f"{' '.join(WORDS)} {'hello world the cat ' * 3}{' '.join(HARD)}"
 BYTES = impls.train("naive", [TEXT], TrainingSpec(vocab_size=420, special_tokens=("<s>",))).model
