@@ -123,7 +123,7 @@ def _differences(
 def _table(
     runs: Sequence[Sequence[Measurement]], rows: Sequence[Sequence[str]], headings: Sequence[str], said: str
 ) -> str:
-    """Return a table of `rows`, which begin with a workload, and what is to be said of it.
+    """Return a table of `rows`, which begin with a workload, and the notes on it.
 
     Each workload is labelled with its model's round trip, which a note explains.
     """

@@ -97,7 +97,7 @@ class Fuzz(Verb):
         )
 
     def _replay(self) -> bool:
-        """Ask again what is saved; return whether something does not hold, or nothing was replayed."""
+        """Replay the saved differences; return whether one does not hold, or nothing was replayed."""
         from harness.check.fuzz.findings import describe_input
         from harness.check.fuzz.replay import read_counterexamples, replay
 
@@ -148,7 +148,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSErr
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
-    """Return sides without a text that both they and the first side answered."""
+    """Return the sides for which no text was answered both by them and by the first side."""
     return [side.name for side in plan.sides[1:] if not result.n_compared_texts[side.name]]
 
 

@@ -1,4 +1,4 @@
-"""`bpebench sweep`: what to train: which size, pattern, amount of text and mixture of languages."""
+"""`bpebench sweep`: decide what to train: which size, pattern, amount of text and mixture of languages."""
 
 from __future__ import annotations
 
@@ -136,9 +136,9 @@ class Sweep(Verb):
 def _parts(
     corpora: Sequence[str], held_out: Sequence[str], language: str | None, max_bytes: int | None
 ) -> tuple[Documents, Text]:
-    """Return the documents to learn from, and the text to measure on: of a language's own file its lines.
+    """Return the documents to learn from and the text to measure on: the lines of a language's own file.
 
-    Warn where some of these are learned from too.
+    Warn if some of these are learned from too.
     """
     from harness.data.corpora import is_named
     from harness.data.overlap import shared_documents
