@@ -1,4 +1,4 @@
-"""Warnings about a run's figures, each with what to do about it. Reads records and machine facts."""
+"""Warnings about a run's figures, each with a remedy. Reads records and machine facts."""
 
 from __future__ import annotations
 
@@ -95,6 +95,7 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
 
 
 def drift(measured: Iterable[Rounds]) -> float | None:
-    """Return how much longer the last rounds took than the first, as a share: the median over all with several."""
+    """Return how much longer the last rounds took than the first, as a share: the median over all that ran several
+    rounds."""
     changes = [math.log(float(np.median(of[-1]))) - math.log(float(np.median(of[0]))) for of in measured if len(of) > 1]
     return math.exp(float(np.median(changes))) - 1 if changes else None
