@@ -95,8 +95,8 @@ class Tokens:
     def __init__(
         self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int], allowed: SpecialSet = ()
     ) -> None:
-        """Find the borders of `ids`, those of `text` with special tokens `allowed`; raise `BPEError` for ids that are
-        invalid."""
+        """Find the borders of `ids`, those of `text` with special tokens `allowed`; raise `BPEError` for
+        invalid ids."""
         self.tokenizer, self.text, self.data = tokenizer, text, text.encode()
         self.ids = np.array(ids) if ids else np.zeros(0, np.int64)
         if self.ids.dtype.kind != "i" or self.ids.ndim != 1 or self.ids.min(initial=0) < 0:

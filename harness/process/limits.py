@@ -57,8 +57,7 @@ class Stopped(Exception):
 
     @property
     def status(self) -> Literal["timeout", "crash", "out-of-memory"]:
-        """Return the verdict on a worker of ours; it violates the protocol only if a library takes over its process, a
-        crash."""
+        """Return the verdict on a worker of ours; a protocol violation counts as a crash of a library."""
         return "crash" if self.verdict == "protocol" else self.verdict
 
 
