@@ -40,8 +40,8 @@ def train_parity_aware(
 ) -> Model:
     """Learn one model from the texts of several languages, by name; `dev` are parallel texts by the same names.
 
-    `merge_counts` are counts in the corpus of the language that chose. Of languages compressed alike the first named
-    chooses. Raise BPEError for a language without text, and where `dev` has other names or is not parallel.
+    `merge_counts` are counts in the corpus of the language that chose. Of equally compressed languages the first named
+    chooses. Raise BPEError for a language without text, and if `dev` has other names or is not parallel.
     """
     pieces = {language: Counter(corpus_pieces(its_texts, spec)) for language, its_texts in texts.items()}
     held_out = (
@@ -79,7 +79,7 @@ def train_parity_aware(
 class _Corpus(NamedTuple):
     learner: Learner
     n_tokens: int
-    """The number of base symbols, those outside the alphabet included."""
+    """Number of base symbols, including those outside the alphabet."""
 
 
 def _corpus(count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> _Corpus:

@@ -54,7 +54,8 @@ def train_picky(texts: Iterable[str], spec: TrainingSpec, *, threshold: float = 
 
 
 class _Learner(Learner):
-    """Distinct pieces as of `priority`, their symbols those of events, and how often each symbol occurs."""
+    """Distinct pieces as in `priority`, with the symbols of `core.events`, and the number of occurrences of each
+    symbol."""
 
     def __init__(self, count_by_piece: Counter[str], spec: TrainingSpec) -> None:
         words = [list(piece.encode()) for piece in count_by_piece]
@@ -67,7 +68,7 @@ class _Learner(Learner):
         self._words_of: defaultdict[int, list[int]] = defaultdict(list)  # of a symbol; some may have lost it
 
     def learn_and_remove(self, budget: int, threshold: float) -> list[Event]:
-        """Return the events that lead to `budget` tokens besides the bytes, or as many as there are pairs for."""
+        """Return the events that lead to `budget` tokens besides the bytes, or fewer if pairs run out."""
         events: list[Event] = []
         while len(self.said.present) < N_BYTES + budget and len(events) < _MOST_EVENTS * budget:
             if (best := self.pop_best()) is None:

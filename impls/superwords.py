@@ -32,10 +32,11 @@ def superword_model(
     superword_pattern: str = "superword",
     extend: Model | None = None,
 ) -> Model:
-    """Learn a model of `spec.vocab_size` ids, the first `superword_from` of them, special tokens included, by
-    `spec.pattern` and the rest by `superword_pattern`; stage one goes on from the model `extend`, if there is one.
+    """Learn the first `superword_from` of `spec.vocab_size` ids by `spec.pattern`, the rest by `superword_pattern`.
 
-    Raise `Unsupported` where the implementation does not go on from a model, `InvalidSpec`, and `InvalidPattern`.
+    Special tokens count towards `superword_from`. Stage one continues from the model `extend`, if given.
+
+    Raise `Unsupported` if the implementation cannot continue from a model, `InvalidSpec`, and `InvalidPattern`.
     """
     stage_one, stage_two = replace(spec, vocab_size=superword_from), replace(spec, pattern=superword_pattern)
     resolve(superword_pattern)

@@ -43,7 +43,8 @@ _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 
 
 def _takes_schemes() -> bool:
-    """Return whether this release takes a rank file with a scheme; those before 0.10 read a tokenizer.json instead."""
+    """Return whether this release takes a rank file with a scheme; releases before 0.10 read a
+    tokenizer.json instead."""
     return "pretokenizer" in signature(gigatoken.Tokenizer.from_tiktoken).parameters
 
 
@@ -131,7 +132,8 @@ class Gigatoken(Peer):
 
 
 def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the merges without those of pairs that no longer occur, which the library appends when pairs run out.
+    """Return the merges without those of pairs that no longer occur, which the library appends when it runs out of
+    pairs.
 
     Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
     merge occurred if and only if it is part of making a piece.

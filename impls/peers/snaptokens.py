@@ -18,7 +18,7 @@ from impls.peers.peer import Peer, library
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 
 _LONG = 1000
-"""From this many characters on, a list is made faster from its flat output than from its encoding object."""
+"""For texts of at least this many characters, a list is made faster from flat output than from the encoding object."""
 
 
 class Snaptokens(Peer):

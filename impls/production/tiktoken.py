@@ -95,7 +95,7 @@ class Tiktoken(Tokenizer):
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
-    """Return the pattern to run: the faster form the library ships, where it gives the same ids.
+    """Return the pattern to run: the faster form that the library ships, if it gives the same ids.
 
     The shipped cl100k does not split white space at the end of a text after its last line end, as the original does:
     the ids are the same unless a token spans that split.
@@ -125,15 +125,15 @@ def _encoding(model: Model) -> tiktoken.Encoding:
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
     """Return the tokens in order of id, base first.
 
-    The trainer takes one text and splits it itself. So ours are joined by a character that is in none of them, and the
-    pattern matches everything else.
+    The trainer takes one text and splits it itself. So the pieces are joined by a character that is in none of them,
+    and the pattern matches everything else.
     """
     used = set("".join(pieces))
     between = next(character for code in range(0xE000, 0x110000) if (character := chr(code)) not in used)
     try:
         ranks = bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
     except ValueError as error:
-        # It fails when it runs out of pairs: max() of an empty sequence. What it has learned is in its frame.
+        # It fails with max() of an empty sequence when pairs run out; the learned tokens are in its frame.
         if error.__traceback__ is None or (frame := error.__traceback__.tb_next) is None:
             raise
         ranks = frame.tb_frame.f_locals["ranks"]

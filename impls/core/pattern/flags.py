@@ -9,8 +9,8 @@ import numpy as np
 from impls.core.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
-"""A letter (or a mark, in patterns with case and deepseek's); ends a window early; upper or title case only; matched by both
-of the pattern's cases; a mark."""
+"""A letter (or a mark, in patterns with case and deepseek's); ends a window early; upper or title case only; matched by
+both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]
 

@@ -122,10 +122,7 @@ def _changed(chunks: regex.Pattern[str], step: Callable[[str], str], text: str) 
 
 
 def _ends_stripped(text: str) -> list[Edit]:
-    """Return the edits that strip both ends.
-
-    A step that strips only one end is found by the first of them, or by `_one_edit`.
-    """
+    """Return the edits that strip both ends; a step that strips only one of them may need `_one_edit` instead."""
     kept = text.strip(WHITE_SPACE)
     start = text.find(kept)
     return [(0, start, ""), (start + len(kept), len(text), "")]
