@@ -86,7 +86,7 @@ class Tokenizer(Growing, Offsets, ABC):
 
     @property
     def model(self) -> Model:
-        """The model this tokenizer runs."""
+        """Return the model this tokenizer runs."""
         return self._model
 
     def pieces(self, text: str) -> list[str]:

@@ -84,5 +84,5 @@ def _conditions(name: str, sentencepiece: bool) -> list[str]:
 
 @cache
 def regex_is_unicode_16() -> bool:
-    """Whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
+    """Return whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
     return regex.fullmatch(r"\p{L}", "\U00011de0") is None and regex.fullmatch(r"\p{L}", "\ua7da") is not None

@@ -63,7 +63,7 @@ class Case:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the current check has used up its time."""
+        """Return whether the current check has used up its time."""
         return time.monotonic() > self.deadline
 
     def affordable(self, n_characters: int) -> bool:
@@ -76,7 +76,7 @@ class Case:
         return self.client.seconds_for(n_characters) < self.deadline - time.monotonic()
 
     def can_ask(self, text: str) -> bool:
-        """Whether target and reference are fast enough for a text of this length."""
+        """Return whether target and reference are fast enough for a text of this length."""
         return len(text) <= self.reference.longest and self.affordable(2 * len(text))
 
     # --- judging inputs of any kind ------------------------------------------------------------------------
@@ -270,5 +270,5 @@ class Case:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
+    """Return whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
     return any(0xD800 <= ord(character) <= 0xDFFF for character in text)

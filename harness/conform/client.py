@@ -83,7 +83,7 @@ class TargetClient:
         self._asked["bytes"] += sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
     def offers(self, operation: str) -> bool:
-        """Whether it offers an operation beyond encode and decode."""
+        """Return whether it offers an operation beyond encode and decode."""
         return operation in self.description.operations
 
     def fresh(self) -> None:

@@ -52,7 +52,7 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def n_characters(self) -> int:
-        """The number of characters in all its texts; the number of ids where it has no text."""
+        """Return the number of characters in all its texts; the number of ids where it has no text."""
         texts = [*self.after, *([self.text] if self.text is not None else [])]
         return sum(len(text.text) for text in texts) if texts else len(self.ids or ())
 
@@ -152,7 +152,7 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
 
     @property
     def failed(self) -> list[CheckVerdict]:
-        """The failures, in the order of the checks."""
+        """Return the failures, in the order of the checks."""
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
@@ -165,7 +165,7 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
 
     @property
     def conforms(self) -> bool:
-        """Whether nothing failed and the run is conclusive."""
+        """Return whether nothing failed and the run is conclusive."""
         return not self.failed and not self.unjudged
 
     @property
@@ -205,7 +205,7 @@ def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
 
 
 def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
-    """Whether two failures show one fault, judging by their inputs, answers and stages."""
+    """Return whether two failures show one fault, judging by their inputs, answers and stages."""
     x, y = a.counterexample, b.counterexample
     if x is not None and y is not None:
         if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):

@@ -49,7 +49,7 @@ class Word(NamedTuple):
 
     @property
     def borders(self) -> list[int]:
-        """The borders between morphs, as offsets in UTF-8."""
+        """Return the borders between morphs, as offsets in UTF-8."""
         return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
 
 

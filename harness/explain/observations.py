@@ -71,7 +71,7 @@ class Observation:
 
     @property
     def name(self) -> str:
-        """The name of the side."""
+        """Return the name of the side."""
         return self.side.name
 
     @property

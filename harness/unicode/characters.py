@@ -63,7 +63,7 @@ def newer_than(character: str) -> str | None:
 
 
 def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
-    """Whether two engines may classify `character` differently because one of them is older than it.
+    """Return whether two engines may classify `character` differently because one of them is older than it.
 
     True for a character that the available tables do not have. For others only if the engines are known to differ in
     version, the older one is older than this Python's tables, and the character was added after Unicode 3.2.

@@ -81,7 +81,7 @@ class CertainPairs(dict[str, bool]):
 
     @cached_property
     def last_in_ascii(self) -> Callable[[str], re.Match[str] | None] | None:
-        """A search in an ASCII text, whose match ends at the last certain place.
+        """Return a search in an ASCII text, whose match ends at the last certain place.
 
         None if certain places depend on more than the character classes of the pattern.
         """

@@ -97,7 +97,7 @@ class Incremental:
 
     @property
     def n_ids(self) -> int:
-        """The number of ids."""
+        """Return the number of ids."""
         return self.n_stable + len(self._state[6])
 
     @property

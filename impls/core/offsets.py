@@ -86,7 +86,7 @@ class Offsets(Hooks):
 
     @cached_property
     def _spells_texts(self) -> bool:
-        """Whether the bytes of the ids are those of the text."""
+        """Return whether the bytes of the ids are those of the text."""
         model = self._model
         changed = model.rewrites_text or model.whole_token_flags or self._splitter.drops
         return model.alphabet == "bytes" and not changed

@@ -80,12 +80,12 @@ class StreamRules:
 
     @cached_property
     def text_by_id(self) -> dict[int, str]:
-        """A cache of the texts of ids that are whole characters and not special, filled by ids pushed alone."""
+        """Return the cache of texts of ids that are whole characters and not special, filled by ids pushed alone."""
         return {}
 
     @cached_property
     def byte_continuations(self) -> frozenset[bytes]:
-        """The byte tokens that may continue a character."""
+        """Return the byte tokens that may continue a character."""
         return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
 
     @cached_property

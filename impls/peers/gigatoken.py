@@ -81,17 +81,17 @@ class Gigatoken(Peer):
         return self._library.encode(text).tolist()
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as the array the library makes."""
+        """Return the ids of `_encode_text` as the array the library makes."""
         return self._library.encode(text)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
+        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
         if threads not in (1, rayon_threads()):
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch_list(list(texts), parallel=threads > 1)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; the two buffers of the awkward array the library makes."""
+        """Return the ids of `_encode_texts`: the two buffers of the awkward array the library makes."""
         if threads not in (1, rayon_threads()):
             return super()._encode_texts_to_ragged(texts, threads)
         layout = self._library.encode_batch(list(texts), parallel=threads > 1).layout

@@ -58,14 +58,14 @@ class Tiktoken(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a uint32 array made by the library itself."""
+        """Return the ids of `_encode_text` as a uint32 array made by the library itself."""
         try:
             return self._encoding.encode_to_numpy(text, disallowed_special=())
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by the library's own thread pool."""
+        """Return `_encode_text` of each text, by the library's own thread pool."""
         try:
             if threads == 1 or len(texts) < 2:
                 return [self._encoding.encode_ordinary(text) for text in texts]

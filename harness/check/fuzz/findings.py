@@ -38,7 +38,7 @@ class DifferingText:
 
     @property
     def failed(self) -> bool:
-        """Whether one side did not encode the text at all; minimising preserves that."""
+        """Return whether one side did not encode the text at all; minimising preserves that."""
         return any(isinstance(answer, Failure) for answer in self.answers)
 
     def with_model(self, model: Model | None) -> DifferingText:

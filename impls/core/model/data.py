@@ -90,7 +90,7 @@ class ModelData:
 
     @cached_property
     def id_by_token(self) -> dict[bytes, int]:
-        """Token bytes -> id."""
+        """Return a mapping token bytes -> id."""
         return {token: i for i, token in enumerate(self.tokens) if token is not None}
 
     @cached_property
@@ -135,12 +135,12 @@ class ModelData:
 
     @cached_property
     def whole_token_ids(self) -> dict[str, int]:
-        """Special and added tokens: text -> id."""
+        """Return special and added tokens: text -> id."""
         return {**self.special_tokens, **self.added_tokens}
 
     @cached_property
     def vocab_size(self) -> int:
-        """One more than the largest id."""
+        """Return one more than the largest id."""
         others = [*self.whole_token_ids.values(), *([] if self.unknown_id is None else [self.unknown_id])]
         return max([len(self.tokens), *(i + 1 for i in others)])
 
@@ -230,12 +230,12 @@ class ModelData:
 
     @cached_property
     def normalizer(self) -> Callable[[str], str]:
-        """The steps of `normalization` as a function."""
+        """Return the steps of `normalization` as a function."""
         return normalizer(self.normalization_steps, self.charsmap) if self.normalization_steps else str
 
     @property
     def rewrites_text(self) -> bool:
-        """Whether `normalize` may change a text."""
+        """Return whether `normalize` may change a text."""
         return self.normalization is not None or self.writing_rules is not None
 
     @cached_property
@@ -246,7 +246,7 @@ class ModelData:
 
     @cached_property
     def user_defined_texts(self) -> frozenset[str]:
-        """The texts of `unmade_ids`."""
+        """Return the texts of `unmade_ids`."""
         return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
 
 

@@ -47,12 +47,13 @@ class PackedModel:
 
     @property
     def lengths(self) -> memoryview:
-        """Length in bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four bytes."""
+        """Return the length in bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four
+        bytes."""
         return self.parts["lengths"].cast(self.head["kind"])
 
     @property
     def blob(self) -> memoryview:
-        """The bytes of all tokens in order of id."""
+        """Return the bytes of all tokens in order of id."""
         return self.parts["tokens"]
 
     def tokens(self) -> tuple[bytes | None, ...]:

@@ -139,7 +139,7 @@ class _Subsets:
         self._visits = 0
 
     def steps(self) -> list[list[tuple[int, bool]]]:
-        """See `Automaton.steps`."""
+        """Return the value of `Automaton.steps`."""
         numbers: dict[State, int] = {self._closure((0,)): 0}
         waiting = list(numbers)
         steps: list[list[tuple[int, bool]]] = []

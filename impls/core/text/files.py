@@ -61,7 +61,7 @@ class TextFile:
 
     @property
     def name(self) -> str:
-        """The path as given."""
+        """Return the path as given."""
         return "standard input" if self.path is None else str(self.path)
 
     @property

@@ -78,17 +78,17 @@ class SentencePieceRules:
 
     @property
     def hides_prefix(self) -> bool:
-        """Whether decoding removes the space that begins a text."""
+        """Return whether decoding removes the space that begins a text."""
         return self.escape_spaces and (self.dummy_prefix != "never" or self.remove_extra_spaces)
 
     @property
     def changes_text(self) -> bool:
-        """Whether `write_text` may change a text."""
+        """Return whether `write_text` may change a text."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or self.looks_up
 
     @property
     def looks_up(self) -> bool:
-        """Whether the charsmap is looked up as SentencePiece does."""
+        """Return whether the charsmap is looked up as SentencePiece does."""
         return bool(self.charsmap) and not self.charsmap_by_graphemes
 
 

@@ -30,7 +30,7 @@ class AddedToken:
 
     @property
     def normalized(self) -> bool:
-        """Whether the token is searched in the normalised text."""
+        """Return whether the token is searched in the normalised text."""
         return not self.special if self._normalized is None else self._normalized
 
     def __getstate__(self) -> dict[str, Any]:

@@ -158,7 +158,7 @@ class Settings:
 
     @property
     def encode_special_tokens(self) -> bool:
-        """Whether special tokens in a text are encoded as text."""
+        """Return whether special tokens in a text are encoded as text."""
         return self._encode_special_tokens
 
     @encode_special_tokens.setter
@@ -203,7 +203,7 @@ class Settings:
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """The settings of `enable_truncation`, or None."""
+        """Return the settings of `enable_truncation`, or None."""
         return None if self._truncation is None else asdict(self._truncation)
 
     def enable_truncation(self, max_length: int, **options: Any) -> None:
@@ -219,7 +219,7 @@ class Settings:
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """The settings of `enable_padding`, or None."""
+        """Return the settings of `enable_padding`, or None."""
         return None if self._padding is None else asdict(self._padding)
 
     def enable_padding(self, **options: Any) -> None:

@@ -21,7 +21,7 @@ class DecodingEncoding:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The implementation that encodes and decodes."""
+        """Return the implementation that encodes and decodes."""
         return self._tokenizer
 
     # --- decoding ------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class DecodingEncoding:
 
     @cached_property
     def special_tokens_set(self) -> set[str]:
-        """The texts of the special tokens."""
+        """Return the texts of the special tokens."""
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
@@ -95,12 +95,12 @@ class DecodingEncoding:
 
     @cached_property
     def max_token_value(self) -> int:
-        """The largest id."""
+        """Return the largest id."""
         return max(*self._special_ids, max(self._tokenizer.model.id_by_token.values()), 0)
 
     @property
     def n_vocab(self) -> int:
-        """One more than the largest id."""
+        """Return one more than the largest id."""
         return self.max_token_value + 1
 
     def token_byte_values(self) -> list[bytes]:

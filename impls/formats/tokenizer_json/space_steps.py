@@ -57,7 +57,7 @@ class Spaces:
 
     @property
     def normalization(self) -> str | None:
-        """`Model.normalization`: the names of all steps, or None."""
+        """Return `Model.normalization`: the names of all steps, or None."""
         return "+".join(self.steps) or None
 
     @property
@@ -68,12 +68,12 @@ class Spaces:
 
     @property
     def marks(self) -> bool:
-        """Whether white space is rewritten."""
+        """Return whether white space is rewritten."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces
 
     @property
     def rewrites(self) -> bool:
-        """Whether SentencePiece's rules rewrite texts."""
+        """Return whether SentencePiece's rules rewrite texts."""
         return self.marks or bool(self.charsmap)
 
 
