@@ -1,23 +1,24 @@
-"""BoundlessBPE: merges inside pieces as ever, and of whole pieces into superwords, in one order by count.
+"""BoundlessBPE: merges inside pieces as usual, and of whole pieces into superwords, in one order by count.
 
 Idea
-    Two neighbouring symbols may merge inside a piece, and also where each is a whole piece: that of one token. What two
-    whole pieces make is a whole piece again, a superword, which may be joined with the next one. Training counts both
-    kinds of neighbours together, merges the most frequent pair wherever it may, and starts over; encoding merges the
-    lowest rank wherever it may (`naive` as it is said here, `priority` by a heap). With `|` between pieces:
+    Two neighbouring symbols may merge inside a piece, and also if each is a whole piece, that is, one of a single
+    token. The result of joining two whole pieces is a whole piece again, a superword, which may be joined with the next
+    one. Training counts both kinds of neighbours together, merges the most frequent pair wherever allowed, and starts
+    over; encoding merges the lowest rank wherever allowed (`naive` literally, `priority` by a heap). With `|` between
+    pieces:
 
         o f | _ t h e | _ o f | _ t h e         learned: o+f, _+of, t+h, _+th, _th+e, of+_the, …
         of | _ t h e | _of | _ t h e            of is whole, but what follows it is not
         of | _the | _of | _the                  now both are
         of_the | _of | _the                     _of+_the is another pair; of_the+_of may follow
 Cost
-    A piece has different neighbours wherever it occurs, so superwords are counted over the whole text and not over
-    distinct pieces: memory and time grow with the text. Inside pieces it is training with `priority`.
+    Each occurrence of a piece has other neighbours, so superwords are counted over the whole text and not over distinct
+    pieces: memory and time grow with the text. Inside pieces the cost is that of training with `priority`.
 Source
     Schmidt, Reddy, Tanner and Pinter 2025, "Boundless Byte Pair Encoding: Breaking the Pre-tokenization Barrier",
-    without the removal of tokens. Defined here: which pieces may be joined (`core.model.data`), that a pair is
-    not merged whose bytes are a token already (`of_the` may be a piece of its own under another pattern), that a
-    superword ends with its text, and that equal counts are ordered by `TrainingSpec.ties`.
+    without the removal of tokens. Defined here: which pieces may be joined (`core.model.data`), that a pair whose
+    bytes are already a token is not merged (`of_the` may be a piece of its own under another pattern), that a
+    superword does not extend beyond its text, and that equal counts are ordered by `TrainingSpec.ties`.
 """
 
 from __future__ import annotations

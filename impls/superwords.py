@@ -1,12 +1,12 @@
 """SuperBPE: subwords first, then superwords, whose tokens may span white space.
 
 Idea
-    Stage one trains with a pattern that cuts at white space. Stage two keeps its merges, encodes the corpus with them
-    cut by a coarser pattern, and goes on learning: the new merges join whole words, and the rest of them.
+    Stage one trains with a pattern that cuts at white space. Stage two keeps its merges, encodes with them the corpus
+    cut by a coarser pattern, and continues learning: the new merges join whole words, or parts of words.
     The model has the pattern of stage two and the merges of both stages in the order they were learned, so that any
     implementation of byte pair encoding runs it.
 Cost
-    Stage two learns over pieces as long as texts, hardly any of which is the same as another.
+    Stage two learns over pieces as long as texts, which hardly ever repeat.
 Source
     Liu, Hayase, Hofmann, Oh, Smith and Choi 2025, "SuperBPE: Space Travel for Language Models".
 """

@@ -40,7 +40,7 @@ RULES: Mapping[str, Mapping[str, Any]] = {
     },
 }  # fmt: skip
 """Name -> fields of the `TrainingSpec`: Hugging Face's, rustbpe's, minbpe's and tiktoken's, sentencepiece's over bytes
-and over characters, subword-nmt's over bytes and as it is."""
+and over characters, subword-nmt's over bytes and in its original form."""
 
 MINBPE = "minbpe's rule"
 """A contestant of its own: among the most frequent pairs it merges the one counted first (Karpathy 2024, minbpe)."""

@@ -15,8 +15,8 @@ _SHOWN = 30
 class Submission(Verb):
     """`make` a folder of a run (FOLDER) that can be sent as a pull request, or `check` such a folder.
 
-    Checked are schema, digests, provenance, protocol, noise, completeness, that there are no names and no paths, and
-    that the answers are those verified in the runs under `results`. Exit status 1 where something does not hold.
+    The checks cover schema, digests, provenance, protocol, noise, completeness, absence of names and paths, and
+    agreement with the answers verified in the runs under `results`. Exit status 1 if any check fails.
     """
 
     action: str = argument(type=click.Choice(["make", "check"]))

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Sweep(Verb):
     """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
 
-    Each vocabulary is learned once, to the largest size, and cut. Published ones (-m) are counted on the same text, and
-    it is said which of those trained here take fewer tokens than the first of them. Every figure has a 95 % interval
-    over documents (METHODOLOGY.md). Nothing is kept: `train` does that.
+    Each vocabulary is learned once, to the largest size, and truncated. Published vocabularies (-m) are counted on the
+    same text, and the output says which of those trained here take fewer tokens than the first of them. Every figure
+    has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
     """
 
     corpora: tuple[str, ...] = options.corpora

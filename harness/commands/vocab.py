@@ -30,8 +30,8 @@ class Vocab(Verb):
     With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
     each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
 
-    With --lint its health: tokens no text is encoded to, with the proof, and what else is odd about it; with --against
-    what another vocabulary would change. For both, -c is any text to look at.
+    With --lint its health: tokens that no text encodes to, with the proof, and other oddities; with --against the
+    changes that another vocabulary would bring. For both, -c may be any text.
     """
 
     model: str = argument(default=DEFAULT_MODEL)

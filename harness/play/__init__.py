@@ -5,5 +5,5 @@
 - `messages`: requests and answers as types, and the OpenAPI description made of them.
 - `tasks`: what a worker process does; `workers`: those processes; `store`: uploaded and trained models.
 - `guard`: access control, size limits and the form of errors; `app`: the routes; `server`: how it is run.
-- `page/`: HTML, style and modules, served as they are. `export`: a view as one file.
+- `page/`: HTML, style and modules, served unchanged. `export`: a view as one file.
 """

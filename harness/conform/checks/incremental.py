@@ -23,7 +23,7 @@ _FOLLOWING = (
     *("a", "A", "1", " ", "  a", "\n", "\r\n", "\n ", ".", "/", "'", "s", "'s"),
     *("\u0301", "é", "日", "가", "\U0001f600"),
 )
-"""Texts that may change the ids before them: they go on with a word, a number, white space, a contraction, a letter."""
+"""Texts that may change the ids before them: they continue with a word, number, white space, contraction or letter."""
 
 Step = tuple[Any, ...]
 """("append", object, text), ("replace", object, start, stop, text) or ("copy", object), which makes the next object."""

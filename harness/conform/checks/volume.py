@@ -45,7 +45,8 @@ def _short(seed: int) -> Iterator[str]:
 
 
 def _of_powers(seed: int) -> Iterator[str]:
-    """Yield, by length, texts of mixed scripts and of plain words with so many bytes and so many characters."""
+    """Yield, by length, texts of mixed scripts and of plain words, with that many bytes and with that many
+    characters."""
     greatest = 1 << _GREAT_POWERS[-1]
     shift = Random(f"sizes:{seed}").randrange(64)
     mixed = "".join(generate(f"gen/mixed:{greatest + 80}"))[shift:]
