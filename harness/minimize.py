@@ -46,8 +46,7 @@ class Budget:
         return self.trials_left <= 0 or time.monotonic() > self._deadline
 
     def counted(self, holds: Callable[[S], bool]) -> Callable[[S], bool]:
-        """Return `holds` with its trials counted, False once none is left; repeated short candidates are not counted
-        again."""
+        """Return `holds` with its trials counted, False once none is left; repeated short candidates are free."""
         failed: set[object] = set()
 
         def trial(candidate: S) -> bool:

@@ -102,8 +102,7 @@ class _Learner(Learner):
         return best
 
     def merge(self, pair: Pair, new: int | None = None) -> int:
-        """Merge `pair` inside pieces, then where it is two whole pieces; return the number of symbols saved in the
-        corpus."""
+        """Merge `pair` inside pieces, then between whole pieces; return the number of symbols saved in the corpus."""
         holders = self.words_with.get(pair, [])
         n_fewer = super().merge(pair, new)
         self._known.add(self.tokens[-1])

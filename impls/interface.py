@@ -90,8 +90,7 @@ class Tokenizer(Growing, Offsets, ABC):
         return self._model
 
     def pieces(self, text: str) -> list[str]:
-        """Return the pieces of `text` that `encode_piece` is called with, without special tokens: normalised, split and
-        cut."""
+        """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
         check_text(text)
         return self._cut_pieces(self._model.normalize(repair_surrogates(text)))
 
@@ -181,8 +180,7 @@ class Tokenizer(Growing, Offsets, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """Return one list of ids per text, in order. `threads=None` uses all cores, if the algorithm
-        supports threads."""
+        """Return one list of ids per text, in order. `threads=None` uses all cores, if the algorithm can."""
 
         texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):

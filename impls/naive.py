@@ -216,8 +216,7 @@ def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]
 
 
 def _merge(items: list[Item], merges: list[Pair | None], lowest: Pair, made: Item) -> list[Item]:
-    """Return `items` with every adjacent pair whose merge is `lowest` replaced by `made`, left to right: a
-    a a -> aa a."""
+    """Return `items` with each adjacent pair whose merge is `lowest` replaced by `made`: a a a -> aa a."""
     merged: list[Item] = []
     at = 0
     while at < len(items):

@@ -54,8 +54,7 @@ def train_picky(texts: Iterable[str], spec: TrainingSpec, *, threshold: float = 
 
 
 class _Learner(Learner):
-    """Distinct pieces as in `priority`, with the symbols of `core.events`, and the number of occurrences of each
-    symbol."""
+    """Distinct pieces as in `priority`, with the symbols of `core.events`, and the occurrences of each symbol."""
 
     def __init__(self, count_by_piece: Counter[str], spec: TrainingSpec) -> None:
         words = [list(piece.encode()) for piece in count_by_piece]

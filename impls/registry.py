@@ -75,8 +75,7 @@ def default_names() -> list[str]:
 
 
 def get(name: str) -> type[Tokenizer]:
-    """Return the implementation `name`; raise `UnknownName`, `Missing` if its package is not installed, or
-    `BPEError`."""
+    """Return the implementation `name`; raise `UnknownName`, `Missing` for its missing package, or `BPEError`."""
     if name in _OWN:
         target = _OWN[name]
     elif name in _plugins():
@@ -161,8 +160,7 @@ class Availability:
     name: str
     kind: str
     state: str
-    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: not known until it is
-    chosen."""
+    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: unknown until chosen."""
     about: str
 
 

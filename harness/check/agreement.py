@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
 
 SLOW = {"naive": 10, "sentencepiece": 2}
-"""Implementation -> the factor by which its text is reduced because it is slow. The others get this smaller slice as
-well as their own."""
+"""Implementation -> the factor by which its text is reduced because it is slow. Others get this smaller
+slice as well."""
 _LEAST_BYTES = 4
 """Smallest slice: the bytes of any one character fit."""
 _DID_NOT_RUN = ("unsupported", "missing")
@@ -138,7 +138,7 @@ def check(
 def encode_corpora(
     tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None, pool: Pool
 ) -> list[CorpusOutcome]:
-    """Return `encode_corpus(*task)` for each task, run by workers; a worker that dies gives a verdict of its own."""
+    """Return `encode_corpus(*task)` for each task, run by workers; if its worker dies, the verdict says so."""
 
     def done(index: int) -> None:
         progress(" · ".join(tasks[index][:3]))

@@ -49,8 +49,7 @@ def registered(name: str) -> str | None:
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
-    """Return how `a` and `b` relate on a model with these irregularities; `sentencepiece` says whether it is
-    SentencePiece's."""
+    """Return how `a` and `b` relate on a model with these irregularities; `sentencepiece`: it is SentencePiece's."""
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:

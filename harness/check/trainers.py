@@ -156,8 +156,7 @@ def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDiff
 
 
 def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
-    """Add how often both pairs occurred at the first difference, as each trainer counted them, and whether that was a
-    tie."""
+    """Add how often both pairs occurred at the first difference, by each trainer's counts, and whether it was a tie."""
     differing = [(found, found.first_difference) for found in agreements if found.first_difference is not None]
     tasks = []
     for found, first in differing:

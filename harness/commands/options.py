@@ -153,8 +153,7 @@ def corpora_by_name(flag: str, pairs: Sequence[str]) -> dict[str, str]:
 def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
-    """Return the names in `known` that match `include` (without it: `default`) and not `exclude`; raise if there are
-    none."""
+    """Return the names in `known` that match `include` (default: `default`) and not `exclude`; raise if none does."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
     ensure(chosen, f"no {what} is left; known: {', '.join(known)}")
@@ -246,8 +245,7 @@ def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:
-    """Return the text of a verb as `read_text`, or of a file for `@FILE`; with `escaped`, interpret
-    backslash escapes."""
+    """Return the text of a verb as `read_text`, or of `@FILE`; with `escaped`, interpret backslash escapes."""
     if argument is not None and argument.startswith("@"):
         path = Path(argument[1:])
         ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")

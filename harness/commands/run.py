@@ -94,8 +94,7 @@ class Run(Verb):
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
-    """Run `plan` into `out` with a progress bar; return the number of faults, or of all measurements if
-    none was timed."""
+    """Run `plan` into `out` with a progress bar; return the number of faults, or of all records if none was timed."""
     from harness.measure.run.session import measure
 
     with progress("measuring") as bar:

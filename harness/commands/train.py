@@ -218,8 +218,7 @@ class Train(Verb):
         return TrainingText(corpora, how, self.counts, weights, self.max_bytes)
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
-        """Count the text on the requested workers; partial counts are kept beside the output file until that is
-        written."""
+        """Count the text on the requested workers; keep partial counts beside the output file until that is written."""
         from harness.training.counting import executors_of, parts_folder
 
         if self._target is not None and text.corpora and not text.is_all_named:

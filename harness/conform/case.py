@@ -67,8 +67,7 @@ class Case:
         return time.monotonic() > self.deadline
 
     def affordable(self, n_characters: int) -> bool:
-        """Return whether the target can encode so many characters within the current check; times it if its speed is
-        unknown."""
+        """Return whether the target can encode so many characters within the check; time it if its speed is unknown."""
         if not self.client.characters_per_second:
             for more in range(_TIMES):
                 for _ in self.client.ids_of_all([prose(_TIMED, self.seed + more)]):

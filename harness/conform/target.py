@@ -109,8 +109,7 @@ class Target:
         return TargetFailed(verdict, reason)
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Return the ids of `text`; `options` are `allowed_special` and `disallowed_special`, if the target
-        has them."""
+        """Return the ids of `text`; `options` may be `allowed_special` and `disallowed_special`."""
         ids: list[int] = self.call("encode", text=text, **options)
         return ids
 

@@ -190,8 +190,7 @@ def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
 def faults_of_threads(
     target: Any, methods: Methods, options: Collection[str], texts: Sequence[str], threads: int
 ) -> list[str]:
-    """Return a line for each method that answers differently on many threads, which all call it, or each another
-    method."""
+    """Return a line for each method that answers differently when threads call it, or different methods, at once."""
     allowed: dict[str, Any] = {"allowed_special": "all", "disallowed_special": ()}
     of_texts = {name: methods[name] for name in _OF_TEXTS if name in methods}
     if set(allowed) <= set(options):

@@ -66,8 +66,8 @@ class Corpus:
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 (hex) of each document's length (8 bytes, little-endian) and UTF-8; the first call takes a
-        pass."""
+        """Return the SHA-256 (hex) of each document's length (8 bytes, little-endian) and UTF-8; takes one
+        pass, once."""
         return self._measured[2]
 
 

@@ -62,8 +62,7 @@ def is_cached(name: str) -> bool:
 
 @cache
 def why_silent(endpoint: str) -> str:
-    """Return why the hub cannot be reached, or an empty string if it answers within `LIMIT_SECONDS`; checked once per
-    hub."""
+    """Return why the hub does not answer within `LIMIT_SECONDS`, or an empty string; each hub is tried once."""
     from huggingface_hub import get_session
 
     session = get_session()

@@ -47,8 +47,7 @@ def pinned_names() -> list[str]:
 
 
 def pinned_release(package: str, version: str) -> Release:
-    """Return the release as pinned in `datasets/releases.toml`; raise `DataError` listing the pinned ones
-    if it is not."""
+    """Return the release as pinned in `datasets/releases.toml`; raise `DataError` listing the pinned ones."""
     release = _pinned().get((package, version))
     if release is None:
         raise DataError(
@@ -75,8 +74,7 @@ def release_to_measure(name: str, packages: Collection[str]) -> Release:
 
 @contextmanager
 def imported_first(releases: Sequence[Release]) -> Iterator[None]:
-    """Install missing releases; inside the context they come first on the import path, here and in started
-    processes."""
+    """Install missing releases; inside the context they come first on the import path, also in new processes."""
     folders = [str(installed(release)) for release in releases]
     path, variable = sys.path[:], os.environ.get("PYTHONPATH")
     try:

@@ -42,8 +42,7 @@ class Row:
     price_per_million_tokens: float | None = None
     training_overlap: Overlap | None = None
     megabytes_per_second: float | None = None
-    """UTF-8 encoded by `implementation` on all cores while other work went on; use `bpebench run` for
-    reliable figures."""
+    """UTF-8 encoded by `implementation` on all cores, among other work; for reliable figures use `bpebench run`."""
     parallel: dict[str, str | None] = field(default_factory=dict)
     """Pivot, worst and best language, if the corpora are parallel."""
 

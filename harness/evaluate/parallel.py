@@ -44,8 +44,7 @@ def language_of(name: str) -> str | None:
 
 
 def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Sequence[str] = ()) -> list[Text]:
-    """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` if they are not
-    parallel."""
+    """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` if not parallel."""
     if all(is_named(name) for name in names):
         texts = _of_corpora(names, split, chosen)
     else:

@@ -133,8 +133,7 @@ def _tally_by_workers(
 
 
 def tally_batch(documents: list[str], digests: _Digests, n_documents: int, n_slices: int) -> _Tallies:
-    """Return a worker's counts of a batch that follows `n_documents` documents, which were shared among `n_slices`
-    slices."""
+    """Return a worker's counts of a batch; `n_documents` in `n_slices` slices precede it."""
     of_text, of_models = _nothing(_known_to_worker(digests), n_documents, n_slices)
     batch = batch_of(documents, Segmenter())
     of_text.add(batch)

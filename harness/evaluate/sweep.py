@@ -160,8 +160,7 @@ class _Counted(NamedTuple):
 
 
 def sweep(plan: Plan, bar: Bar) -> Found:
-    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated and for texts that are not
-    parallel."""
+    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated or texts that are not parallel."""
     if plan.is_parallel:
         numbers = {text.language: sum(map(bool, text.documents())) for text in plan.languages}
         if len(set(numbers.values())) > 1:
@@ -231,8 +230,7 @@ def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.nd
 
 
 def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
-    """Return the largest model, by the first of `_TIES` that the trainer follows; raise its error about the first if
-    none."""
+    """Return the largest model, by the first of `_TIES` that the trainer follows; else raise its first error."""
     problems: list[BPEError] = []
     for ties in _TIES:
         spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern, **ties)
@@ -244,8 +242,7 @@ def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model,
 
 
 def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, found: Found) -> list[_Counted]:
-    """Measure a text under the first merges of a model, at each size; add the knee and points of its curve
-    to `found`."""
+    """Measure a text under the first merges of a model, at each size; add knee and points of the curve to `found`."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *(round(size) for size in np.geomspace(sizes[0], sizes[-1], _N_POINTS))})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)

@@ -170,8 +170,7 @@ def _pieces_by(model: Model) -> Callable[[str], list[str]]:
 
 
 def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
-    """Return the bytes of each id as in the text the merges see: without end-of-word marks, with the mark
-    for spaces."""
+    """Return the bytes of each id as the merges see them: without end-of-word marks, with marks for spaces."""
     by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
     if model.end_of_word is not None:
         by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}

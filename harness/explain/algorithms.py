@@ -131,8 +131,7 @@ def algorithm_that_gives(
 
 
 def _lowest_merge(rules: Rules, ids: Sequence[int]) -> tuple[int, int, int] | None:
-    """Return (rank, result, index) of the merge of the lowest rank, the leftmost of equal ranks; None if
-    there is none."""
+    """Return (rank, result, index) of the lowest-ranked merge, the leftmost of equal ranks; None without a merge."""
     merges = ((found[0], at, found[1]) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair)))
     rank, at, made = min(merges, default=(-1, -1, -1))
     return None if rank < 0 else (rank, made, at)
@@ -145,8 +144,7 @@ def _leftmost(derived: Derived) -> None:
 
 
 def _in_rounds(derived: Derived, never_back: bool = False) -> None:
-    """Merge in rounds of one rank each, the lowest present; with `never_back` only above the rank of the previous
-    round."""
+    """Merge in rounds of one rank each, the lowest present; with `never_back` ranks only increase."""
     rules = derived.rules
     done, round = -1, 0
     while True:
@@ -251,8 +249,7 @@ def _symbols_of(rules: Rules, i: int) -> list[int]:
 
 
 def _fewest(derived: Derived) -> None:
-    """Cover the symbols with the fewest tokens; among several segmentations take the one whose first token
-    is shortest."""
+    """Cover the symbols with the fewest tokens; of several segmentations take that with the shortest first token."""
     rules, symbols = derived.rules, derived.symbols
     n = len(symbols)
     best: list[tuple[int, int, int]] = [(0, n, -1)] * (n + 1)  # (tokens to the end, where the first ends, its id)

@@ -123,8 +123,7 @@ def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
 
 
 def _crossing_back(other: Derivation, step: Step) -> Step | None:
-    """Return the step of `other` that joins a part of what `step` joined with something else, so that the two exclude
-    each other."""
+    """Return the step of `other` that joins part of what `step` joined with something else: they exclude each other."""
     result_end = step.at + len(step.result.encode())
     for its, end in other.lasting():
         if its.at < step.at < end < result_end or step.at < its.at < result_end < end:

@@ -1,5 +1,4 @@
-"""What can be observed of a side on a text: its ids, the bytes of each token, what the merges saw, special tokens and
-cuts."""
+"""Observations of a side on a text: its ids, the bytes of each token, what the merges saw, special tokens and cuts."""
 
 from __future__ import annotations
 

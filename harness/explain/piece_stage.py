@@ -42,8 +42,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
 
 
 def _is_trusted(observation: Observation, byte: int) -> bool:
-    """Return whether the pieces are known here: the side reports them, or merging them by its algorithm
-    gives its ids."""
+    """Return whether the pieces are known here: the side reports them, or merging them gives its ids."""
     span = observation.piece_at(byte)
     if span is None or observation.pieces_from == "reported":
         return span is not None

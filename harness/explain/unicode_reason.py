@@ -1,5 +1,4 @@
-"""Find out whether two sides cut differently because their engines classify a character differently,
-perhaps a new one."""
+"""Find out whether two sides cut differently because their engines classify a (perhaps new) character differently."""
 
 from __future__ import annotations
 

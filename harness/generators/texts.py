@@ -60,8 +60,7 @@ def sample_texts() -> list[str]:
 
 
 def random_texts(seed: int, n_texts: int) -> Iterator[str]:
-    """Yield texts of 1 to 60 characters of one or several families, or from the hard texts; all characters are
-    assigned."""
+    """Yield texts of 1 to 60 assigned characters of one or several families, or from the hard texts."""
     random = Random(f"conform:{seed}")
     single = [family for name, family in families.DIRECT.items() if name not in ("surrogates", "unassigned")]
     members = [*single, families.mixture(single), families.mixture(single), *[joined_hard] * len(single)]

@@ -73,8 +73,7 @@ def _white_space(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str,
 
 
 def _space(tokenizer: Tokenizer) -> str:
-    """Return which piece a single space between two words belongs to, by the pieces or, without a pattern, by the
-    model."""
+    """Return which piece a single space between words belongs to, by the pieces or, without a pattern, the model."""
     if tokenizer.model.sentencepiece is not None or not tokenizer.model.pattern:
         return "no pattern: merges decide"
     try:

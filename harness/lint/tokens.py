@@ -21,8 +21,7 @@ from impls.core.model.model import Model
 from impls.core.text.normal_forms import Form, normal_form
 
 FRAGMENT_OCCURRENCES = 300
-"""If a token occurs this often inside longer tokens and never as itself, at most 1 % of all occurrences are itself (95
-% confidence)."""
+"""Occurrences inside longer tokens, with none as itself, that show at 95 % confidence that at most 1 % are itself."""
 
 
 class Glitch(NamedTuple):

@@ -22,8 +22,7 @@ _MOST_LINE_CHARACTERS = 2000
 
 
 def shuffled(documents: Iterable[str]) -> list[str]:
-    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, only its
-    beginning."""
+    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, the beginning."""
     taken: list[str] = []
     room = SHUFFLED_CHARACTERS
     for document in documents:

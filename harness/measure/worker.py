@@ -100,8 +100,7 @@ class WorkerProcess:
 
 
 def _answer(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return `function(*arguments)`, or the verdict on the exception raised by an implementation or its
-    verification."""
+    """Return `function(*arguments)`, or the verdict on the exception that it or verification raised."""
     try:
         return function(*arguments)
     except Wrong as error:

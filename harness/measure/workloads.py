@@ -85,8 +85,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int = 0
     """Upper limit on the bytes of one pass."""
     whole: bool = False
-    """Whether the text is never sliced, however slow the implementation: some texts cause failures only at
-    full length."""
+    """Whether the text is never sliced, however slow the implementation: some texts fail only at full length."""
     process: str = ""
     """Label of a process shared only by workloads with the same label, so that no others have read their texts before.
     Empty: shared by all workloads without a label."""

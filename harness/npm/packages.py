@@ -1,5 +1,4 @@
-"""Packages of npm pinned in `datasets/npm.toml`: fetched by the user's npm without running their scripts,
-and served."""
+"""Packages of npm pinned in `datasets/npm.toml`: fetched by the user's npm without running scripts, and served."""
 
 from __future__ import annotations
 
@@ -147,8 +146,7 @@ def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]
 
 
 def _tokenizer_json(model: str) -> str:
-    """Return the path of the vocabulary as tokenizer.json, without special tokens, so that any text is
-    ordinary text."""
+    """Return the path of the vocabulary as tokenizer.json, without special tokens: any text is ordinary text."""
     file = cache_folder() / "npm" / f"{model}.tokenizer.json"
     write_atomically(file, write_compact(_listed(model)))
     return str(file)

@@ -35,8 +35,7 @@ def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> d
 
 
 def text_of(corpus: str) -> str:
-    """Return the first documents of a corpus joined by newlines: a million characters, or the whole corpus
-    if shorter."""
+    """Return the first documents of a corpus joined by newlines: at most a million characters."""
     documents = list(load_corpus(corpus).documents())
     n = len(list(takewhile(lambda total: total < _CHARACTERS, accumulate(len(text) + 1 for text in documents))))
     return "\n".join(documents[: n + 1])[:_CHARACTERS]

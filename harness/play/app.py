@@ -1,5 +1,4 @@
-"""The routes of the playground: every request becomes calls of worker processes, every error a problem+json
-document."""
+"""The routes of the playground: requests become calls of worker processes, errors become problem+json."""
 
 from __future__ import annotations
 

@@ -27,8 +27,7 @@ _UNKNOWN = b"\xff"
 
 
 class Spelling:
-    """The bytes of each id as in a text, in one array: without end-of-word marks, and with spaces for SentencePiece's
-    mark."""
+    """The bytes of each id as in a text, in one array: without end-of-word marks, with spaces for SentencePiece's."""
 
     def __init__(self, model: Model) -> None:
         """Take the tokens of `model`."""
@@ -55,8 +54,7 @@ class Spelling:
 
 
 def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int]]:
-    """Return first byte, end byte, first and end code point of tokens; a character that a token cuts is
-    included whole."""
+    """Return first byte, end byte, first and end code point of tokens; a character cut by a token counts whole."""
     begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
     before = np.concatenate([[0], np.cumsum(begins)])
     last = before[ends]
@@ -66,8 +64,7 @@ def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int
 
 
 def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np.ndarray | None:
-    """Return the index of the token that begins each piece, as far as tokens begin there; None if they spell another
-    text."""
+    """Return the index of the token that begins each piece, as far as one does; None if they spell another text."""
     if model.sentencepiece is not None:
         pieces = [piece.replace(SPACE_MARK, " ") for piece in pieces]
     ends = np.cumsum([0, *(len(piece.encode()) for piece in pieces)])
@@ -95,8 +92,7 @@ class Tokens:
     def __init__(
         self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int], allowed: SpecialSet = ()
     ) -> None:
-        """Find the borders of `ids`, those of `text` with special tokens `allowed`; raise `BPEError` for
-        invalid ids."""
+        """Find the borders of `ids`, those of `text` with tokens `allowed`; raise `BPEError` for invalid ids."""
         self.tokenizer, self.text, self.data = tokenizer, text, text.encode()
         self.ids = np.array(ids) if ids else np.zeros(0, np.int64)
         if self.ids.dtype.kind != "i" or self.ids.ndim != 1 or self.ids.min(initial=0) < 0:
@@ -122,8 +118,7 @@ class Tokens:
         self.starts, self.ends = spans.T
 
     def pieces(self) -> np.ndarray | None:
-        """Return the tokens that begin pieces; None if there are special tokens, which are not part of the pieces of a
-        text."""
+        """Return the tokens that begin pieces; None if there are special tokens, which are in no piece."""
         model = self.tokenizer.model
         if model.belongs_to is not None or np.isin(list(model.whole_token_ids.values()), self.ids).any():
             return None

@@ -32,8 +32,7 @@ class _Protocol(H11Protocol):
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback interface (0: on any free port); raise `BPEError` if the port is in
-    use."""
+    """Return a socket that listens on the loopback interface (0: any free port); raise `BPEError` if it is in use."""
     try:
         return socket.create_server((ADDRESS, port), backlog=512)
     except OSError as error:

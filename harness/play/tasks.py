@@ -52,8 +52,7 @@ _held = _Held()
 
 
 def prepare(columns: Sequence[tuple[str, Source]]) -> None:
-    """Load the models of (implementation, source); encode and follow once with the first, so that later
-    calls are fast."""
+    """Load the models of (implementation, source); encode and follow once with the first, as a warm-up."""
     models = {source: _model_of(source) for _, source in columns}
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()

@@ -216,8 +216,8 @@ class Child:
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Return the peak memory in bytes: the child's own by the system, or that of all its processes as observed, if
-        larger."""
+        """Return the peak memory in bytes: of the child by the system, or if larger, of all its processes
+        as observed."""
         if not self._process.ended and not self._has_ended:
             self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(self.pid) or 0)
         return self._peak_bytes

@@ -56,8 +56,7 @@ class Worker:
         return None if line is None else _decoded(line)
 
     def result(self, seconds: float | None = None) -> Any:
-        """Wait for the call (at most `seconds` from now, if given) and return its value. Raises `Stopped`, or its
-        exception."""
+        """Wait for the call (`seconds` from now, if given) and return its value. Raises `Stopped`, or its exception."""
         return _decoded(self.child.receive(seconds)).result()
 
     def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:

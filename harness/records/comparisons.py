@@ -73,8 +73,7 @@ class FirstDifference(msgspec.Struct, frozen=True):
 
 
 class TrainerAgreement(Record, tag="trainer-agreement"):
-    """Whether two trainers learn the same merges from one corpus, each by a declared rule, and the effect if they do
-    not."""
+    """Whether two trainers learn the same merges from one corpus, each by a declared rule; if not, the effect."""
 
     a: str
     b: str
@@ -120,8 +119,8 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     own_model: dict[str, Any] | None = None
     """The model in the suite's own JSON form, minimised."""
     counterexample: Counterexample
-    """`expected` are the ids of `a`, `got` those of `b`; None for a side that fails. For `decode`, also the
-    given ids."""
+    """`expected` are the ids of `a`, `got` those of `b`; None for a side that fails. For `decode`, the
+    given ids too."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
     """Side -> the exception it raised, or how its process ended."""
     call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"

@@ -64,8 +64,7 @@ class Verdict(Record, tag="verdict"):
     n_bytes: int = 0
     counterexample: Counterexample | None = None
     round_trip: str = ""
-    """The round trip expected of the model: exact, normalising (a normal form is restored) or lossy; empty
-    if unknown."""
+    """Expected round trip of the model: exact, normalising (a normal form is restored) or lossy; empty if unknown."""
 
     def __post_init__(self) -> None:
         if self.status == "ok" and self.check != "load" and not self.n_texts:

@@ -147,8 +147,7 @@ class VocabularyReport:
 
 
 def curve_sizes(n_merges: int) -> list[int]:
-    """Return the numbers of merges at which the curve is evaluated: 0, all, round ones, and some evenly spaced by
-    logarithm."""
+    """Return the numbers of merges at which the curve is evaluated: 0, all, round ones, some evenly by logarithm."""
     even = {round(n_merges ** (i / _N_SIZES)) for i in range(_N_SIZES + 1)} if n_merges else set()
     return sorted({*_round_numbers(n_merges), *even})
 

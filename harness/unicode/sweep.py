@@ -136,8 +136,7 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
 
 
 def letters_known(tokenizer: impls.Tokenizer) -> str | None:
-    """Return the newest Unicode version whose letters are cut like long-established ones; `tokenizer` runs
-    `sweep_model`."""
+    """Return the newest Unicode version whose letters are cut like old ones; `tokenizer` runs `sweep_model`."""
     old = [character for kind in STAND_INS if kind.endswith("letter") for character in STAND_INS[kind]]
     found = borders(tokenizer, [*map(ord, old), *map(ord, LETTERS.values())], CONTEXTS)
     as_letter = {(len(character.encode()), bits) for character, bits in zip(old, found, strict=False)}

@@ -1,2 +1,2 @@
-"""Shared by the implementations: the model, how text is read, errors, arguments, the user's cache. Runs no
+"""Shared by the implementations: the model, reading of texts, errors, arguments, the user's cache. Runs no
 algorithm."""

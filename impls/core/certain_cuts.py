@@ -46,8 +46,7 @@ class CertainPairs(dict[str, bool]):
     """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
     def __init__(self, model: Model, *, by_pieces: bool) -> None:
-        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model
-        splits it."""
+        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits."""
         super().__init__()
         rules, self._writing_rules = model.sentencepiece, model.writing_rules
         self._escapes_spaces = rules is not None and rules.escape_spaces
@@ -97,8 +96,7 @@ class CertainPairs(dict[str, bool]):
         return re.compile(f"(?s:.*)(?:{'|'.join(pairs)})").match if pairs else None
 
     def continued(self, text: str) -> str:
-        """Return a text as it is rewritten after a certain cut, where it begins neither the whole text nor
-        a segment."""
+        """Return a text as rewritten after a certain cut, where it begins neither the whole text nor a segment."""
         text = self._borders.continued(text)
         if self._writing_rules is None or not text:
             return text

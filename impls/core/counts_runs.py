@@ -34,8 +34,7 @@ class Runs:
         return len(self._names)
 
     def covered(self) -> Iterator[Any]:
-        """Yield the part of the text that each complete run covers, as given to `write`. Raises `InvalidFile` if
-        damaged."""
+        """Yield what each complete run covers, as given to `write`. Raises `InvalidFile` for a damaged run."""
         for name in self._names:
             path = self.folder / f"{name}.json"
             try:

@@ -20,8 +20,7 @@ N_BYTES = 256
 
 
 class Events:
-    """The meaning of a sequence of events. Raises `InvalidModel` naming an event with a symbol that does not exist
-    then."""
+    """The meaning of a sequence of events. Raises `InvalidModel` naming an event with a missing symbol."""
 
     def __init__(self, events: Sequence[Event] = ()) -> None:
         self.tokens = [bytes([byte]) for byte in range(N_BYTES)]

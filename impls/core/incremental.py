@@ -28,8 +28,8 @@ from impls.core.certain_cuts import CertainCuts
 from impls.core.errors import BPEError, UnknownSymbol
 
 CHUNK = 1024
-"""Least characters of a chunk, if there is a certain place within the next as many; the last chunks of a text are
-shorter."""
+"""Least characters of a chunk, if a certain place is among the next as many; at the end of a text chunks
+are shorter."""
 _CUT_AT_ONCE = 2 * CHUNK
 """A tail and appended text below this many characters are encoded by one call, if the implementation has one."""
 _SCANNED = 1_000

@@ -180,8 +180,7 @@ class Offsets(Hooks):
             at += size
 
     def _n_bytes_in_piece(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
-        """Return how many bytes of its piece a token has, with `n_left` remaining; `begins` says whether it is the
-        first token."""
+        """Return how many of the `n_left` bytes of its piece a token has; `begins` says whether it is the first."""
         model = self._model
         if i in self._byte_ids:
             return 1
@@ -195,8 +194,8 @@ class Offsets(Hooks):
         return size
 
     def _unknown_sizes(self, piece: str) -> Iterator[int]:
-        """Yield the number of bytes that each unknown token of a piece represents: one character, or several if they
-        fuse."""
+        """Yield the bytes each unknown token of a piece represents: those of one character, or of several
+        fused ones."""
         model, rules = self._model, self._model.sentencepiece
         fused = 0
         for k, character in enumerate(piece):

@@ -188,8 +188,7 @@ class StreamDecoder:
         return text, data[n_read:]
 
     def _decoded_runs(self, ids: Sequence[int], tokens: Sequence[bytes]) -> tuple[str, bytes]:
-        """Decode like `_decoded`, except that any other token ends a run of byte tokens and each invalid byte becomes
-        U+FFFD."""
+        """Decode like `_decoded`, but any other token ends a run of byte tokens, and an invalid byte becomes U+FFFD."""
         byte_ids = self._rules.byte_ids or ()
         parts: list[str] = []
         pending = self._pending
@@ -292,8 +291,7 @@ class _Stops:
 
 
 def _may_follow(rest: str, pending: bytes, replaced: str | None) -> bool:
-    """Return whether the text after `pending` bytes may begin with `rest`, which is empty for a complete
-    stop string."""
+    """Return whether the text after `pending` bytes may begin with `rest` (empty for a complete stop string)."""
     if rest.encode("utf-8", "surrogatepass").startswith(pending):
         return bool(rest)
     return bool(rest) and replaced is not None and (rest.startswith(replaced) or replaced.startswith(rest))

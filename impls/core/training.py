@@ -23,8 +23,7 @@ Pair = tuple[int, int]
 
 
 def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts. Pieces of counts are repeated
-    accordingly."""
+    """Yield every piece of every text, in order; no piece spans two texts. Pieces of counts are repeated."""
     if isinstance(texts, PieceCounts):
         check_counts(texts, spec)
         for piece, count in texts.items():

@@ -100,8 +100,7 @@ class Truncation(Hooks, Decoder):
         return len(self.encode(text, disallowed_special=()))
 
     def _first_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; if it has more than `n_tokens`, only some of its first ids, but more than
-        `n_tokens`."""
+        """Return the ids of `text`; if there are more than `n_tokens`, at least the first `n_tokens` + 1."""
         check_text(text)
         ids: list[int] = []
 
@@ -115,8 +114,7 @@ class Truncation(Hooks, Decoder):
         return ids
 
     def _last_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; if it has more than `n_tokens`, only some of its last ids, but more than
-        `n_tokens`."""
+        """Return the ids of `text`; if there are more than `n_tokens`, at least the last `n_tokens` + 1."""
         return self.encode(text, disallowed_special=())
 
     # --- heads -------------------------------------------------------------------------------------------------

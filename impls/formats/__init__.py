@@ -85,8 +85,7 @@ def formats() -> list[str]:
 
 
 def file_name(format: str) -> str:
-    """Return the file name of the format (for `gpt2`, of a folder of two files), distinct from those of
-    other formats."""
+    """Return the file name of the format (for `gpt2`, of a folder of two files), different for each format."""
     return _get(format).file_name
 
 

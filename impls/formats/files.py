@@ -111,8 +111,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def checked_content(content: bytes) -> bytes:
-    """Return `content` without a byte order mark; raise `InvalidModel` if it is empty, too large, or of
-    another kind."""
+    """Return `content` without a byte order mark; raise `InvalidModel` if empty, too large, or of another kind."""
     if len(content) > MAX_FILE_BYTES:
         raise InvalidModel(_TOO_LARGE)
     content = content.removeprefix(codecs.BOM_UTF8)

@@ -72,8 +72,7 @@ def read_merges(
 def without_whole_tokens(
     vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
 ) -> dict[str, int]:
-    """Return `vocab` without the special and added tokens listed in it, except ordinary tokens: those in `base`, or
-    part of a merge."""
+    """Return `vocab` without the special and added tokens in it, unless they are in `base` or part of a merge."""
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab

@@ -104,8 +104,7 @@ def sentencepiece_file(model: Model) -> bytes:
 
 
 def _without_gaps(content: bytes) -> bytes:
-    """Return a tokenizer.json in which each id has a token; added ones contain a space, which no text has in printable
-    form."""
+    """Return a tokenizer.json without gaps: an id without a token gets one with a space, which no printable form has."""
     document = json.loads(content)
     vocabulary = document["model"]["vocab"]
     gaps = set(range(max(vocabulary.values()))).difference(vocabulary.values())
@@ -144,8 +143,7 @@ def public_digest(model: Model) -> str | None:
 
 
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
-    """Return the model's public name, for a library with the vocabularies `known` built in; raise `Unsupported` for
-    another."""
+    """Return the model's public name, if it is in `known` of a library; raise `Unsupported` otherwise."""
     digest = public_digest(model)
     found = None if digest is None else KNOWN[digest].name
     if found is None or found not in known:

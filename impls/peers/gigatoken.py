@@ -43,8 +43,7 @@ _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 
 
 def _takes_schemes() -> bool:
-    """Return whether this release takes a rank file with a scheme; releases before 0.10 read a
-    tokenizer.json instead."""
+    """Return whether this release reads a rank file with a scheme; before 0.10 it reads a tokenizer.json."""
     return "pretokenizer" in signature(gigatoken.Tokenizer.from_tiktoken).parameters
 
 

@@ -47,8 +47,7 @@ class Snaptokens(Peer):
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as read-only views of the flat output, if the library's pool has this many
-        threads."""
+        """Return the ids of `_encode_texts` as read-only views, if the library's pool has this many threads."""
         if threads != rayon_threads():
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(list(texts))

@@ -71,8 +71,10 @@ def loading(name: str) -> Iterator[None]:
 
 
 def ranks_for(name: str, model: Model) -> dict[bytes, int]:
-    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern; raise `Unsupported` if
-    it would give other ids."""
+    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern.
+
+    Raise `Unsupported` if it would give other ids.
+    """
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
     try:

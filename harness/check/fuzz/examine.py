@@ -1,7 +1,6 @@
-"""Examine one difference: find the smallest text (and the smallest model, if it is a user's own) that still shows it,
-and its stage.
+"""Examine one difference: find the smallest text (and model, unless it is a published one) that still shows it.
 
-The stage is found by `harness.explain`, which queries the sides through their processes.
+The stage of the difference is found by `harness.explain`, which queries the sides through their processes.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, t
 
 
 def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> impls.Tokenizer:
-    """Return a tokenizer that takes its ids from the process of `side`, with its registered name and kind if it has
-    them."""
+    """Return a tokenizer that takes its ids from the process of `side`, with its registered name and kind, if any."""
     known = None if side.spec.release is not None else registered(side.name)
 
     class ProcessTokenizer(impls.Tokenizer):

@@ -162,12 +162,12 @@ def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
 
 
 def own_model(record: Disagreement) -> Model:
-    """Return the user's model stored in a record. Raises `InvalidModel`."""
+    """Return the model stored in a record. Raises `InvalidModel`."""
     return read(json.dumps(record.own_model).encode())
 
 
 def describe_merges(record: Disagreement) -> str:
-    """Describe a user's model on one line: its merges as `a+b`, and the tokens that no merge makes."""
+    """Describe a stored model on one line: its merges as `a+b`, and the tokens that no merge makes."""
     if record.own_model is None:
         return ""
     model = own_model(record)

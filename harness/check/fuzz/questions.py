@@ -149,8 +149,7 @@ def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
 
 
 def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
-    """Encode the texts in one batch. If that fails, encode each alone to see which; if none fails alone, the whole
-    batch failed."""
+    """Encode the texts in one batch, or if that fails, one by one; if none fails alone, the whole batch failed."""
     try:
         batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
         if len(batch) == len(question.texts):

@@ -28,7 +28,7 @@ SECONDS_TO_SHRINK = 15.0
 _BYTES_OF_A_CORPUS = 300_000
 _EXAMINED_A_BATCH = 2
 _OWN_MODEL_TOKENS = 4096
-"""A user's model of up to this size is minimised and stored in the record."""
+"""A model in a user's file is minimised and stored in the record if it has up to this many ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,7 @@ class FuzzRun:
         return allowed
 
     def _refuse(self, answers: Sequence[Sequence[Answers]]) -> None:
-        """Raise `DataError` if a side fails to load every model of a batch, other than for being of an unsupported
-        kind."""
+        """Raise `DataError` if a side fails to load every model of a batch, unless their kind is unsupported."""
         for side, of_side in zip(self._sides, answers, strict=True):
             failed = [one for one in of_side if isinstance(one, LoadFailure) and one.status != "unsupported"]
             if failed and len(failed) == len(of_side) and not self.plan.models:
@@ -257,7 +256,7 @@ class FuzzRun:
         self._found(record)
 
     def _own(self, model: str | Model) -> Model | None:
-        """Return a model if it is the user's own and small enough to store; else None."""
+        """Return a model to store: any but a published one, or one too large from a file; else None."""
         if isinstance(model, str) and vocabulary_named(model) is not None:
             return None
         loaded = self._loaded(model)

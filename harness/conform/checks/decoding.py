@@ -101,8 +101,7 @@ def _decode_alone(case: Case, i: int) -> None:
 
 
 def _decode_together(case: Case, ids: Sequence[int]) -> None:
-    """Raise the fault of ids that decode correctly alone but not together, by the shortest wrong prefix; without a line
-    end, return."""
+    """Raise the fault of ids that decode correctly alone but not together, by the shortest wrong prefix."""
     if not _with_line_ends(case, ids):
         return
     n = least(len(ids), lambda n: not _decode_apart(case, ids[:n]))

@@ -121,8 +121,7 @@ def _texts(steps: Steps) -> list[list[str]]:
 
 
 def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
-    """Return what is wrong with the states after each step, or None; faults of `encode` itself are left to other
-    checks."""
+    """Return what is wrong with the states after each step, or None; other checks judge `encode` itself."""
     wanted = _texts(steps)
     if isinstance(found, Refusal):
         if any(isinstance(case.reference.ids(text), Refusal) for text in wanted[-1]):

@@ -43,8 +43,7 @@ def any_order(case: Case) -> str:
 
 
 def _encode_again(case: Case, ids: Ids) -> bool:
-    """Encode the text of `ids` if its ids differ from them, and return whether it did; a fault if decoding has changed
-    them."""
+    """Encode the text of `ids` if its ids differ, and return whether it did; a fault if decoding has changed them."""
     text = case.reference.decode(ids)
     specials = case.reference.model.whole_token_ids
     if isinstance(text, Refusal) or any(name in text for name in specials):

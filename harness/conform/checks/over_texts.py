@@ -43,8 +43,7 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
 
 
 def past_64k(case: Case) -> list[str]:
-    """Return a few texts of more than 65,536 characters, one of them with more than 65,536 ids; none if the target is
-    too slow."""
+    """Return a few texts of more than 65,536 characters, one with more ids than that; none for a slow target."""
     if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
         return []
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))

@@ -106,8 +106,7 @@ def _limits(n_ids: int, random: Random) -> Iterable[int]:
 
 
 def _cut_characters(case: Case) -> list[str]:
-    """Return texts with a token that ends inside a character and is more than one token without the bytes of that
-    character."""
+    """Return texts with a token that ends inside a character and is several tokens without that character."""
     texts: dict[str, None] = {}
     for token in case.reference.bytes_by_id.values():
         text = token.decode("utf-8", "ignore")

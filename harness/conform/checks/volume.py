@@ -45,8 +45,7 @@ def _short(seed: int) -> Iterator[str]:
 
 
 def _of_powers(seed: int) -> Iterator[str]:
-    """Yield, by length, texts of mixed scripts and of plain words, with that many bytes and with that many
-    characters."""
+    """Yield, by length, texts of mixed scripts and of plain words, with that many bytes or characters."""
     greatest = 1 << _GREAT_POWERS[-1]
     shift = Random(f"sizes:{seed}").randrange(64)
     mixed = "".join(generate(f"gen/mixed:{greatest + 80}"))[shift:]

@@ -95,7 +95,6 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
 
 
 def drift(measured: Iterable[Rounds]) -> float | None:
-    """Return how much longer the last rounds took than the first, as a share: the median over all that ran several
-    rounds."""
+    """Return how much longer the last rounds took than the first, as a share: the median over all with several."""
     changes = [math.log(float(np.median(of[-1]))) - math.log(float(np.median(of[0]))) for of in measured if len(of) > 1]
     return math.exp(float(np.median(changes))) - 1 if changes else None

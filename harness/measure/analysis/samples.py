@@ -54,8 +54,7 @@ def measured_floor(records: Iterable[Measurement]) -> float | None:
 
 
 def measured_resolution(records: Iterable[Measurement]) -> float | None:
-    """Return the smallest difference, as a share, that a run usually resolves, from its two copies; None without
-    copies."""
+    """Return the smallest difference, as a share, that a run usually resolves, from its copies; None without."""
     pairs = copies(rounds_by_contestant(records))
     return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 

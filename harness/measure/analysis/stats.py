@@ -150,8 +150,7 @@ def claim(interval: Interval, floor: float | None) -> Claim:
 
 
 def resolution(intervals: Sequence[Interval], floor: float | None) -> float | None:
-    """Return the smallest difference, as a share, that this run usually resolves: its floor, or half an interval's
-    width."""
+    """Return the smallest difference, as a share, this run usually resolves: its floor, or half an interval's width."""
     if floor is None or not intervals:
         return None
     half_widths = [math.sqrt(interval.high / interval.low) - 1 for interval in intervals]

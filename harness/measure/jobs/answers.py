@@ -41,8 +41,7 @@ class NotIds(Wrong):
 
 
 def as_uint32(ids: Ids) -> np.ndarray:
-    """Return ids as a little-endian uint32 array of shape (n_tokens,); raise `NotIds` for anything that
-    cannot be ids."""
+    """Return ids as a little-endian uint32 array of shape (n_tokens,); raise `NotIds` for anything else."""
     try:
         array = np.asarray(ids)
     except (TypeError, ValueError, OverflowError) as error:

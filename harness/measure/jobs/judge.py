@@ -36,8 +36,7 @@ _NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> tuple[str, int]:
-    """Return the digest and number of tokens of all passes' answers; raise `Wrong` unless they are known to
-    be right."""
+    """Return the digest and number of tokens of all passes' answers; raise `Wrong` unless known to be right."""
     job, tokenizer = work.job, work.tokenizer
     answer = join_answers(job, answers)
     require_kind(job, answer)
@@ -230,8 +229,7 @@ def shrink(opening: Opening, candidates: tuple[bytes, ...], reference: str, seco
 def smallest_counterexample(
     candidates: tuple[bytes, ...], tokenizer: Tokenizer, reference: Tokenizer, seconds: float
 ) -> Counterexample | None:
-    """Return the smallest text found within `seconds` whose ids differ or do not decode to it; None if
-    there is none."""
+    """Return the smallest text found within `seconds` whose ids differ or do not decode to it, or None."""
     decoder = ModelDecoder(tokenizer.model)
 
     def differs(text: str) -> bool:

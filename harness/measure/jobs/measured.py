@@ -40,8 +40,7 @@ def size(opening: Opening, job: Job, budget_seconds: float, expected: Expected |
 
 
 def answer_as_reference(opening: Opening, job: Job, ids_file: str) -> Expected:
-    """Return the reference's answer to a job, with its ids in `ids_file`; its `encode` answers all tasks
-    but training."""
+    """Return the reference's answer to a job, its ids in `ids_file`; `encode` answers all tasks but training."""
     if job.state == "sustained":
         assert opening.tokenizer is not None
         return long_runs.expected(job, opening.tokenizer)
@@ -122,8 +121,7 @@ def _later_mismatch(work: PreparedJob, error: timing.WrongAnswer, right: Any) ->
 
 
 def _measure_load(opening: Opening, request: Measure) -> Measured:
-    """Time loading from the model's file to the first id; importing the library is a separate part, not in
-    the total."""
+    """Time loading from the model's file to the first id; import is a separate part, not in the total."""
     path = Path(request.job.model_file)
     marks = [perf_counter()]
     model = Model.load(path)

@@ -67,8 +67,7 @@ def _since_last(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> s
 
 
 def truncating(tokenizer: Tokenizer, n_tokens: int) -> Callable[[str], str]:
-    """Return a call that truncates a text to `n_tokens`: ours by `truncate`, others by decoding the first
-    of all ids."""
+    """Return a call that truncates a text to `n_tokens`: ours by `truncate`, others by decoding the first ids."""
     if tokenizer.kind in OWN:
         return lambda text: tokenizer.truncate(text, n_tokens)
 

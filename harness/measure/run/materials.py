@@ -209,8 +209,7 @@ def _new_documents(documents: Iterable[str], workload: Workload) -> Iterator[byt
 
 
 def _once(made: dict[Any, M | Unavailable], key: object, make: Callable[[], M]) -> M:
-    """Return the result of `make` for `key`, made at the first call; raise `Unavailable` again at later calls if it
-    was."""
+    """Return the result of `make` for `key`, made once; raise `Unavailable`, at later calls again."""
     if key not in made:
         try:
             made[key] = make()

@@ -96,8 +96,7 @@ class TurnRunner:
     # --- one workload --------------------------------------------------------------------------------------
 
     def _measured(self, worker: WorkerProcess, turn: Turn, workload: Workload, record: Measurement) -> Measured:
-        """Choose the slice, get the expected answer, measure; enter the whole text's size and the reference in
-        `record`."""
+        """Choose the slice, get the expected answer, measure; put the whole size and the reference in `record`."""
         profile, materials = self._plan.profile, self._setup.materials
         n_bytes = full_bytes = 0
         if workload.task == "load":

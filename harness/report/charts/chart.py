@@ -66,8 +66,7 @@ def dot_chart(
     subtitle: str = "",
     domain_of: Sequence[float] = (),
 ) -> Chart:
-    """Return a chart of `plots.dots`; `rows` are sorted best first, and are given formatted figures if they
-    lack them."""
+    """Return a chart of `plots.dots`; `rows` are sorted best first; missing figures are formatted here."""
     rows = [_written(row) for row in rows]
     return Chart(
         name=name,

@@ -69,8 +69,7 @@ _STEPS: tuple[tuple[float, ...], ...] = (
 
 
 def log_ticks(low: float, high: float, least: int = 3, most: int = 7) -> list[float]:
-    """Return ticks of a logarithmic axis within [low, high]: powers of ten if there are enough, else steps between
-    them."""
+    """Return ticks of a logarithmic axis within [low, high]: powers of ten, or steps between if there are too few."""
     if not 0 < low <= high:
         return []
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

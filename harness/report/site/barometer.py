@@ -90,8 +90,7 @@ def _workloads(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def row_of(row: Row) -> list[Any]:
-    """Return a row of the barometer: implementation, figure with interval, × best, ≈ to the row above,
-    text, verdict."""
+    """Return a row of the barometer: implementation, figure, interval, × best, ≈ to the row above, text, verdict."""
     return [
         row["implementation"],
         *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),

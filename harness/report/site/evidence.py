@@ -18,7 +18,7 @@ from harness.report.site.versions import date_of, package_of, release_order, ver
 from harness.report.table import grouped
 
 REFERENCES = ("tiktoken", "priority", "naive")
-"""If one of these differs from another implementation, the other one is considered wrong."""
+"""If one of these differs from another implementation, the failure counts against the other one."""
 _FAULTS = ("mismatch", "crash", "panic", "timeout", "out-of-memory")
 _SELECTION = "mixed"
 """A corpus made of parts of the others, so that its text is not added to theirs."""
@@ -183,7 +183,7 @@ def _take_disagreement(gathered: _Gathered, found: Disagreement) -> None:
 
 
 def blamed(a: str, b: str) -> Iterator[tuple[str, str]]:
-    """Yield each side that must explain the difference, with the other side: not a reference, unless both are."""
+    """Yield each side that a difference counts against, with the other side: not a reference, unless both are."""
     sides = [(name, other) for name, other in ((a, b), (b, a)) if name not in REFERENCES]
     yield from sides or [(a, b), (b, a)]
 

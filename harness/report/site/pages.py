@@ -268,8 +268,7 @@ class Site:
         return self._page("", run.folder.name, lead, up="../", sections=sections)
 
     def _by_run(self, names: Sequence[str], charts: Any = lambda run: ()) -> list[Block]:
-        """Return a section for each run with one of these tables; of identical tables only the newest run's
-        is shown."""
+        """Return a section for each run with one of these tables; of equal tables only the newest run's is shown."""
         sections: list[Block] = []
         shown: set[str] = set()
         for run in self.runs:

@@ -36,8 +36,7 @@ class Timing:
 
     @property
     def ranked(self) -> bool:
-        """Return whether it may be ranked: exact, not a slice of a text read only once, not from a cache of whole
-        texts."""
+        """Return whether it may be ranked: exact, not a slice of a text read only once, not from a cache of texts."""
         m = self.record
         ended_early = any(len(samples) < m.samples_wanted for samples in self.rounds)
         return m.exact and not m.remembered and not ended_early and is_comparable(m.state, m.n_bytes, m.full_bytes)

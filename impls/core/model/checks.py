@@ -63,8 +63,10 @@ def check_model(model: ModelData) -> None:
 
 
 def _check_order(model: ModelData) -> None:
-    """Raise `InvalidModel` unless all merges inside pieces may precede any that joins pieces: each must follow its
-    parts'."""
+    """Raise `InvalidModel` unless all merges inside pieces may precede those that join pieces.
+
+    Every merge must follow the merges of its parts.
+    """
     later = set(model.merge_results)
     if len(later) < len(model.merges):
         raise InvalidModel("of merges with joined_pieces each must make another token")
@@ -187,8 +189,7 @@ def _check_ids(model: ModelData, rules: SentencePieceRules) -> None:
 
 
 def _check_characters(model: ModelData, rules: SentencePieceRules) -> None:
-    """Raise `InvalidModel` for a character that is part of a token but not a token itself: it would be unknown, yet
-    merge."""
+    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, yet merge."""
     own = set(rules.user_defined_ids)
     characters = single_characters(model)
     for i, token in enumerate(model.tokens):

@@ -207,8 +207,7 @@ class ModelData:
 
     @property
     def beyond_merges(self) -> str | None:
-        """Return which features the model needs besides merges inside pieces, as a reason to refuse it; None for most
-        models."""
+        """Return what a model needs besides merges inside pieces, as a reason to refuse it; None for most models."""
         if self.joined_pieces is not None:
             return "its merges join whole pieces (BoundlessBPE)"
         return "its tokens are removed again as well as merged (PickyBPE)" if self.events else None
@@ -240,8 +239,7 @@ class ModelData:
 
     @cached_property
     def unmade_ids(self) -> frozenset[int]:
-        """Return the tokens that no merge makes: SentencePiece's user-defined pieces, which are cut out of a text
-        first."""
+        """Return the tokens that no merge makes: SentencePiece's user-defined pieces, cut out of a text first."""
         return frozenset() if self.sentencepiece is None else frozenset(self.sentencepiece.user_defined_ids)
 
     @cached_property

@@ -57,8 +57,7 @@ class Model(ModelData):
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:
-        """Return the model that `packed` was made of, without checks; tokens and merges are unpacked on
-        first access."""
+        """Return the model that `packed` was made of, unchecked; tokens and merges are unpacked on first access."""
         model = object.__new__(Model)
         fields = packed.fields()
         model.__dict__.update(fields, _packed=packed, **{name: MappingProxyType(fields[name]) for name in MAPPINGS})

@@ -47,8 +47,7 @@ class PackedModel:
 
     @property
     def lengths(self) -> memoryview:
-        """Return the length in bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four
-        bytes."""
+        """Return the length in bytes of each token in order of id, 0 for a gap: unsigned, of one, two or four bytes."""
         return self.parts["lengths"].cast(self.head["kind"])
 
     @property

@@ -87,8 +87,7 @@ class WholeTokens:
                     yield part if k is not None else self._after(part, start == 0 and at == 0), k, start + at
 
     def traced_parts(self, source: Traced, allowed_special: SpecialSet) -> Iterator[tuple[Traced, Traced, int | None]]:
-        """Yield the parts of `source` like `parts`: before and after rewriting, and the id of a special or
-        added token."""
+        """Yield the parts of `source` like `parts`: before and after rewriting, and the id of a whole token."""
         now, later = self._searched(allowed_special)
         for segment, i, start in self._cut(source.text, now):
             part = source.part(start, start + len(segment))
@@ -103,8 +102,7 @@ class WholeTokens:
                     yield part, part if k is not None else self._after.traced(part, start == 0 and at == 0), k
 
     def _searched(self, allowed_special: SpecialSet) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the tokens searched in the text and those searched in the normalised text, each as written form ->
-        text."""
+        """Return the tokens searched in the text, and those searched in the normalised text: written form -> text."""
         wanted = self._listed(allowed_special) | self._added
         later = {written: token for written, token in self._later.items() if token in wanted}
         return {token: token for token in wanted.difference(later.values())}, later

@@ -108,8 +108,7 @@ class TextFile:
                 yield from self.column_texts(column)
 
     def decoded(self, offset: int, content: bytes | memoryview) -> str:
-        """Return the text of bytes at `offset`; raise `InvalidFile` if it is not UTF-8, unless `errors` is
-        `replace`."""
+        """Return the text of bytes at `offset`; raise `InvalidFile` for invalid UTF-8, unless it is replaced."""
         return decoded(content, self.name, offset, self.errors)
 
     def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:

@@ -85,8 +85,7 @@ class NormalBorders:
 
 
 class CharsmapBorders:
-    """Decides for a charsmap that is looked up as SentencePiece does; listing its entries, done once, takes
-    a second."""
+    """Decides for a charsmap looked up as SentencePiece does; its entries are listed once, in a second."""
 
     changes_beginning, rewrites = False, True
 

@@ -23,8 +23,7 @@ Edit = tuple[int, int, str]
 """Start and end of a part of a text, and what replaces it; empty parts are insertions."""
 
 _CHUNKS = tuple(map(regex.compile, (r"[\s\S]", r"[\s\S]\p{M}*", r"\X")))
-"""Parts that a step rewrites separately: characters, if it composes none; else with their marks, or
-(Hangul) graphemes."""
+"""Parts that a step rewrites separately: characters, if it composes none; else with marks, or (Hangul) graphemes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,7 @@ class Traced:
         return Traced("".join(parts), starts, ends, self.origin)
 
     def rewritten(self, written: str, ways: Iterable[Callable[[str], Iterable[Edit]]]) -> Traced:
-        """Return the text rewritten to `written`: by the first of `ways` whose edits give that, else by a
-        single edit."""
+        """Return the text rewritten to `written`: by the first of `ways` whose edits give that, else by one edit."""
         if written == self.text:
             return self
         for edits_of in ways:

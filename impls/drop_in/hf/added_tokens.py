@@ -92,8 +92,7 @@ class AddedTokens:
         return copied
 
     def add(self, tokens: Iterable[AddedToken]) -> int:
-        """Add tokens, and return how many are new or changed: a token of the vocabulary keeps its id, others get the
-        next id."""
+        """Add tokens, and return how many are new or changed: known tokens keep their ids, others get the next ids."""
         given = [token for token in tokens if token.content]
         self._specials |= {token.content for token in given if token.special}
         n_added = 0

@@ -109,8 +109,7 @@ def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: 
 
 
 def _edited(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
-    """Return the places of a text of `n` characters after edits, each the start and end of what is replaced, and its
-    new size."""
+    """Return the places of a text of `n` characters after edits: start and end of a replaced part, its new size."""
     places: list[int] = []
     at = 0
     for start, end, size in edits:
@@ -140,8 +139,7 @@ def _changes_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
 
 
 def _changes_of_normal_form(name: str, text: str) -> list[int]:
-    """Return the change of each character of a normal form: decomposed, in canonical order, and composed for NFC and
-    NFKC."""
+    """Return the change of each character of a normal form: decomposed, reordered, and composed for NFC and NFKC."""
     decomposed: list[tuple[int, str, int]] = []
     marks: list[tuple[int, str, int]] = []
     for character in text:

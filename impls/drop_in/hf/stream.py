@@ -37,8 +37,7 @@ class DecodeStream:
         return copied
 
     def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
-        """Return the text that becomes certain with one id or several, or None if there is none; ids without a token
-        are ignored."""
+        """Return the text that becomes certain with one id or several, or None; ids without a token are ignored."""
         try:
             ids = id_list("id", [id] if isinstance(id, int) else id)
         except OverflowError as error:

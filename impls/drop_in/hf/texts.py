@@ -40,8 +40,7 @@ class TextEncoder:
         return self._rewriter.normal(Traced.of(text)).text
 
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
-        """Return the tokens of a text; `as_text` leaves special tokens in it, `word`, if given, is the word of all
-        tokens."""
+        """Return the tokens of a text; `as_text` leaves special tokens in it, `word` is the word of all, if given."""
         rows: list[Row] = []
         for part, i, original in self._parts(text, added, as_text):
             n_words = rows[-1][3] + 1 if rows else 0
@@ -56,8 +55,7 @@ class TextEncoder:
         return encoding
 
     def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
-        """Yield the parts of a text in normal form, the added token that each is, and, if the text was not cut, its
-        original."""
+        """Yield the parts of a text in normal form, the added token that each is, and the original of an uncut text."""
         for part, i, start in added.cut(text, normalized=False, as_text=as_text):
             original = Traced.of(text).part(start, start + len(part))
             if i is not None:

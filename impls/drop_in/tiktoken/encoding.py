@@ -139,8 +139,7 @@ class Encoding(DecodingEncoding):
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> np.ndarray:
-        """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError for a
-        surrogate."""
+        """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError."""
         allowed = self._checked(text, allowed_special, disallowed_special)
         check_text(text)
         if not text.isascii():

@@ -46,8 +46,7 @@ _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"
 
 
 def to_oniguruma(stage: str) -> str:
-    """Return the Oniguruma expression that splits like `stage` in ours; raise `InvalidPattern` naming a part without
-    equivalent."""
+    """Return the Oniguruma expression that splits like `stage`; raise `InvalidPattern` naming a part without one."""
     if stage in _WRITTEN:
         return _WRITTEN[stage]
     return _translated(stage, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")

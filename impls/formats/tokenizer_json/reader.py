@@ -173,8 +173,7 @@ def _check_affix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None) 
 
 
 def _unknown(text: str | None, vocab: dict[str, int], whole: dict[str, int], byte_level: bool) -> str | None:
-    """Return the unknown token, or None; models over bytes never need one, so theirs counts only if it is an ordinary
-    token."""
+    """Return the unknown token, or None; bytes never need one, so theirs counts only if it is an ordinary token."""
     if text is None or (byte_level and (text in whole or text not in vocab)):
         return None
     if text not in vocab and text not in whole:

@@ -62,8 +62,8 @@ class Spaces:
 
     @property
     def can_place_normalized(self) -> bool:
-        """Return whether a model can express which steps precede, and which follow, the search for
-        normalized tokens."""
+        """Return whether a model can express which steps come before the search for normalized tokens, and
+        which after."""
         return not (self.by_metaspace and (self.dummy_prefix == "never" or self.remove_extra_spaces))
 
     @property
