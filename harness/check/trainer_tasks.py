@@ -112,7 +112,7 @@ class TrainerOutcome(msgspec.Struct):
     merges: list[Merge] = msgspec.field(default_factory=list)
     """In the order learned, as the bytes of their parts."""
     n_tokens: int = 0
-    """Number of tokens of the held-out text."""
+    """Number of tokens of the counted text."""
     n_counted_bytes: int = 0
     counted_on: Literal["held-out", "training"] = "held-out"
 

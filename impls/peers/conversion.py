@@ -104,7 +104,7 @@ def sentencepiece_file(model: Model) -> bytes:
 
 
 def _without_gaps(content: bytes) -> bytes:
-    """Return a tokenizer.json without gaps: an id without a token gets one with a space, which no printable form has."""
+    """Return a tokenizer.json without gaps: an id without a token gets one with a space, which never occurs."""
     document = json.loads(content)
     vocabulary = document["model"]["vocab"]
     gaps = set(range(max(vocabulary.values()))).difference(vocabulary.values())

@@ -52,8 +52,8 @@ def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
     """Return the offset between the two parts that remain after merging `token` by ranks below `limit`.
 
-    If more than two parts remain, return the token's length. `ends` are those of its base symbols, two or more. O(n log
-    n).
+    If more than two parts remain, return the token's length. `ends` are the offsets at which its base symbols end, two
+    or more. O(n log n).
     """
     if len(ends) > _SHORT:
         return _middle_of_long(token, ends, limit, ranks)
