@@ -25,7 +25,7 @@ _DECODED = 50
 
 
 def _after_one_another(case: Case) -> list[str]:
-    """Return two texts several times each, then texts of every length, each right after one of every other length."""
+    """Return two texts several times each, then texts of every length, right after a text of each length."""
     text = material.prose(100_000, case.seed + 7)
     starts = Random(f"lengths:{case.seed}")
     lengths = [length for length in _LENGTHS if case.affordable(2 * len(_LENGTHS) * length)]

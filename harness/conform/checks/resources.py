@@ -65,7 +65,7 @@ def growth(case: Case) -> str:
         found.append((grown.exponent.value, name))
         again = _grown(seconds, texts, case) if grown.is_quadratic else None
         if again is None or not again.is_quadratic:
-            continue  # otherwise something else kept the machine busy
+            continue  # a quadratic first measurement was due to other work on the machine
         known = _grown(lambda text: _reference_seconds(case, text, decoding), texts, case)  # noqa: B023 (called at once)
         if known is None or known.exponent.value <= grown.exponent.value - 0.4:
             slope, of = again.exponent, f"{again.seconds:.2f} s for {len(again.text):,} characters"
