@@ -1,1 +1,1 @@
-"""The harness: proves what implementations have in common, then measures them. Sees them only through `impls`."""
+"""The harness: checks that implementations agree, then measures them. Sees them only through `impls`."""

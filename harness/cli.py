@@ -23,7 +23,7 @@ BENCH_MODULES = (
     *("altair", "cpuinfo", "jinja2", "markdown_it", "pandas"),
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
-"""What the extra `bench` installs, by the names they are imported by."""
+"""Import names of the packages that the extra `bench` installs."""
 _MEASURING = (
     *("evaluate", "sweep", "check", "fuzz", "run", "report", "site"),
     *("submission", "compare", "scale", "doctor", "tour"),
@@ -92,7 +92,7 @@ doctor: Can this machine be measured on?
 tour: The whole suite once, end to end: what `make run` runs.
     bpebench tour
 """
-"""Each verb with its summary, and below it its example."""
+"""Each verb with its summary, followed by its example."""
 _LINES = [line.strip() for line in _HELP.strip().splitlines()]
 VERBS = {
     name: HelpEntry(summary, example)
@@ -156,7 +156,7 @@ def main() -> None:
         click.echo("bpebench: interrupted", err=True)
         status = 130
     except BrokenPipeError:
-        # The reader of our output has gone; keep the interpreter from complaining at exit.
+        # The reader of our output has closed it; keep the interpreter from reporting an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception as error:
@@ -169,7 +169,7 @@ def main() -> None:
 
 
 def _shown(error: click.ClickException) -> click.ClickException:
-    """Return `error` with its message made printable, unless the message quotes nothing and has several lines."""
+    """Return `error` with its message made printable, unless the message has several lines and quotes nothing."""
     if isinstance(error, click.MissingParameter | click.exceptions.NoArgsIsHelpError):
         return error
     message = printable(error.format_message())

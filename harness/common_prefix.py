@@ -1,4 +1,4 @@
-"""Where two sequences start to differ."""
+"""The common prefix of two sequences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def common_prefix_length(a: Sequence[object], b: Sequence[object]) -> int:
-    """Return how many elements two sequences have in common at their beginning.
+    """Return the number of elements that two sequences have in common at their beginning.
 
     >>> common_prefix_length("abcd", "abx"), common_prefix_length([1, 2], [1, 2, 3])
     (2, 2)

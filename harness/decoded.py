@@ -1,7 +1,7 @@
-"""Whether ids decode correctly: to the text they came from, and in an order that no text was encoded to.
+"""Check that ids decode correctly: to the text they came from, and in an order that no text encodes to.
 
-The ids of a whole text do not test a decoder: one that caches texts by their ids, or returns the last text it encoded,
-passes as well. Reordered ids are new to it, and their text follows from the model alone.
+The ids of a whole text do not test a decoder: one that caches texts by their ids, or returns the last encoded text,
+would pass too. Reordered ids are new to it, and their text follows from the model alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ModelDecoder(Decoder):
 
     @property
     def is_known(self) -> bool:
-        """Whether the model defines the bytes of ids; one that belongs to a library does not."""
+        """Return whether the model defines the bytes of its ids; a library's own model does not."""
         return self._model.belongs_to is None
 
     def reordered(self, ids: Sequence[int]) -> list[int]:
@@ -59,7 +59,7 @@ def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list
 
 
 def misread(decode: Callable[[Sequence[int]], str], decoder: ModelDecoder, ids: list[int]) -> str:
-    """Say what is wrong with `decode` on `ids` in another order; empty where nothing is or the model does not tell."""
+    """Describe what is wrong with `decode` on `ids` in another order; empty if nothing is or the model does not say."""
     if not decoder.is_known:
         return ""
     other = decoder.reordered(ids)

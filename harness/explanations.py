@@ -1,7 +1,7 @@
-"""What an explanation is: two derivations of one text, the first stage in which they differ, and how that is known.
+"""The data of an explanation: two derivations of one text, the first stage that differs, and the evidence.
 
-Neutral data between `harness.explain`, which finds it, and `harness.report`, which shows it. The content of tokens is
-stored as readable text, since a token need not be UTF-8.
+Passed from `harness.explain`, which finds it, to `harness.report`, which shows it. The content of tokens is stored as
+readable text, since a token need not be UTF-8.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One step of a derivation within one piece."""
 
     number: int
-    """From 1."""
+    """Number of the step, from 1."""
     action: Literal["merge", "whole piece", "longest", "take", "back"]
     at: int
     """UTF-8 byte of the piece at which the result begins."""
@@ -49,13 +49,13 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """Readable text of the left part (or of the token taken)."""
     right: str = ""
     rank: int | None = None
-    """Rank of the merge; under the rule `concatenation` that is the id of the result."""
+    """Rank of the merge; under the rule `concatenation`, the id of the result."""
     result: str = ""
     result_id: int | None = None
     round: int = 0
     """For implementations that work in rounds: the round, from 1."""
     symbols: tuple[str, ...] = ()
-    """The piece after this step."""
+    """The symbols of the piece after this step."""
     note: str = ""
 
 
@@ -64,9 +64,9 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     text: str | None
-    """Readable text; None where the bytes of the id are not known."""
+    """Readable text; None if the bytes of the id are unknown."""
     start: int
-    """UTF-8 byte of the text the merges see."""
+    """Offset in UTF-8 bytes of the text the merges see."""
     end: int
 
 
@@ -75,7 +75,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     start: int
-    """UTF-8 byte of the text the merges see."""
+    """Offset in UTF-8 bytes of the text the merges see."""
     end: int
     tokens: tuple[Token, ...] = ()
     special: bool = False
@@ -84,7 +84,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SideSummary(msgspec.Struct, kw_only=True):
-    """One side: what it made of the text, stage by stage."""
+    """One side: its results for the text, stage by stage."""
 
     name: str
     about: str = ""
@@ -94,7 +94,7 @@ class SideSummary(msgspec.Struct, kw_only=True):
     seen: str | None = None
     """Readable text the merges saw, special tokens left out."""
     rewriting: str = ""
-    """How it rewrote the text before cutting it; empty where it did not."""
+    """How it rewrote the text before cutting it; empty if unchanged."""
     special: list[str] = msgspec.field(default_factory=list)
     """Special and added tokens it recognised, with their offsets."""
     pieces: list[Piece] = msgspec.field(default_factory=list)
@@ -102,11 +102,11 @@ class SideSummary(msgspec.Struct, kw_only=True):
     pieces_left_out: int = 0
     pieces_from: PiecesFrom = "unknown"
     steps: list[Step] = msgspec.field(default_factory=list)
-    """Of the piece in which the sides differ."""
+    """Steps of the piece in which the sides differ."""
     way: str = ""
-    """The algorithm whose steps give these ids, or that no known one does."""
+    """The algorithm whose steps give these ids, or a statement that no known one does."""
     steps_give_its_ids: bool | None = None
-    """Whether the steps end in the ids of the side; None where there are none."""
+    """Whether the steps end in the side's ids; None if there are no steps."""
     decoded: str | None = None
 
 
@@ -114,22 +114,22 @@ class Explanation(msgspec.Struct, kw_only=True):
     """Two summaries of one text, and where they differ."""
 
     text: str
-    """Readable."""
+    """Readable form of the text."""
     agree: bool | None
-    """None where both sides refuse the text: nothing was compared."""
+    """None if both sides refuse the text, so that nothing was compared."""
     stage: Stage | None = None
-    """The first stage that differs; None where there is none."""
+    """The first stage that differs; None if none does."""
     what: str = ""
-    """One sentence: what differs there."""
+    """The difference in one sentence."""
     where: int | None = None
-    """Character of the text at which the first differing token starts; None where unknown."""
+    """Character of the text at which the first differing token starts; None if unknown."""
     step: int | None = None
     """For merges: the first step that differs, from 1."""
     rank: int | None = None
     """For merges: the rank of that step, on the side that takes it."""
     certainty: Certainty = "certain"
     evidence: list[str] = msgspec.field(default_factory=list)
-    """What the verdict rests on, one line each."""
+    """The evidence for the verdict, one line each."""
     a: SideSummary
     b: SideSummary
 
@@ -144,7 +144,7 @@ class Trace(msgspec.Struct, kw_only=True):
     ids: list[int]
     pieces: list[TracedPiece]
     reproduces: bool
-    """Whether the steps end in the very ids the implementation gives."""
+    """Whether the steps end in exactly the ids that the implementation gives."""
 
 
 class TracedPiece(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,10 +152,10 @@ class TracedPiece(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     symbols: tuple[str, ...]
-    """Before the first step."""
+    """Symbols before the first step."""
     steps: tuple[Step, ...]
     ids: tuple[int, ...]
     """The ids the steps end in."""
     reproduces: bool
     note: str = ""
-    """Why the implementation skips these steps, where it does."""
+    """Why the implementation skips these steps, if it does."""

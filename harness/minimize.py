@@ -4,7 +4,7 @@ Delta debugging (Zeller and Hildebrandt 2002). It suits a few thousand elements.
 searches of logarithmic cost: a window around the place of the difference; the shortest repeat of one short text that
 differs as well (which fits on a line); the shortest beginning and end that differ.
 
-Whoever asks says what a difference is; nothing here knows implementations, targets or records.
+The caller defines what a difference is; nothing here knows implementations, targets or records.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ MAX_SECONDS = 10.0
 SHORT_ENOUGH = 3_000
 """Texts of up to this many UTF-8 bytes are minimised by removing blocks alone."""
 _LEAST_TRIALS = 60
-"""For a text that stays long, where each trial takes long."""
+"""Trials for a text that stays long, since each then takes long."""
 _UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
 _MARGINS = (4, 16, 64, 256, 1_024)
 _PAIRS_UP_TO = 24
-"""In sequences of up to this many elements any two are also removed together (a bracket and its partner)."""
+"""In sequences of up to this many elements, pairs are removed too (a bracket and its partner)."""
 _REMEMBERED_UP_TO = 200
 """Failed candidates of up to this many elements are remembered."""
 
 
 class Budget:
-    """The number of trials and the time a search may take."""
+    """Limits on the trials and the time of a search."""
 
     def __init__(self, max_trials: int = MAX_TRIALS, max_seconds: float = MAX_SECONDS) -> None:
         self.trials_left = max_trials
@@ -42,11 +42,11 @@ class Budget:
 
     @property
     def exhausted(self) -> bool:
-        """Whether no trial is left."""
+        """Return whether no trial is left."""
         return self.trials_left <= 0 or time.monotonic() > self._deadline
 
     def counted(self, holds: Callable[[S], bool]) -> Callable[[S], bool]:
-        """Return `holds` with its trials counted, false once none is left; short failed candidates cost none again."""
+        """Return `holds` with its trials counted, False once none is left; repeated short candidates are free."""
         failed: set[object] = set()
 
         def trial(candidate: S) -> bool:
@@ -68,10 +68,10 @@ def smallest_text(
     """Return a text from which no character, and if short no two, can be removed without losing the difference.
 
     `differs(text)` must hold; `places` are character offsets at which the difference is likely. What remains is
-    simplified (letters to `a`, digits to `0`, white space to a space) where the difference survives. Where only long
-    texts differ, the result is the shortest repeat of a few characters that does (provided that every longer repeat
-    does too). With an exhausted `budget` it is the smallest text found so far; with infinite seconds it depends on
-    nothing but the arguments.
+    simplified (letters to `a`, digits to `0`, white space to a space) where the difference survives. If only long texts
+    differ, the result is the shortest repeat of a few characters that does (provided that every longer repeat does
+    too). With an exhausted `budget` it is the smallest text found so far; with infinite seconds it depends on nothing
+    but the arguments.
     """
 
     def differs_and_is_text(candidate: str) -> bool:
@@ -87,7 +87,7 @@ def smallest_text(
         if run is not None and _n_bytes(run) > SHORT_ENOUGH:
             return run
         text = run or _shortest_part(text, trial)
-    # A trial of a text that stayed long takes long, so it gets fewer.
+    # Trials of a text that stayed long take long, so it gets fewer.
     trials = max(_LEAST_TRIALS, MAX_TRIALS * SHORT_ENOUGH // max(SHORT_ENOUGH, _n_bytes(text)))
     budget.trials_left = min(budget.trials_left, trials)
     while True:
@@ -177,7 +177,7 @@ def _plainer(text: str, trial: Callable[[str], bool], budget: Budget) -> str:
 
 
 def _plain_for(character: str) -> tuple[str, ...]:
-    """Return replacements for a character, the simplest first; none for one that is simple already."""
+    """Return simpler replacements for a character, the simplest first; none if it is already simple."""
     if character.isdigit():
         plain: tuple[str, ...] = ("0",)
     elif character.isalpha():

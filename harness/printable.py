@@ -1,7 +1,7 @@
-"""Text from outside (names of implementations, corpora and files, messages, bytes of tokens) made safe to show.
+"""Make external text (names of implementations, corpora and files, messages, bytes of tokens) safe to show.
 
 Control characters move a terminal's cursor, abort an image renderer and forge lines; direction marks (U+202E) disguise
-one name as another. Whatever shows such text must pass it through `printable` first.
+one name as another. Such text must pass through `printable` before it is shown.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _escaped_json(character: str) -> str:
 
 
 def readable(text: str | bytes) -> str:
-    r"""Escape what UTF-8 cannot hold in `text`.
+    r"""Escape what UTF-8 cannot encode in `text`.
 
     >>> readable(b"a\xff"), readable("\ud83d")
     ('a\\xff', '\\ud83d')
@@ -70,14 +70,14 @@ _LONGEST_QUOTE = 60
 
 
 def quoted(text: str | bytes) -> str:
-    """Return `text` in quotes for use within a sentence, shortened where it is long."""
+    """Return `text` in quotes for use within a sentence, shortened if it is long."""
     shown = readable(text)
     written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
     return f"‘{written}’" if len(written) <= _LONGEST_QUOTE else f"‘{written[:_LONGEST_QUOTE]}…’"
 
 
 def code_point(character: str) -> str:
-    """Return the code point as U+0041 with, where Python knows it, its name.
+    """Return the code point as U+0041, with its name if Python knows it.
 
     >>> code_point("A")
     'U+0041 LATIN CAPITAL LETTER A'

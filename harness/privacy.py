@@ -1,4 +1,4 @@
-"""What must not leave a machine with a run: paths, addresses, names of the machine and of its user."""
+"""Find what must not be published with a run: paths, addresses, names of the machine and of its user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 _TEXTS = ("base64", "escaped")
-"""Fields that hold texts of corpora, in which anything may occur."""
+"""Fields that hold texts of corpora, which may contain anything."""
 _PRIVATE = (
     (re.compile(r"(?<![\w.~/-])(?:/[A-Za-z][\w.-]*/|~/|[A-Z]:\\)\S*"), "a path"),
     (re.compile(r"file://\S+"), "a path"),
@@ -23,7 +23,7 @@ _PRIVATE = (
     (re.compile(r"\b[\w-]+\.(?:local|lan|internal|localdomain)\b"), "the name of a machine"),
 )
 _COMMON = ("root", "user", "admin", "ubuntu", "runner", "localhost", "debian", "home")
-"""Names that say nothing of anybody."""
+"""Names that identify nobody."""
 
 
 def private_faults(run: Path, files: Sequence[str]) -> Iterator[str]:
@@ -35,7 +35,7 @@ def private_faults(run: Path, files: Sequence[str]) -> Iterator[str]:
 
 
 def own_names() -> list[str]:
-    """Return the names of this machine and its user that must not leave it."""
+    """Return the names of this machine and its user, which must not be published."""
     names = [platform.node(), platform.node().partition(".")[0], Path.home().name]
     with suppress(KeyError, OSError, ImportError):
         names.append(getpass.getuser())
@@ -51,7 +51,7 @@ def named_faults(run: Path, files: Sequence[str], names: Sequence[str]) -> Itera
 
 
 def _strings(run: Path, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield every text of the run's files and where it is, but those of corpora; each kind of place once."""
+    """Yield every text of the run's files and where it is, except texts of corpora; each kind of place once."""
     seen: set[tuple[str, str]] = set()
     for name in files:
         lines = (run / name).read_bytes().splitlines() if name.endswith(".jsonl") else [(run / name).read_bytes()]

@@ -15,19 +15,19 @@ import click
 from harness.printable import printable, printable_json
 
 Unit = Literal["", "bytes"]
-"""What the steps of a bar are, where their rate means something."""
+"""The unit of a bar's steps, if their rate is meaningful."""
 
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_JSON = 1.0
 _NOT_ESTIMATED_SECONDS = 2.0
-"""What is left is not estimated before this."""
+"""The remaining time is not estimated before this."""
 
 
 class Bar:
-    """Receives the progress of long work; this one shows nothing."""
+    """Receives the progress of long work; this base class shows nothing."""
 
     def advance(self, steps: float = 1, what: str = "") -> None:
-        """Count `steps` more as done; `what` names them."""
+        """Count `steps` more steps as done; `what` names them."""
 
     def total(self, steps: float) -> None:
         """Set the number of steps."""
@@ -37,7 +37,7 @@ class Bar:
 
 
 class _Lines(Bar):
-    """A line every few seconds: `counting 900.0 MB of x.txt 41 %, 212 MB/s, 2 s left`."""
+    """Prints a line every few seconds: `counting 900.0 MB of x.txt 41 %, 212 MB/s, 2 s left`."""
 
     def __init__(self, title: str, total: float | None, unit: Unit) -> None:
         self._title, self._total, self._unit = title, total, unit
@@ -71,14 +71,14 @@ class _Lines(Bar):
         self.note(", ".join(filter(None, parts)))
 
     def _seconds_left(self, seconds: float) -> float | None:
-        """Return how long the rest takes at the rate so far; None where that is not known."""
+        """Return the remaining time in seconds at the rate so far; None if unknown."""
         if not self._total or not self._done or seconds < _NOT_ESTIMATED_SECONDS:
             return None
         return max(0.0, self._total - self._done) * seconds / self._done
 
 
 class _JsonLines(_Lines):
-    """A JSON object a line, about once a second and at the end; notes are objects with `note` alone."""
+    """Prints a JSON object per line, about once a second and at the end; notes are objects with only `note`."""
 
     _seconds_between = _SECONDS_BETWEEN_JSON
 
@@ -109,8 +109,8 @@ class _JsonLines(_Lines):
 def progress(title: str, total: float | None = None, unit: Unit = "") -> Iterator[Bar]:
     """Show a bar titled `title` over `total` steps (None: not known yet) on standard error.
 
-    Where a verb was called with --json and standard error is no terminal, each line of it is a JSON object with the
-    keys progress, done, total, unit, seconds, seconds_left (null while not known) and what.
+    If the verb was called with --json and standard error is not a terminal, each line is a JSON object with the keys
+    progress, done, total, unit, seconds, seconds_left (null while not known) and what.
     """
     if sys.stderr.isatty() and find_spec("rich") is not None:
         with _rich_bar(title, total, unit) as bar:

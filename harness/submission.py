@@ -1,8 +1,8 @@
-"""A run as somebody else can send it: one folder with digests, and everything that can be checked of it.
+"""A run that somebody else can submit: one folder with digests, and the checks of such a folder.
 
-Records can be made up. What is checked is that a folder is whole and unchanged since it was packed, made by this
-protocol, quiet enough, free of names and paths, complete, and consistent: with the answers verified in the committed
-runs, and with what clocks and memories can do.
+Records can be made up. The checks show that a folder is complete and unchanged since it was packed, made by this
+protocol, quiet enough, free of names and paths, and consistent with the answers verified in the committed runs and with
+what clocks and memories can do.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ MANIFEST_FILE = "submission.json"
 FILES = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
 FORMAT = 1
 _GENERATED = ("README.md", "charts")
-"""What `report --readme` adds; it is compared with the records there."""
+"""Files that `report --readme` adds; it checks them against the records there."""
 LEAST_ROUNDS = 3
 MOST_NOISE = 1.0
-"""The largest noise floor: two copies of one implementation must not differ by a factor of two."""
+"""Largest accepted noise floor: two copies of one implementation must not differ by a factor of two."""
 LEAST_SECONDS = 1e-6
 """Shortest sample: reading a clock takes about a twentieth of it."""
 MOST_BYTES_PER_SECOND = 1e11
-"""Of one thread: no memory delivers text faster."""
+"""Highest credible speed of one thread: no memory delivers text faster."""
 _REQUIRED = (
     "command", "profile", "date", "cpu", "cores", "usable_cores", "memory_bytes", "os", "architecture", "python",
     "packages", "suite", "digests", "noise_floor", "protocol",
@@ -54,11 +54,11 @@ _OTHERS = (
     "thread_variables", "pinning", "resolution", "warnings",
 )  # fmt: skip
 _SEVERAL = ("sustained", "warm-other")
-"""States whose records do not have one text."""
+"""States whose records are not about a single text."""
 
 
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):
-    """What `submission.json` holds."""
+    """The contents of `submission.json`."""
 
     format: int
     files: dict[str, str]
@@ -66,11 +66,11 @@ class Manifest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 Answers = Mapping[tuple[str, int, int], set[str]]
-"""(workload, texts, bytes) -> digests of the ids verified there."""
+"""(workload, texts, bytes) -> digests of the ids verified for it."""
 
 
 def pack(run: Path, out: Path, committed: Sequence[Path] = ()) -> list[str]:
-    """Write the run as a folder that can be sent; return what is wrong with it, in which case nothing is written."""
+    """Write the run as a folder that can be submitted; if anything is wrong with it, return that and write nothing."""
     if out.exists() and any(out.iterdir()):
         raise RecordError(f"{out}: is not empty; name a new folder")
     if not (run / RECORDS_FILE).is_file():
@@ -86,7 +86,7 @@ def pack(run: Path, out: Path, committed: Sequence[Path] = ()) -> list[str]:
 
 
 def faults_of(folder: Path, committed: Sequence[Path] = ()) -> list[str]:
-    """Return what is wrong with a submission, a line each; raise `RecordError` where it is none."""
+    """Return what is wrong with a submission, one line each; raise `RecordError` if the folder is not a submission."""
     path = folder / MANIFEST_FILE
     if not path.is_file():
         raise RecordError(f"{folder}: holds no {MANIFEST_FILE}; make it with `bpebench submission make RUN --out DIR`")
@@ -102,14 +102,14 @@ def faults_of(folder: Path, committed: Sequence[Path] = ()) -> list[str]:
     if manifest.format != FORMAT:
         faults.append(f"{MANIFEST_FILE}: has format {manifest.format}, not {FORMAT}; pack the run again")
     for name in FILES:
-        with suppress(OSError):  # a file that is missing is reported with the content
+        with suppress(OSError):  # a missing file is reported with the content
             if hashlib.sha256((folder / name).read_bytes()).hexdigest() != manifest.files.get(name):
                 faults.append(f"{name}: was changed after it was packed: its digest differs from {MANIFEST_FILE}")
     return [*faults, *content_faults(folder, committed)]
 
 
 def content_faults(run: Path, committed: Sequence[Path] = ()) -> list[str]:
-    """Return what is wrong with the records of a run and the facts beside them."""
+    """Return what is wrong with the records of a run and its facts."""
     if missing := [name for name in FILES if not (run / name).is_file()]:
         return [f"{name}: is missing" for name in missing]
     try:
@@ -172,7 +172,7 @@ def _noise_faults(facts: Mapping[str, Any], plan: Plan, measured: Sequence[Measu
 
 
 def _completeness_faults(plan: Plan, measured: Sequence[Measurement]) -> Iterator[str]:
-    """Yield what was planned and is not there, and the reverse: leaving out what failed is the easiest lie."""
+    """Yield what was planned but is missing, and the reverse: omitting failures is the easiest way to cheat."""
     planned = {
         (w.name, name): w.rounds or plan.profile.rounds
         for w in plan.workloads
@@ -213,7 +213,7 @@ def _plausibility_faults(measured: Iterable[Measurement]) -> Iterator[str]:
 
 
 def verified_answers(runs: Iterable[Sequence[AnyRecord]]) -> Answers:
-    """Return the digests of verified ids, but of texts made up for each run, or other in every pass."""
+    """Return the digests of verified ids, except of texts generated for each run or different in every pass."""
     found: dict[tuple[str, int, int], set[str]] = {}
     for records in runs:
         for m in of_kind(records, Measurement):

@@ -1,4 +1,4 @@
-"""The whole suite, end to end: train vocabularies, check, weigh and time everything.
+"""The whole suite, end to end: train vocabularies, then check, measure compression and time everything.
 
 Writes records as it goes and prints nothing; the command `tour` shows the result.
 """
@@ -36,14 +36,14 @@ class Recipe:
 
     @property
     def spec(self) -> impls.TrainingSpec:
-        """The training specification."""
+        """Return the training specification."""
         return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
 
 
 TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
 ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
 SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
-"""From our own sample texts only, to be checked where nothing has been fetched."""
+"""Trained on our own sample texts only, for use when nothing has been fetched."""
 
 
 def train_recipe(recipe: Recipe) -> Trained:
@@ -76,7 +76,7 @@ def train_recipe(recipe: Recipe) -> Trained:
 
 
 COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
-"""Vocabularies compared with our own on Turkish; those of the hub only where they have been fetched before."""
+"""Vocabularies compared with our own on Turkish; those of the hub only if they have been fetched before."""
 
 RECIPES = (TURKISH, ENGLISH_CODE)
 
@@ -120,14 +120,14 @@ def weigh(writer: RecordWriter) -> None:
 
 
 def check_all(writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
-    """Check what `CHECKED` says."""
+    """Run the checks of `CHECKED`."""
     result = check(CHECKED, done)
     writer.write(*result.verdicts, *result.agreements, *result.not_compared)
     return result
 
 
 def new_folder(parent: Path) -> Path:
-    """Return a new folder name for this run inside `parent`, after the time; it is not created."""
+    """Return a new folder name for this run inside `parent`, derived from the time; it is not created."""
     base = time.strftime("tour-%Y%m%d-%H%M%S")
     names = chain([base], (f"{base}-{number}" for number in count(2)))
     return next(parent / name for name in names if not (parent / name).exists())

@@ -2,8 +2,8 @@
 
 Idea
     Byte pair encoding gives a sequence in which any two neighbours are *compatible*: encoding the text of the two gives
-    the two again. Where every token has exactly one derivation, the converse holds as well: the sequence whose
-    neighbours are all compatible is the encoding, and there is only one. So search it: take the longest token that is
+    the two again. If every token has exactly one derivation, the converse holds as well: the sequence whose
+    neighbours are all compatible is the encoding, and it is unique. So search for it: take the longest token that is
     compatible with the last one, else the next shorter, else remove the last one. A position from which the search
     failed is marked and not tried again, which bounds the search.
 Cost

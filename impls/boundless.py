@@ -1,23 +1,24 @@
-"""BoundlessBPE: merges inside pieces as ever, and of whole pieces into superwords, in one order by count.
+"""BoundlessBPE: merges inside pieces as usual, and of whole pieces into superwords, in one order by count.
 
 Idea
-    Two neighbouring symbols may merge inside a piece, and also where each is a whole piece: that of one token. What two
-    whole pieces make is a whole piece again, a superword, which may be joined with the next one. Training counts both
-    kinds of neighbours together, merges the most frequent pair wherever it may, and starts over; encoding merges the
-    lowest rank wherever it may (`naive` as it is said here, `priority` by a heap). With `|` between pieces:
+    Two neighbouring symbols may merge inside a piece, and also if each is a whole piece, that is, one of a single
+    token. The result of joining two whole pieces is a whole piece again, a superword, which may be joined with the next
+    one. Training counts both kinds of neighbours together, merges the most frequent pair wherever allowed, and starts
+    over; encoding merges the lowest rank wherever allowed (`naive` literally, `priority` by a heap). With `|` between
+    pieces:
 
         o f | _ t h e | _ o f | _ t h e         learned: o+f, _+of, t+h, _+th, _th+e, of+_the, …
         of | _ t h e | _of | _ t h e            of is whole, but what follows it is not
         of | _the | _of | _the                  now both are
         of_the | _of | _the                     _of+_the is another pair; of_the+_of may follow
 Cost
-    A piece has different neighbours wherever it occurs, so superwords are counted over the whole text and not over
-    distinct pieces: memory and time grow with the text. Inside pieces it is training with `priority`.
+    Each occurrence of a piece has other neighbours, so superwords are counted over the whole text and not over distinct
+    pieces: memory and time grow with the text. Inside pieces the cost is that of training with `priority`.
 Source
     Schmidt, Reddy, Tanner and Pinter 2025, "Boundless Byte Pair Encoding: Breaking the Pre-tokenization Barrier",
-    without the removal of tokens. Defined here: which pieces may be joined (`core.model.data`), that a pair is
-    not merged whose bytes are a token already (`of_the` may be a piece of its own under another pattern), that a
-    superword ends with its text, and that equal counts are ordered by `TrainingSpec.ties`.
+    without the removal of tokens. Defined here: which pieces may be joined (`core.model.data`), that a pair whose
+    bytes are already a token is not merged (`of_the` may be a piece of its own under another pattern), that a
+    superword does not extend beyond its text, and that equal counts are ordered by `TrainingSpec.ties`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def train_boundless(
 
 
 class _Learner(Learner):
-    """Distinct pieces as of `priority`, and besides the pieces of all texts in a row, which merges join."""
+    """Distinct pieces as in `priority`, and also the pieces of all texts in a row, which merges join."""
 
     def __init__(self, texts: list[list[str]], base: list[bytes], spec: TrainingSpec, join: JoinedPieces) -> None:
         times = Counter(piece for pieces in texts for piece in pieces)
@@ -82,11 +83,12 @@ class _Learner(Learner):
         row = [number for pieces in texts for number in (*map(number_of.__getitem__, pieces), None)]
         joined = may_be_joined(join)
         can_join = [joined(piece) for piece in times]
-        self._places: defaultdict[int, list[int]] = defaultdict(list)  # of a piece that may be joined and is not whole
+        self._places: defaultdict[int, list[int]] = defaultdict(list)  # by piece that may be joined, not whole yet
         for place, number in enumerate(row):
             if number is not None and can_join[number]:
                 self._places[number].append(place)
-        # The row as a linked list; a place has the token of a whole piece that may be joined.
+        # The row is a linked list; each place holds the token of its piece if that is whole and may be joined, else
+        # `_NOT_WHOLE`.
         self._whole = [_NOT_WHOLE] * len(row)
         self._before, self._after = list(range(-1, len(row) - 1)), list(range(1, len(row) + 1))
         self._places_of: defaultdict[Pair, list[int]] = defaultdict(list)  # of its left part; some may have lost it
@@ -100,7 +102,7 @@ class _Learner(Learner):
         return best
 
     def merge(self, pair: Pair, new: int | None = None) -> int:
-        """Merge `pair` inside pieces, then where it is two whole ones; return how many symbols fewer the corpus has."""
+        """Merge `pair` inside pieces, then between whole pieces; return the number of symbols saved in the corpus."""
         holders = self.words_with.get(pair, [])
         n_fewer = super().merge(pair, new)
         self._known.add(self.tokens[-1])
@@ -115,25 +117,25 @@ class _Learner(Learner):
         return n_fewer
 
     def _pair_at(self, place: int) -> Pair | None:
-        """Return the tokens of the whole pieces at `place` and after it, or None where they may not be joined."""
+        """Return the tokens of the whole pieces at `place` and after it, or None if they may not be joined."""
         if place < 0 or (following := self._after[place]) == len(self._whole):
             return None
         left, right = self._whole[place], self._whole[following]
         return None if _NOT_WHOLE in (left, right) else (left, right)
 
     def _join(self, place: int, made: set[Pair]) -> None:
-        """Replace two whole pieces by the newest token: x left right y -> x new y changes the pairs with x and y."""
+        """Join two whole pieces to the newest token: x left right y -> x new y changes the pairs with x and y."""
         gone = self._after[place]
         for at in (self._before[place], gone):
             if (lost := self._pair_at(at)) is not None:
                 self.counts[lost] -= 1
         self._whole[place], self._whole[gone] = len(self.tokens) - 1, _NOT_WHOLE
         following = self._after[place] = self._after[gone]
-        self._before[following] = place  # a text ends in a place of its own, so there is one
+        self._before[following] = place  # every text ends in a place of its own, so there is one
         made |= self._meet(self._before[place]) | self._meet(place)
 
     def _made_whole(self, numbers: list[int]) -> set[Pair]:
-        """Note that these distinct pieces have become one token, and return the pairs that gain by it."""
+        """Record that these distinct pieces have become one token, and return the pairs that gain occurrences."""
         made: set[Pair] = set()
         for number in numbers:
             (token,) = self.words[number]
@@ -143,7 +145,7 @@ class _Learner(Learner):
         return made
 
     def _meet(self, place: int) -> set[Pair]:
-        """Count the pair at `place`, where there is one, and return it."""
+        """Count the pair at `place`, if there is one, and return it as a set."""
         if (pair := self._pair_at(place)) is None:
             return set()
         self.counts[pair] += 1

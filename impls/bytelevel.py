@@ -175,7 +175,7 @@ class _Words:
             best = self._preferred(tied, ids, spec)
             if may_become_token(from_printable("".join(best)), spec):
                 return best
-            del self.counts[best]  # forbidden once is forbidden for good
+            del self.counts[best]  # a pair forbidden once is forbidden for good
         return None
 
     def _preferred(self, tied: set[Pair], ids: dict[str, int], spec: TrainingSpec) -> Pair:

@@ -92,7 +92,7 @@ class Greedy(Tokenizer):
         for _ in range(merge_budget(base, spec)):
             counts = _count_pairs(corpus)
             allowed = [pair for pair in counts if may_become_token(b"".join(pair), spec)]
-            # Pairs are in the order they first occur, and of equals `max` keeps the first.
+            # Pairs are in the order they first occur, and among equal counts `max` keeps the first.
             best = max(allowed, key=counts.__getitem__, default=None)
             if best is None or counts[best] < spec.min_count:
                 break
@@ -147,7 +147,7 @@ def _count_pairs(corpus: list[list[bytes]]) -> dict[tuple[bytes, bytes], int]:
 
 
 def _merge(symbols: list[bytes], left: bytes, right: bytes) -> list[bytes]:
-    """[a, a, a] -> [aa, a] for the pair a+a."""
+    """Merge the pair left+right from left to right: [a, a, a] -> [aa, a] for a+a."""
     merged: list[bytes] = []
     for symbol in symbols:
         if merged and merged[-1] == left and symbol == right:

@@ -2,8 +2,8 @@
 
 It knows text, ids and models, but no particular algorithm, and nothing of the harness. An implementation overrides one
 of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone surrogates, threads) is here, and
-costs a call two checks where there is nothing to do. Decoding is in `core.decoding`, counting and truncating in
-`core.truncation`, text that grows in `core.incremental`, offsets in `core.offsets`, the specification in
+costs two checks per call if there is nothing to do. Decoding is in `core.decoding`, counting and truncating in
+`core.truncation`, growing texts in `core.incremental`, offsets in `core.offsets`, the specification in
 `core.specification`, checks of arguments in `core.arguments`.
 """
 
@@ -57,17 +57,17 @@ class Tokenizer(Growing, Offsets, ABC):
     exact: ClassVar[bool] = True
     """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
     replays_events: ClassVar[bool] = False
-    """Whether it replays the removals of tokens (`Model.events`)."""
+    """Whether it supports removals of tokens (`Model.events`)."""
     joins_pieces: ClassVar[bool] = False
-    """Whether it encodes by merges that join pieces (`Model.joined_pieces`)."""
+    """Whether it supports merges that join pieces (`Model.joined_pieces`)."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """What the `_encode_text` hooks raise for a text with a surrogate, if they reliably raise.
+    """Exceptions that the `_encode_text` hooks reliably raise for a text with a surrogate.
 
-    Such a text is then repaired and encoded again; without this, every text is searched for surrogates first.
+    Such a text is then repaired and encoded again; if empty, every text is searched for surrogates first.
     """
 
     def __init__(self, model: Model) -> None:
-        """Prepare `model`; raise `Unsupported` where this algorithm cannot run it."""
+        """Prepare `model`; raise `Unsupported` if this algorithm cannot run it."""
         if model.belongs_to not in (None, self.name):
             raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
         if (model.events and not self.replays_events) or (model.joined_pieces is not None and not self.joins_pieces):
@@ -86,11 +86,11 @@ class Tokenizer(Growing, Offsets, ABC):
 
     @property
     def model(self) -> Model:
-        """The model this tokenizer runs."""
+        """Return the model this tokenizer runs."""
         return self._model
 
     def pieces(self, text: str) -> list[str]:
-        """Return what `encode_piece` is called with for `text`, without special tokens: normalised, split and cut."""
+        """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
         check_text(text)
         return self._cut_pieces(self._model.normalize(repair_surrogates(text)))
 
@@ -105,7 +105,7 @@ class Tokenizer(Growing, Offsets, ABC):
         disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
         encoded as ordinary text. Of special tokens that start at one place the longest wins.
         """
-        # The first branch is the one that is timed; it calls nothing but the hook.
+        # The timed path is the first branch, which calls nothing but the hook.
         if self._as_given and not (allowed_special or disallowed_special or self._added):
             try:
                 return self._encode_text(text)
@@ -127,8 +127,8 @@ class Tokenizer(Growing, Offsets, ABC):
 
         Valid UTF-8 is encoded as its text. Otherwise the text before the first invalid byte is normalised and split;
         its last piece and everything after it is one piece, since a pattern applies only to text. A library with a rule
-        of its own follows that. Decoding restores the bytes, except what was normalised.
-        Raise `Unsupported` for a model over characters, and for invalid UTF-8 where an implementation takes only texts.
+        of its own follows that. Decoding restores the bytes, except for normalisation. Raise `Unsupported` for a model
+        over characters, and for invalid UTF-8 if an implementation takes only texts.
         """
         data = checked_bytes(data)
         if self._model.alphabet != "bytes":
@@ -148,11 +148,11 @@ class Tokenizer(Growing, Offsets, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[int]:
-        """Return the ids of `text` where each possible merge is dropped with `probability`; deterministic in `seed`.
+        """Return the ids of `text` with each possible merge dropped with `probability`; deterministic in `seed`.
 
-        `core.dropout` defines which merges these are, for all implementations. With 0 the ids are those of `encode`,
-        with 1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary.
-        Raise `Unsupported`, or ValueError for an out-of-range probability or seed.
+        `core.dropout` defines which merges are dropped, for all implementations. With 0 the ids are those of `encode`,
+        with 1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary. Raise
+        `Unsupported`, or ValueError for an out-of-range probability or seed.
         """
         dropout = Dropout(probability, seed)
         if probability == 0:
@@ -165,7 +165,7 @@ class Tokenizer(Growing, Offsets, ABC):
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
-        """As `encode`, as a uint32 array of shape (n_tokens,)."""
+        """Return the ids of `encode` as a uint32 array of shape (n_tokens,)."""
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return self._encode_as(self._encode_text_to_array, text)
         import numpy as np
@@ -180,7 +180,7 @@ class Tokenizer(Growing, Offsets, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """Return one list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
+        """Return one list of ids per text, in order. `threads=None` uses all cores, if the algorithm can."""
 
         texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
@@ -243,7 +243,7 @@ class Tokenizer(Growing, Offsets, ABC):
         return list(chain.from_iterable(self._ids_by_part(text, allowed_special, encode or self._encode_text)))
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
-        """Return `encode(text)`, of the repaired and normalised text where that is needed."""
+        """Return `encode(text)`, with the text repaired and normalised if needed."""
         if self._as_given:
             try:
                 return encode(text)
@@ -252,7 +252,7 @@ class Tokenizer(Growing, Offsets, ABC):
         return encode(self._repaired(text))
 
     def _encode_all_as(self, encode: Callable[[Sequence[str], int], Ids], texts: Sequence[str], threads: int) -> Ids:
-        """As `_encode_as`, for several texts."""
+        """Do the same as `_encode_as` for several texts."""
         if self._as_given:
             try:
                 return encode(texts, threads)

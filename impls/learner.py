@@ -1,4 +1,4 @@
-"""Training with counts that are updated, not counted anew: what `priority` and the trainers past plain BPE learn by.
+"""Training with counts that are updated incrementally, used by `priority` and the trainers of BPE variants.
 
 Idea
     Each distinct piece is kept once, with its count, and for each pair its count and the pieces that contain it. A
@@ -26,8 +26,8 @@ Pair = tuple[int, int]
 
 
 class Learner:
-    """The corpus as distinct words in order of first occurrence, how often each occurs, the tokens by id, the pair
-    counts, and the lazy heap."""
+    """The corpus as distinct words in order of first occurrence with their counts, the tokens by id, the pair counts,
+    and the lazy heap."""
 
     def __init__(self, words: list[list[int]], weights: list[int], tokens: list[bytes], spec: TrainingSpec) -> None:
         self.words, self.weights, self.tokens, self.spec = words, weights, tokens, spec
@@ -58,12 +58,12 @@ class Learner:
             count = self.counts.get(pair, 0)
             if count == -negative_count:
                 return pair, count
-            self._offer([pair])  # it has lost occurrences since: push it again with its present count
+            self._offer([pair])  # it has lost occurrences since, so push it again with its current count
         return None
 
     def merge(self, pair: Pair, new: int | None = None) -> int:
-        """Replace `pair` by a new symbol in every word, or by that of `new`, left to right, and update the counts;
-        return how many symbols fewer the corpus has."""
+        """Replace `pair` in every word, left to right, by the symbol `new` (by default a new one), and update the
+        counts; return the number of symbols saved in the corpus."""
         left, right = pair
         new = len(self.tokens) if new is None else new
         if new == len(self.tokens):
@@ -104,7 +104,7 @@ class Learner:
             holders.append(index)
 
     def _offer(self, pairs: Iterable[Pair]) -> None:
-        """Push the pairs that can still become a token, with their present counts."""
+        """Push the pairs that can still become a token, with their current counts."""
         for pair in pairs:
             count = self.counts[pair]
             if count < max(1, self.spec.min_count):

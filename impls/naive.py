@@ -37,7 +37,7 @@ Pair = tuple[int, int]
 
 
 class Naive(Tokenizer):
-    """Recounts every pair in every round; what every exact implementation must give."""
+    """Recounts every pair in every round; the reference for every exact implementation."""
 
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
@@ -216,7 +216,7 @@ def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]
 
 
 def _merge(items: list[Item], merges: list[Pair | None], lowest: Pair, made: Item) -> list[Item]:
-    """Return `items` with every two whose merge is `lowest` replaced by `made`, likewise: a a a -> aa a."""
+    """Return `items` with each adjacent pair whose merge is `lowest` replaced by `made`: a a a -> aa a."""
     merged: list[Item] = []
     at = 0
     while at < len(items):

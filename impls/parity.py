@@ -1,16 +1,16 @@
 """Parity-aware byte pair encoding: the language that is compressed least chooses the next merge.
 
 Idea
-    Every language has its own corpus. Before each merge the compression rates are compared, how much text a token
-    stands for; the language with the lowest one chooses the pair that is most frequent in its corpus, and that pair is
-    merged in all of them. A language with few texts so gets its merges too.
+    Every language has its own corpus. Before each merge the compression rates (text per token) are compared; the
+    language with the lowest rate chooses the pair that is most frequent in its corpus, and that pair is merged in all
+    corpora. This way a language with few texts gets its merges too.
     Rates are measured on parallel texts held out for it, one translation for each language: texts per token. Without
     them they are measured on the corpora: base symbols per token.
 Cost
     That of training with `priority`, whose incremental counts are kept once for each corpus.
 Source
     Foroutan et al. 2025, "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in Tokenization"; its base
-    variant. Where the least compressed language has no pair left that may be merged, the next one chooses.
+    variant. If the least compressed language has no pair left that may be merged, the next one chooses.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def train_parity_aware(
 ) -> Model:
     """Learn one model from the texts of several languages, by name; `dev` are parallel texts by the same names.
 
-    `merge_counts` are counts in the corpus of the language that chose. Of languages compressed alike the first named
-    chooses. Raise BPEError for a language without text, and where `dev` has other names or is not parallel.
+    `merge_counts` are counts in the corpus of the language that chose. Of equally compressed languages the first named
+    chooses. Raise BPEError for a language without text, and if `dev` has other names or is not parallel.
     """
     pieces = {language: Counter(corpus_pieces(its_texts, spec)) for language, its_texts in texts.items()}
     held_out = (
@@ -79,7 +79,7 @@ def train_parity_aware(
 class _Corpus(NamedTuple):
     learner: Learner
     n_tokens: int
-    """The number of base symbols, those outside the alphabet included."""
+    """Number of base symbols, including those outside the alphabet."""
 
 
 def _corpus(count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> _Corpus:
@@ -91,7 +91,7 @@ def _corpus(count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec)
     for piece, count in count_by_piece.items():
         symbols = piece_symbols(piece, spec)
         n_tokens += count * len(symbols)
-        # No merge takes part of what held-out texts have outside the alphabet.
+        # Symbols of held-out texts outside the alphabet take part in no merge.
         for known, run in groupby(symbols, id_of.__contains__):
             if known:
                 words.append([id_of[symbol] for symbol in run])

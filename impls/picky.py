@@ -1,22 +1,22 @@
-"""PickyBPE: a token that hardly occurs outside the one it was merged into is taken away again.
+"""PickyBPE: a token that hardly occurs outside the one it was merged into is removed again.
 
 Idea
-    After each merge the two tokens that were merged are looked at: the share of its occurrences that the merge used is
-    its intersection over self. Where that is above a threshold the token is removed from the vocabulary, and what is
-    left of it in the corpus becomes what it was made of. Its place is free for another token; it may be made again.
-    Encoding replays merges and removals in the order in which they happened, so it ends where the corpus did.
+    After each merge, the two merged tokens are examined: the share of a token's occurrences that the merge used is its
+    intersection over self. If that exceeds a threshold, the token is removed from the vocabulary, and its remaining
+    occurrences in the corpus are split into its parts. Its place is free for another token; it may be made again.
+    Encoding replays merges and removals in the order in which they happened, so that it gives the tokens of training.
 
         h e n c e | h e n c e | t h e n c e | h e n        threshold 0.6
         henc e | henc e | t henc e | hen                  … hen+c made "henc": it used 3 of 4 "hen", which is removed:
-        henc e | henc e | t henc e | he n                 here what is left of it is he n
+        henc e | henc e | t henc e | he n                 the remaining "hen" becomes he n
 Cost
     That of training with `priority`, and of rewriting the distinct pieces that hold a removed token.
 Source
     Chizhov, Arnett, Korotkova and Yamshchikov 2024, "BPE Gets Picky: Efficient Vocabulary Refinement During Tokenizer
     Training". Defined here: a share above the threshold removes, so that 1 removes nothing; of a token merged with
-    itself both occurrences are used; bytes are never removed; the left token is looked at before the right one; equal
-    counts are ordered by `TrainingSpec.ties`, and symbols numbered as first made (`core.events`). A vocabulary that is
-    still not full after ten events for each of its tokens stays as it is.
+    itself both occurrences are used; bytes are never removed; the left token is examined before the right one; equal
+    counts are ordered by `TrainingSpec.ties`, and symbols numbered as first made (`core.events`). Training stops after
+    ten events for each token of the vocabulary, even if that is not full.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def train_picky(texts: Iterable[str], spec: TrainingSpec, *, threshold: float = 
 
 
 class _Learner(Learner):
-    """Distinct pieces as of `priority`, their symbols those of events, and how often each symbol occurs."""
+    """Distinct pieces as in `priority`, with the symbols of `core.events`, and the occurrences of each symbol."""
 
     def __init__(self, count_by_piece: Counter[str], spec: TrainingSpec) -> None:
         words = [list(piece.encode()) for piece in count_by_piece]
@@ -67,7 +67,7 @@ class _Learner(Learner):
         self._words_of: defaultdict[int, list[int]] = defaultdict(list)  # of a symbol; some may have lost it
 
     def learn_and_remove(self, budget: int, threshold: float) -> list[Event]:
-        """Return the events that lead to `budget` tokens besides the bytes, or as many as there are pairs for."""
+        """Return the events that lead to `budget` tokens besides the bytes, or fewer if pairs run out."""
         events: list[Event] = []
         while len(self.said.present) < N_BYTES + budget and len(events) < _MOST_EVENTS * budget:
             if (best := self.pop_best()) is None:

@@ -92,10 +92,10 @@ class Priority(Tokenizer):
         return ids
 
     def _merged(self, ids: list[int]) -> list[int]:
-        """Return what a row of symbols is merged to; changes the row."""
+        """Return the result of merging a sequence of symbols, modifying it."""
         n = len(ids)
         before = list(range(-1, n - 1))
-        after = list(range(1, n + 1))  # n is the end
+        after = list(range(1, n + 1))  # n marks the end
         merge_of = self._merge_of
         # One number per candidate, rank * n + position: the heap compares rank first, then position.
         heap = [merge[0] * n + at for at, pair in enumerate(pairwise(ids)) if (merge := merge_of(*pair)) is not None]
@@ -109,7 +109,7 @@ class Priority(Tokenizer):
                 continue
             merge = merge_of(ids[at], ids[right])
             if merge is None or merge[0] != rank:
-                continue  # one of its two symbols has been merged since
+                continue  # one of its two symbols has been merged in the meantime
             ids[at], ids[right] = merge[1], _GONE
             follower = after[at] = after[right]
             if follower < n:
@@ -127,11 +127,11 @@ class Priority(Tokenizer):
     def _replayed(self, piece: str) -> list[int]:
         """Return the ids of one piece by merges and removals in turn (PickyBPE), from a heap of events by byte offset.
 
-        What an event leaves is next changed by a later one, so none is popped too late.
+        The result of an event is only changed by later events, so none is popped too late.
         """
         symbols, said = list(piece.encode("utf-8", "surrogateescape")), self._events
         n = len(symbols)
-        before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # n is the end
+        before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # n marks the end
         due = [_GONE] * n
         heap: list[tuple[int, int, tuple[int, ...]]] = []
         changed, now = list(range(n)), -1
@@ -148,7 +148,7 @@ class Priority(Tokenizer):
             while heap and not changed:
                 now, at, instead = heappop(heap)
                 if due[at] != now:
-                    continue  # another event has changed it since
+                    continue  # another event has changed it in the meantime
                 leader = before[at]
                 if len(instead) == 1:
                     due[after[at]] = _GONE  # a merge; a removal leaves two symbols or more

@@ -41,11 +41,11 @@ _PEER_PACKAGE = re.compile(r'= library\("[^"]*", "([^"]*)"')
 _PEER_SUMMARY = re.compile(r'^    summary: ClassVar\[str\] = "([^"]*)"$', re.MULTILINE)
 
 OWN_VOCABULARIES = ("turkish-tokenizer",)
-"""Implementations that run only their own vocabulary; its model has their name."""
+"""Implementations that run only a vocabulary of their own; its model has their name."""
 
 
 def own_model(name: str) -> Model:
-    """Return the vocabulary of one of `OWN_VOCABULARIES`; raise `Missing` where its package is not installed."""
+    """Return the vocabulary of one of `OWN_VOCABULARIES`; raise `Missing` if its package is not installed."""
     model: Model = get(name).own_model()  # type: ignore[attr-defined]
     return model
 
@@ -75,7 +75,7 @@ def default_names() -> list[str]:
 
 
 def get(name: str) -> type[Tokenizer]:
-    """Return the implementation `name`; raise `UnknownName`, `Missing` if its package is not there, or `BPEError`."""
+    """Return the implementation `name`; raise `UnknownName`, `Missing` for its missing package, or `BPEError`."""
     if name in _OWN:
         target = _OWN[name]
     elif name in _plugins():
@@ -119,11 +119,11 @@ def train(
 ) -> Tokenizer:
     """Train a model on `texts` and load it in the same implementation.
 
-    With `extend`, go on from the merges of that model (`impls.core.extension`); with `superword_from`, go on from that
-    number of ids with `superword_pattern` (SuperBPE, `impls.superwords`). `compiled` counts on as many threads as there
-    are cores, or on `threads`; with `memory_limit` (bytes) tables that would take more go through files; `progress` is
-    called with the bytes of each part of the text, from any thread.
-    Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and `InvalidPattern`.
+    With `extend`, continue from the merges of that model (`impls.core.extension`); with `superword_from`, continue from
+    that number of ids with `superword_pattern` (SuperBPE, `impls.superwords`). `compiled` counts on `threads` threads
+    (default: all cores); with `memory_limit` (bytes) larger tables go through files; `progress` is called with the
+    bytes of each part of the text, from any thread. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong,
+    and `InvalidPattern`.
     """
     how: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
     if any(value is not None for value in how.values()):
@@ -160,14 +160,14 @@ class Availability:
     name: str
     kind: str
     state: str
-    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: not known until chosen."""
+    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: unknown until chosen."""
     about: str
 
 
 def availability(name: str) -> Availability:
     """Return the state of the implementation `name`.
 
-    Own and production implementations are imported, peers are looked up, other plug-ins only named.
+    Own and production implementations are imported, packages of peers are looked up, other plug-ins only named.
     """
     if name in _OWN:
         try:
@@ -194,7 +194,7 @@ def availability(name: str) -> Availability:
 def peer_metadata(module: str) -> tuple[str, str]:
     """Return the distribution that `module` (`impls.peers.NAME`) passes to `library`, and the `summary` of its class.
 
-    Both are read in its source, so that a peer is listed without importing it.
+    Both are read from its source, so that a peer is listed without importing it.
     """
     source = Path(__file__).with_name("peers").joinpath(f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8")
     return "".join(_PEER_PACKAGE.findall(source)), "".join(_PEER_SUMMARY.findall(source))

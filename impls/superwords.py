@@ -1,12 +1,12 @@
 """SuperBPE: subwords first, then superwords, whose tokens may span white space.
 
 Idea
-    Stage one trains with a pattern that cuts at white space. Stage two keeps its merges, encodes the corpus with them
-    cut by a coarser pattern, and goes on learning: the new merges join whole words, and the rest of them.
+    Stage one trains with a pattern that cuts at white space. Stage two keeps its merges, encodes with them the corpus
+    cut by a coarser pattern, and continues learning: the new merges join whole words, or parts of words.
     The model has the pattern of stage two and the merges of both stages in the order they were learned, so that any
     implementation of byte pair encoding runs it.
 Cost
-    Stage two learns over pieces as long as texts, hardly any of which is the same as another.
+    Stage two learns over pieces as long as texts, which hardly ever repeat.
 Source
     Liu, Hayase, Hofmann, Oh, Smith and Choi 2025, "SuperBPE: Space Travel for Language Models".
 """
@@ -32,10 +32,11 @@ def superword_model(
     superword_pattern: str = "superword",
     extend: Model | None = None,
 ) -> Model:
-    """Learn a model of `spec.vocab_size` ids, the first `superword_from` of them, special tokens included, by
-    `spec.pattern` and the rest by `superword_pattern`; stage one goes on from the model `extend`, if there is one.
+    """Learn the first `superword_from` of `spec.vocab_size` ids by `spec.pattern`, the rest by `superword_pattern`.
 
-    Raise `Unsupported` where the implementation does not go on from a model, `InvalidSpec`, and `InvalidPattern`.
+    Special tokens count towards `superword_from`. Stage one continues from the model `extend`, if given.
+
+    Raise `Unsupported` if the implementation cannot continue from a model, `InvalidSpec`, and `InvalidPattern`.
     """
     stage_one, stage_two = replace(spec, vocab_size=superword_from), replace(spec, pattern=superword_pattern)
     resolve(superword_pattern)

@@ -104,7 +104,7 @@ class WordCount(Tokenizer):
             if upcoming is None:
                 return ids
             merged: list[int] = []
-            joined = False  # whether this symbol was merged into the one before
+            joined = False  # whether this symbol was merged into the previous one
             n_left = 1 if self._one_at_a_time else len(ids)  # how many merges this round may make
             for symbol, merge in zip(ids, [*merges, None], strict=True):
                 if joined:

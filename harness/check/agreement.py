@@ -1,4 +1,7 @@
-"""Round trip and agreement of every pair of implementations, over models and corpora; and which runs which model."""
+"""Check that every implementation round-trips and that every pair agrees, over models and corpora.
+
+`support` only finds out which implementation runs which model.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,10 @@ if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
 
 SLOW = {"naive": 10, "sentencepiece": 2}
-"""Implementation -> how many times less text it gets for being slow; the others get that slice as well as their own."""
+"""Implementation -> the factor by which its text is reduced because it is slow. Others get this smaller
+slice as well."""
 _LEAST_BYTES = 4
-"""No slice is smaller: any character fits."""
+"""Smallest slice: the bytes of any one character fit."""
 _DID_NOT_RUN = ("unsupported", "missing")
 _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
@@ -57,7 +61,7 @@ class CheckPlan:
     max_bytes: int = 200_000
     """UTF-8 bytes of each corpus given to a pure implementation."""
     fast_factor: int = 1
-    """How many times more text all others get, so that pairs of fast ones are compared on millions of ids."""
+    """How many times more text the fast implementations get, so that pairs of them are compared on millions of ids."""
 
     def bytes_for(self, implementation: str) -> int:
         """Return how many bytes of a corpus this implementation is given."""
@@ -66,18 +70,18 @@ class CheckPlan:
 
     @property
     def slices(self) -> tuple[int, ...]:
-        """The sizes in bytes of the slices of a corpus given to the implementations."""
+        """Return the sizes in bytes of the slices of a corpus that the implementations are given."""
         return tuple(sorted(set(map(self.bytes_for, self.implementations))))
 
     @property
     def cells(self) -> list[Cell]:
-        """Everything to encode, grouped by model and implementation."""
+        """Return every combination to encode, grouped by model and implementation."""
         return [(i, m, c) for m in self.models for i in self.implementations for c in self.corpora]
 
 
 @dataclass(frozen=True)
 class Checked(Generic[A]):
-    """The verdicts and agreements of a check, the pairs that were not compared, and the faults."""
+    """The result of a check: verdicts, agreements, pairs that were not compared, and faults."""
 
     verdicts: list[Verdict]
     agreements: list[A]
@@ -86,7 +90,7 @@ class Checked(Generic[A]):
 
     @property
     def summary(self) -> str:
-        """What a check without faults has shown and what not, on one line."""
+        """Say on one line what a check without faults has and has not shown."""
         if not (self.agreements or self.not_compared):
             return "no fault; there were no two to compare"
         owed = [found.n_bytes for found in self.agreements if found.agreement_class != "expected to differ"]
@@ -134,7 +138,7 @@ def check(
 def encode_corpora(
     tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None, pool: Pool
 ) -> list[CorpusOutcome]:
-    """Return `encode_corpus(*task)` for each task, run by workers; where its worker dies the verdict is a crash."""
+    """Return `encode_corpus(*task)` for each task, run by workers; if its worker dies, the verdict says so."""
 
     def done(index: int) -> None:
         progress(" · ".join(tasks[index][:3]))
@@ -156,7 +160,7 @@ def encode_corpora(
 def _compared(
     plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation], pool: Pool
 ) -> Iterator[Agreement | NotCompared]:
-    """Yield the comparison of every pair on every model and corpus; add what pairs that both run owe each other."""
+    """Yield the comparison of every pair on every model and corpus; add the relation of each pair to `relations`."""
     facts = pool.run(agreement_facts, [(model,) for model in plan.models])
     for model, known in zip(plan.models, facts, strict=True):
         irregularities, is_sentencepiece = ((), False) if isinstance(known, WorkerDied) else known
@@ -199,13 +203,13 @@ def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _why_not_run(outcome: CorpusOutcome) -> str:
-    """Say why an implementation cannot be compared, where it did not run or failed on every text; else empty."""
+    """Say why an implementation cannot be compared: it did not run, or failed on every text. Empty if it can."""
     v = outcome.verdict
     return "" if outcome.digests or v.status == "ok" else f"{v.implementation}: {v.status}: {v.reason}"
 
 
 def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
-    """Return the texts that both encoded, and differently, in order of the corpus."""
+    """Return the texts that both encoded but to different ids, in corpus order."""
     return sorted(key for key in x.digests.keys() & y.digests.keys() if x.digests[key] != y.digests[key])
 
 
@@ -216,7 +220,7 @@ def _add_counterexamples(
     progress: Callable[[str], None],
     pool: Pool,
 ) -> None:
-    """Add one counterexample for each pair and model that differs, and for greedy against priority how often."""
+    """Add a counterexample for each pair and model that differs; for greedy and priority also the share of pieces."""
     differing = [found for found in agreements if found.n_differing_texts]
     first_of_pair = list({(f.a, f.b, f.model): f for f in reversed(differing)}.values())
     tasks = []
@@ -240,7 +244,7 @@ def _add_counterexamples(
 
 
 def _example(agreement: Agreement) -> str:
-    """Return the text a pair differs on, with the command that explains why where it is short, else its beginning."""
+    """Return a text the pair differs on, with the command that explains it; only the beginning of a long text."""
     if agreement.counterexample is None:
         return ""
     text = agreement.counterexample.text.escaped
@@ -251,7 +255,7 @@ def _example(agreement: Agreement) -> str:
 
 
 TEXT = "samples/unusual"
-"""The text each encodes and decodes: a few difficult lines."""
+"""The text that each implementation encodes and decodes: a few difficult lines."""
 _MAX_BYTES = 2_000
 
 

@@ -1,7 +1,8 @@
 """Agreement classes: whether two implementations must agree on a model, and under which conditions.
 
-On a regular model (one derivation a token, ranks monotone) lowest rank leftmost, lowest rank everywhere, replay,
-heap and lookup by joined bytes compute one function; on others they differ, and greedy longest match always does.
+On a regular model (one derivation per token, ranks monotone) all merge algorithms give the same ids: lowest rank
+leftmost, lowest rank everywhere, replay of the merge list, heap, and lookup by joined bytes. On other models they may
+differ, and greedy longest match may on any.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from harness.targets import is_target
 
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
-"""The implementation that runs where only another splitting engine is named."""
+"""The implementation that runs for a target that only names another splitting engine."""
 _ORDER_SENSITIVE = {
     "naive": "merges a rank everywhere at once",
     "bytelevel": "merges a rank everywhere at once",
@@ -28,7 +29,7 @@ _ORDER_SENSITIVE = {
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The agreement class of a pair, and whether a difference between the two is a fault."""
+    """The agreement class of a pair, and whether a difference is a fault."""
 
     agreement_class: AgreementClass
     conditions: str
@@ -36,7 +37,7 @@ class Relation:
 
 
 def registered(name: str) -> str | None:
-    """Return the registered implementation behind a name, or None for another form of target.
+    """Return the registered implementation that `name` runs, or None for any other kind of target.
 
     `tiktoken@0.12.0` is `tiktoken` over another release of its package; `regex@VERSION` is the reference, splitting
     with another release of that engine.
@@ -48,7 +49,7 @@ def registered(name: str) -> str | None:
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
-    """Return the relation of `a` and `b` on a model with these irregularities, which may be one of SentencePiece."""
+    """Return how `a` and `b` relate on a model with these irregularities; `sentencepiece`: it is SentencePiece's."""
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:
@@ -82,5 +83,5 @@ def _conditions(name: str, sentencepiece: bool) -> list[str]:
 
 @cache
 def regex_is_unicode_16() -> bool:
-    """Whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
+    """Return whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
     return regex.fullmatch(r"\p{L}", "\U00011de0") is None and regex.fullmatch(r"\p{L}", "\ua7da") is not None

@@ -1,7 +1,7 @@
-"""Tasks of a checking worker: encode a corpus and decode every text again; compare two implementations on a text.
+"""Tasks of a checking worker: encode a corpus and decode it again; compare two implementations on a text.
 
-Every function here runs in a worker process and takes names, never objects, so that a library that crashes ends
-only its worker.
+Every function here runs in a worker process and takes names, never objects, so that a library that crashes ends only
+its worker.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
 Key = tuple[int, int]
-"""A text: the number of its document in the corpus, and how many of its first bytes."""
+"""Identifies a text: the index of its document in the corpus, and how many of its first bytes."""
 
 
 class CorpusOutcome(msgspec.Struct):
@@ -44,10 +44,10 @@ def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:
-    """Yield the documents within `max_bytes` of UTF-8, the last one cut; none is empty.
+    """Yield the non-empty documents within `max_bytes` of UTF-8, the last one truncated.
 
-    A document in which one of the smaller `slices` ends is also yielded cut there, so that all encode what an
-    implementation given less text encodes.
+    A document in which one of the smaller `slices` ends is yielded truncated there too, so that every implementation
+    also encodes the texts of those given less.
     """
     read = 0
     for number, document in enumerate(load_corpus(corpus, split=split).documents()):
@@ -101,7 +101,7 @@ def encode_corpus(
 
 
 def status_and_reason(error: BaseException) -> tuple[Status, str]:
-    """Return the verdict on an error raised while an implementation is loaded or trained."""
+    """Return the status and reason of the verdict on an error raised while an implementation is loaded or trained."""
     if isinstance(error, impls.Missing):
         return "missing", str(error)
     if isinstance(error, impls.Unsupported):
@@ -122,7 +122,7 @@ def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, tex
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
-    """Return the smallest text within `text` that a lossy model does not restore, which is not a fault."""
+    """Return the smallest text within `text` that a lossy model does not restore; that is not a fault."""
     return _counterexample(
         tokenizer, text, lambda small: tokenizer.decode(_ids(tokenizer, small)) != repair_surrogates(small)
     )
@@ -152,7 +152,7 @@ def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, k
 
 
 def _smallest(text: str, model: impls.Model, differs: Callable[[str], bool]) -> str:
-    """Return the smallest text found within `text` that differs; a line or a piece that does is tried first.
+    """Return the smallest text found within `text` that differs; lines and pieces are tried first.
 
     A text on which an implementation fails does not count: that would be another fault.
     """

@@ -1,7 +1,7 @@
-"""The rules trainers are compared by, and the tasks of a worker that does: train, count tokens, count pairs.
+"""The rules trainers are compared by, and the tasks of a comparing worker: train, count tokens, count pairs.
 
-All count overlapping pairs and replace from left to right; trainers differ in which of the equally frequent pairs
-they take, so merges can only be compared under one declared rule.
+All trainers count overlapping pairs and replace from left to right. They differ in which of several equally frequent
+pairs they merge, so merges can only be compared under one declared rule.
 
 Every function here runs in a worker process and takes names, so that a library that crashes ends only its worker.
 """
@@ -40,10 +40,10 @@ RULES: Mapping[str, Mapping[str, Any]] = {
     },
 }  # fmt: skip
 """Name -> fields of the `TrainingSpec`: Hugging Face's, rustbpe's, minbpe's and tiktoken's, sentencepiece's over bytes
-and over characters, subword-nmt's over bytes and as it is."""
+and over characters, subword-nmt's over bytes and in its original form."""
 
 MINBPE = "minbpe's rule"
-"""A contestant of its own: of the most frequent pairs it takes the first counted (Karpathy 2024, minbpe)."""
+"""A contestant of its own: among the most frequent pairs it merges the one counted first (Karpathy 2024, minbpe)."""
 MINBPE_TRAINER = "greedy"
 """The implementation whose trainer does that."""
 MINBPE_RULES = ("first met",)
@@ -63,7 +63,7 @@ def implementation_of(trainer: str) -> str:
 
 
 def rules_of(trainer: str) -> tuple[str, ...]:
-    """Return the rules a contestant is asked to train by; it may refuse any."""
+    """Return the rules a contestant may be asked to train by; it may refuse any of them."""
     return MINBPE_RULES if trainer == MINBPE else tuple(RULES)
 
 
@@ -74,24 +74,24 @@ def spec_of(rule: str, max_merges: int) -> TrainingSpec:
 
 
 def differing_fields(one: str, other: str) -> dict[str, tuple[Any, Any]]:
-    """Return the fields of the specification in which two rules differ, and what they are in both."""
+    """Map each field of the specification in which two rules differ to its two values."""
     a, b = spec_of(one, 0), spec_of(other, 0)
     both = {name: (getattr(a, name), getattr(b, name)) for name in _DISTINGUISHING}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
 
 
 def differ_in_ties_only(one: str, other: str) -> bool:
-    """Whether two rules can differ only where two pairs are equally frequent."""
+    """Return whether two rules can differ only between equally frequent pairs."""
     return set(differing_fields(one, other)) <= _OF_TIES
 
 
 def describe_difference(one: str, other: str) -> str:
-    """Describe in what two rules differ: `ties: first, smallest`."""
+    """Describe how two rules differ: `ties: first, smallest`."""
     return "; ".join(f"{name}: {a}, {b}" for name, (a, b) in differing_fields(one, other).items())
 
 
 def rules_to_compare(of_a: Collection[str], of_b: Collection[str]) -> list[tuple[str, str]]:
-    """Return every rule both follow; where there is none, the two of their rules that differ in the fewest fields."""
+    """Return every rule both follow; if there is none, the pair of their rules that differ in the fewest fields."""
     shared = [(rule, rule) for rule in RULES if rule in of_a and rule in of_b]
     if shared:
         return shared
@@ -112,18 +112,18 @@ class TrainerOutcome(msgspec.Struct):
     merges: list[Merge] = msgspec.field(default_factory=list)
     """In the order learned, as the bytes of their parts."""
     n_tokens: int = 0
-    """Tokens of the counted text."""
+    """Number of tokens of the counted text."""
     n_counted_bytes: int = 0
     counted_on: Literal["held-out", "training"] = "held-out"
 
 
 def verdict_on(trainer: str, rule: str, corpus: str, status: Status, reason: str) -> Verdict:
-    """Return a verdict on a trainer that has not learned."""
+    """Return the verdict on a trainer that learned nothing."""
     return Verdict(implementation=trainer, model=rule, corpus=corpus, check="train", status=status, reason=reason)
 
 
 def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int) -> TrainerOutcome:
-    """Train on a corpus and count the tokens of its held-out part; whatever is raised is a verdict."""
+    """Train on a corpus and count the tokens of its held-out part; any exception becomes a verdict."""
     texts, counted = training_and_counted_texts(corpus, max_bytes)
     nothing = f"no text to learn from; documents with {END_OF_WORD} are left out"
     verdict = verdict_on(trainer, rule, corpus, "unsupported", nothing)

@@ -1,4 +1,4 @@
-"""Do two trainers learn the same merges? Every pair is compared by a rule both follow, or else each by its own."""
+"""Compare what trainers learn: every pair by a rule both follow, or else each by its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TrainerPlan:
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
-        """(trainer, rule, corpus) of every training."""
+        """Return (trainer, rule, corpus) of every training."""
         return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in rules_of(t)]
 
 
@@ -52,7 +52,7 @@ TrainerResult = Checked[TrainerAgreement]
 
 
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
-    """Train, compare every pair, and find out at each first difference whether it was a tie.
+    """Train, compare every pair, and find out whether each first difference was a tie.
 
     A fault is a pair that differs under one rule, a pair that differs without a tie though its rules differ only in
     ties, a trainer that fails, or no comparable pair at all.
@@ -156,7 +156,7 @@ def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDiff
 
 
 def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
-    """Add how often either pair occurred where two lists differ, as each trainer saw it, and whether that was a tie."""
+    """Add how often both pairs occurred at the first difference, by each trainer's counts, and whether it was a tie."""
     differing = [(found, found.first_difference) for found in agreements if found.first_difference is not None]
     tasks = []
     for found, first in differing:
@@ -180,13 +180,13 @@ def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgre
 
 
 def _fault(found: TrainerAgreement) -> str:
-    """Say why a difference is a fault; empty where it is none."""
+    """Say why a difference is a fault; empty if it is not."""
     first = found.first_difference
     if first is None:
         return ""
     where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
-        # With its own splitter of another Unicode version a trainer may see other pieces.
+        # A trainer whose own splitter follows another Unicode version may see other pieces.
         return f"they differ under one rule, '{found.rule_a}', {where}" if regex_is_unicode_16() else ""
     if differ_in_ties_only(found.rule_a, found.rule_b) and not first.is_tie:
         return f"their rules differ only in ties, but they differ where there is none, {where}"

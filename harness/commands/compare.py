@@ -23,8 +23,8 @@ class Compare(Verb):
     A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. For runs
     of two machines the figures are shown side by side, and nothing is claimed.
 
-    With --fail-if the exit status is 1 where the condition holds, and where NEW did not time what it ran and OLD timed;
-    2 where it cannot be judged: for two machines, and where a run has not measured its own noise.
+    With --fail-if the exit status is 1 if the condition holds, or if NEW did not time something that it ran and OLD
+    timed; 2 if it cannot be judged: for two machines, or if a run has not measured its own noise.
     """
 
     old: Path = argument(type=options.FOLDER)
@@ -123,7 +123,7 @@ def _differences(
 def _table(
     runs: Sequence[Sequence[Measurement]], rows: Sequence[Sequence[str]], headings: Sequence[str], said: str
 ) -> str:
-    """Return a table of `rows`, which begin with a workload, and what is to be said of it.
+    """Return a table of `rows`, which begin with a workload, and the notes on it.
 
     Each workload is labelled with its model's round trip, which a note explains.
     """

@@ -14,7 +14,7 @@ from harness.targets import DEFAULT_MODEL
 
 
 def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
-    """Print the checks and exit, where that is asked for."""
+    """Print the checks and exit, if requested."""
     if not wanted:
         return
     from harness.conform.checks.catalogue import CHECKS

@@ -33,7 +33,7 @@ class Convert(Verb):
     strict: bool = flag("Refuse, with status 1, when anything would be lost.")
 
     def run(self) -> bool:
-        """Convert to one format or all; return whether something would be lost although it must not."""
+        """Convert to one format or all; return True if `--strict` is set and anything would be lost."""
         from impls.formats import formats, losses, save
 
         known = [*formats(), _ALL]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _PIVOTS = ("en", "eng_Latn", "eng")
-"""Names of English, which others are compared with."""
+"""Names of English, the default language to compare others with."""
 
 
 class Evaluate(Verb):
@@ -161,7 +161,7 @@ class Evaluate(Verb):
         return pivot
 
     def _warn(self, rows: list[Row], prices: Prices) -> None:
-        """Say on standard error what makes figures too good, uncertain or incomplete."""
+        """Print on standard error what makes figures too good, uncertain or incomplete."""
         for row in rows:
             remedy = "use --split held-out, or another text"
             options.warn_of_training_text(row.model, row.corpus, row.training_overlap, remedy)

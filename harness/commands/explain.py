@@ -17,9 +17,9 @@ class Explain(Verb):
     """Show the first stage in which A and B differ on TEXT, and both derivations side by side.
 
     A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
-    over the line protocol, or model files: a tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece,
-    a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0 where they
-    agree, 1 where they differ or both refuse the text.
+    over the line protocol, or model files: a tokenizer.json is run by tokenizers, a SentencePiece model by
+    sentencepiece, a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0
+    if they agree, 1 if they differ or both refuse the text.
     """
 
     a: str = argument()

@@ -33,9 +33,9 @@ class Fuzz(Verb):
     cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
-    corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
-    cannot run the model. With --replay 0 where something was replayed and all of it holds, else 1. Ctrl-C saves and
-    prints what was found.
+    corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that cannot run the
+    model. With --replay, 0 if something was replayed and every saved difference is as recorded, else 1. Ctrl-C saves
+    and prints what was found.
     """
 
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
@@ -97,7 +97,7 @@ class Fuzz(Verb):
         )
 
     def _replay(self) -> bool:
-        """Ask again what is saved; return whether something does not hold, or nothing was replayed."""
+        """Replay the saved differences; return whether one does not hold, or nothing was replayed."""
         from harness.check.fuzz.findings import describe_input
         from harness.check.fuzz.replay import read_counterexamples, replay
 
@@ -148,7 +148,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSErr
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
-    """Return sides without a text that both they and the first side answered."""
+    """Return the sides for which no text was answered both by them and by the first side."""
     return [side.name for side in plan.sides[1:] if not result.n_compared_texts[side.name]]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Inspect(Verb):
     """Inspect FILE (or a folder): its format, which vocabulary it holds, its rules, anything unusual.
 
-    Exit status 1 where something is wrong: a name of another vocabulary, rules other than its publisher's, irregular
+    Exit status 1 if something is wrong: the name of another vocabulary, rules other than its publisher's, irregular
     merges.
     """
 

@@ -24,9 +24,9 @@ _MATRIX = "matrix"
 _MATRIX_CELLS = {"ok": "yes", "unsupported": "no", "missing": "?"}
 _WIDTH = 100
 _LONG = ("about", "parts", "expression")
-"""What is shown below its row, indented: too long for a column."""
+"""Cells shown below their row, indented, because they are too long for a column."""
 _IN_THE_NAME = ("task", "model", "corpus")
-"""What the name of a workload says already; --json gives them."""
+"""Columns left out because the name of a workload already has them; --json gives them."""
 
 
 def _implementations() -> list[dict[str, Any]]:

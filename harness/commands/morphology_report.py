@@ -1,4 +1,4 @@
-"""`bpebench evaluate --morphology`: token borders against the morphs of segmented words, printed."""
+"""`bpebench evaluate --morphology`: print token borders against the morphs of segmented words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _N_AFFIXES = 5
 
 
 class Row(NamedTuple):
-    """A vocabulary on a gold file, in one context."""
+    """The figures of one vocabulary on one gold file, in one context."""
 
     model: str
     tokenizer: Tokenizer
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Row]:
-    """Return a row for each gold file, context and model; raise `DataError` for a file that is wrong."""
+    """Return a row for each gold file, context and model; raise `DataError` for an invalid file."""
     from harness.data import load_model
     from harness.evaluate.morphology import CONTEXTS, agreement, read_gold
     from harness.evaluate.run import fastest
@@ -91,12 +91,12 @@ def _cells(row: Row) -> dict[str, Any]:
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """Return the rows as CSV with a header, without affixes; what is not known is an empty cell."""
+    """Return the rows as CSV with a header, without affixes; unknown values are empty cells."""
     return csv_of([plain_cells(_cells(row)) for row in rows])
 
 
 def latex(rows: Sequence[Row]) -> str:
-    """Return the tables for the package booktabs, without affixes."""
+    """Return the tables for the LaTeX package booktabs, without affixes."""
     return "\n".join(booktabs(_HEADERS, _table(some), [title]) for title, some in _by_file_and_context(rows))
 
 

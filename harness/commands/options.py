@@ -34,7 +34,7 @@ STANDARD_INPUT = "standard input"
 
 
 def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
-    """Return what declares such options; a shell completes them by `names` (module:function), else by a file."""
+    """Return a function that declares an option; the shell completes it by `names` (module:function), else by files."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
         found = [CompletionItem(name) for name in resolve_name(names)() if name.startswith(begun)]
@@ -83,7 +83,7 @@ show = option("The first N learned tokens.", type=click.IntRange(min=0), default
 
 
 def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """Validate the number of an option; raise for nan and inf."""
+    """Validate a numeric option; raise for nan and inf."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("must be a number")
     return value
@@ -97,7 +97,7 @@ def price_option(default: float | None) -> Any:
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
-    """Raise before any work where `target` cannot be written, or is one of the input files."""
+    """Raise, before any work is done, if `target` cannot be written or is one of the input files."""
     for source in sources:
         for file in glob.glob(source, recursive=True) or [source]:  # noqa: PTH207 (Path.glob takes no absolute one)
             is_same = target.exists() and Path(file).exists() and target.samefile(file)
@@ -109,7 +109,7 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
 
 @contextmanager
 def answering(implementation: str) -> Iterator[None]:
-    """Turn an exception of a plug-in into one line; exceptions of our own implementations pass through."""
+    """Turn an exception of a plug-in into a one-line error; exceptions of our own implementations pass through."""
     try:
         yield
     except (impls.BPEError, click.ClickException, KeyboardInterrupt):
@@ -121,26 +121,26 @@ def answering(implementation: str) -> Iterator[None]:
 
 
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:
-    """Raise where a plug-in returned something other than valid ids."""
+    """Raise if a plug-in returned something other than valid ids."""
     for position, i in enumerate(ids):
         if type(i) is not int or i < 0:
             raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
 
 
 def ensure(condition: object, message: str) -> None:
-    """Raise an error of usage with `message` unless the condition holds."""
+    """Raise a usage error with `message` unless the condition holds."""
     if not condition:
         raise click.UsageError(message)
 
 
 def given(verb: object) -> set[str]:
-    """Return the names of the options of a verb, the one that is called, that have not their default."""
+    """Return the names of the options of the verb being run whose values are not the defaults."""
     source = click.get_current_context().get_parameter_source
     return {name for name in vars(verb) if source(name) not in (None, ParameterSource.DEFAULT)}
 
 
 def corpora_by_name(flag: str, pairs: Sequence[str]) -> dict[str, str]:
-    """Return the corpora of `NAME=CORPUS`, in order; raise an error of usage for anything else, and a name twice."""
+    """Return the corpora of `NAME=CORPUS`, in order; raise a usage error for another form or a repeated name."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, _, corpus = pair.partition("=")
@@ -153,7 +153,7 @@ def corpora_by_name(flag: str, pairs: Sequence[str]) -> dict[str, str]:
 def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
-    """Return names of `known` matching `include` (without it: `default`) and not `exclude`; raise for none."""
+    """Return the names in `known` that match `include` (default: `default`) and not `exclude`; raise if none does."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
     ensure(chosen, f"no {what} is left; known: {', '.join(known)}")
@@ -169,12 +169,12 @@ def matches(expression: str | None, name: str) -> bool:
 
 
 def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
-    """Return own and production implementations, or those -e matches; peers and plug-ins only when matched."""
+    """Return our own and the production implementations, or those -e matches; peers and plug-ins only when matched."""
     return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
 
 
 def choose_compared(include: str | None, exclude: str | None) -> list[str]:
-    """Do as `choose_implementations`; where -e is a target but no implementation, return it and the reference."""
+    """Choose as `choose_implementations`; if -e is a target but no implementation, return it and the reference."""
     from harness.check.classes import REFERENCE
     from harness.targets import is_target
 
@@ -184,12 +184,12 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print one line that may contain external names or messages, made printable."""
+    """Print one line, made printable because it may contain external names or messages."""
     click.echo(printable(line), err=err)
 
 
 def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy: str) -> None:
-    """Warn where a model was trained on documents of a text that it is measured on."""
+    """Warn if a model was trained on documents of a text that it is measured on."""
     if overlap is not None and overlap.n_trained_on:
         say(
             f"warning: {model} was trained on {overlap.share:.1%} of {text} ({overlap.n_trained_on} of the "
@@ -199,7 +199,7 @@ def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:
-    """Return the text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
+    """Return the text of a verb: its argument, a file, or standard input (`-` or nothing). Raise if it is not UTF-8."""
     if argument is not None and argument != "-":
         return argument
     content = file.read_bytes() if file is not None else read_standard_input()
@@ -216,14 +216,14 @@ def read_text(argument: str | None, file: Path | None = None) -> str:
 
 
 def read_standard_input() -> bytes:
-    """Return all of standard input; raise where it is closed."""
+    """Return all of standard input; raise if it is closed."""
     if sys.stdin is None:
         raise click.UsageError(f"{STANDARD_INPUT} is closed; name a file, or pipe something in")
     return sys.stdin.buffer.read()
 
 
 def load_corpus(name: str, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """Return a corpus as `harness.data.load_corpus`, from standard input for `-`; raise where it holds no text."""
+    """Return a corpus as `harness.data.load_corpus`, from standard input for `-`; raise if it holds no text."""
     from harness.data import DataError, corpora
 
     if name == "-":
@@ -245,7 +245,7 @@ def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:
-    """Return the text of a verb as `read_text`, `@FILE` for a file; with `escaped`, interpret backslash escapes."""
+    """Return the text of a verb as `read_text`, or of `@FILE`; with `escaped`, interpret backslash escapes."""
     if argument is not None and argument.startswith("@"):
         path = Path(argument[1:])
         ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
@@ -263,10 +263,10 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal; None where the output is not a terminal, so that nothing is cut."""
+    """Return the columns of the terminal; None if the output is not a terminal, so that nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def command_line() -> str:
-    """Return the command as typed, for the record."""
+    """Return the command as typed, for the records."""
     return shlex.join(["bpebench", *sys.argv[1:]])

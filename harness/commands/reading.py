@@ -1,4 +1,4 @@
-"""What is read: options of the verbs that count text of any size, and the parts of corpora to train and measure on."""
+"""Input options of the verbs that count text of any size, and the parts of corpora to train and measure on."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ resume = flag("Go on with a count that was interrupted.")
 
 
 def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """Return the values of --weight by name; raise for another name, or what is not a positive number."""
+    """Return the values of --weight by name; raise for an unknown name or a value that is not a positive number."""
     found: dict[str, float] = {}
     for entry in given:
         name, _, number = entry.rpartition("=")
@@ -73,10 +73,10 @@ def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
 def corpus_parts(
     names: Sequence[str], held_out: Sequence[str], max_bytes: int | None
 ) -> tuple[list[Corpus], list[Corpus]]:
-    """Return the corpora to train on and those held out; raise `DataError` where one holds no text.
+    """Return the corpora to train on and those held out; raise `DataError` if one holds no text.
 
-    Those of `held_out` are read for it, of a named corpus only its held-out part. Where there are none, it is about a
-    tenth of the documents of each corpus to train on, the user's files included.
+    The corpora of `held_out` are used for the latter, of a named corpus only its held-out part. Without any, about a
+    tenth of the documents of each training corpus is held out, also of the user's files.
     """
     trained = [options.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
     if not held_out:
@@ -94,7 +94,7 @@ def all_documents(corpora: Sequence[Corpus]) -> Iterator[str]:
 
 
 def label(corpora: Sequence[Corpus]) -> str:
-    """Return what to call the texts: `turkish/held-out, mine.txt`."""
+    """Return a label for the texts: `turkish/held-out, mine.txt`."""
     return ", ".join(one.name if one.split is None else f"{one.name}/{one.split}" for one in corpora)
 
 

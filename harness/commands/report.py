@@ -1,4 +1,4 @@
-"""`bpebench report`: tables, the ranking, the README's generated parts, and the records of a run themselves."""
+"""`bpebench report`: tables, the ranking, the generated parts of the README, and the records of a run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Report(Verb):
     check: bool = flag("Exit with 1 when one of these is stale.")
 
     def run(self) -> bool:
-        """Print or write what was asked for; return whether something generated is stale."""
+        """Print or write what was requested; return whether a generated part is out of date."""
         if self.check or self.readme:
             return _readme(self.folder, write=self.readme)
         self._show(self.folder if self.folder is not None else newest_run())
@@ -83,7 +83,7 @@ class Report(Verb):
             click.echo("\n".join(render(table, self.format) for table in chosen))
 
     def _is_chosen(self, record: AnyRecord) -> bool:
-        """Return whether the implementations of a record and its workload, where it has one, are chosen."""
+        """Return whether the options choose the record's implementations and its workload, if it has one."""
         who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
         where = getattr(record, "workload", None)
         return (
@@ -93,7 +93,7 @@ class Report(Verb):
         )
 
     def _show_records(self, folder: Path, records: Sequence[AnyRecord]) -> None:
-        """Print the records chosen, one numbered line each, or those of --record in full."""
+        """Print the chosen records, one numbered line each, or those of --record in full."""
         import msgspec
 
         if beyond := [number for number in self.numbers if number > len(records)]:
@@ -134,7 +134,7 @@ def newest_run() -> Path:
 
 
 def _described(record: Mapping[str, object]) -> tuple[str, str]:
-    """Return whom a record is about, and what of them."""
+    """Return which implementations a record is about, and which workload, or model and corpus."""
     who = str(record.get("implementation") or f"{record.get('a')}, {record.get('b')}")
     if "workload" in record:
         return who, f"{record['workload']}, round {record.get('round', 0)}"
@@ -142,7 +142,7 @@ def _described(record: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _readme(run: Path | None, *, write: bool) -> bool:
-    """Regenerate the README and the runs' pages, or report what is stale of them; return whether something is."""
+    """Regenerate the README and the runs' pages, or report which parts are out of date; return whether any is."""
     from harness.report.readme.write import is_stale, stale_pages, write_readme
 
     options.ensure(README.is_file(), f"there is no {README} here; run this in the folder of the README")

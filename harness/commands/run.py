@@ -94,10 +94,7 @@ class Run(Verb):
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
-    """Run `plan` into `out` with a progress bar; return the number of measurements that are faults.
-
-    Where none was timed, all count as faults.
-    """
+    """Run `plan` into `out` with a progress bar; return the number of faults, or of all records if none was timed."""
     from harness.measure.run.session import measure
 
     with progress("measuring") as bar:

@@ -1,4 +1,4 @@
-"""`bpebench scale`: the growth of time with the length of the input."""
+"""`bpebench scale`: how time grows with the length of the input."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Scale(Verb):
         self.output({"model": self.model, "curves": curves}, lambda: text)
 
     def _measured(self, scale: scaling.Scale) -> list[Measurement]:
-        """Return the records of every point, written to the folder where one is given."""
+        """Return the records of every point, written to the folder if one is given."""
         from harness.data import load_model
         from harness.measure.recording import recording
         from harness.measure.run.curves import measure_scaling
@@ -115,7 +115,7 @@ def _cell(fit: object, end: Measurement | None) -> str:
 
 
 def _named(fit: Exponent | Failed) -> dict[str, object]:
-    """Return the exponent of time against length with its 95 % interval, or why there is none."""
+    """Return the exponent of time against length with its 95 % interval, or why it could not be fitted."""
     from harness.measure.protocol import Failed
 
     if isinstance(fit, Failed):

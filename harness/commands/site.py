@@ -11,8 +11,8 @@ from harness.commands.verb import Verb, argument
 class Site(Verb):
     """Write the site of all runs under `results`, and of each RUN (a folder of records): plain files for any host.
 
-    Where there are none, it is made of the runs under `results/local`. Its pages need no network, and no script to be
-    read. A folder that holds a site already is replaced.
+    Without any, the runs under `results/local` are used. The pages need neither a network nor scripts to be read. A
+    folder that already holds a site is replaced.
     """
 
     runs: tuple[Path, ...] = argument(nargs=-1, metavar="[RUN]...", type=options.FOLDER)

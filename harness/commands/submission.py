@@ -1,4 +1,4 @@
-"""`bpebench submission`: a run as a folder that can be sent, and what must hold of such a folder."""
+"""`bpebench submission`: make a folder of a run that can be sent in, and check such a folder."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SHOWN = 30
 class Submission(Verb):
     """`make` a folder of a run (FOLDER) that can be sent as a pull request, or `check` such a folder.
 
-    Checked are schema, digests, provenance, protocol, noise, completeness, that there are no names and no paths, and
-    that the answers are those verified in the runs under `results`. Exit status 1 where something does not hold.
+    The checks cover schema, digests, provenance, protocol, noise, completeness, absence of names and paths, and
+    agreement with the answers verified in the runs under `results`. Exit status 1 if any check fails.
     """
 
     action: str = argument(type=click.Choice(["make", "check"]))
@@ -24,7 +24,7 @@ class Submission(Verb):
     out: Path | None = options.out_option("The folder that `make` writes.", options.FOLDER)
 
     def run(self) -> bool:
-        """Make or check the folder; print what does not hold and return whether anything does not."""
+        """Make or check the folder; print what is wrong with it and return whether anything is."""
         from harness.submission import faults_of, pack
 
         options.ensure((self.action == "make") == (self.out is not None), "--out goes with `make`, which needs it")

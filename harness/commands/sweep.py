@@ -1,4 +1,4 @@
-"""`bpebench sweep`: what to train: which size, pattern, amount of text and mixture of languages."""
+"""`bpebench sweep`: decide what to train: which size, pattern, amount of text and mixture of languages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Sweep(Verb):
     """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
 
-    Each vocabulary is learned once, to the largest size, and cut. Published ones (-m) are counted on the same text, and
-    it is said which of those trained here take fewer tokens than the first of them. Every figure has a 95 % interval
-    over documents (METHODOLOGY.md). Nothing is kept: `train` does that.
+    Each vocabulary is learned once, to the largest size, and truncated. Published vocabularies (-m) are counted on the
+    same text, and the output says which of those trained here take fewer tokens than the first of them. Every figure
+    has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
     """
 
     corpora: tuple[str, ...] = options.corpora
@@ -136,9 +136,9 @@ class Sweep(Verb):
 def _parts(
     corpora: Sequence[str], held_out: Sequence[str], language: str | None, max_bytes: int | None
 ) -> tuple[Documents, Text]:
-    """Return the documents to learn from, and the text to measure on: of a language's own file its lines.
+    """Return the documents to learn from and the text to measure on: the lines of a language's own file.
 
-    Warn where some of these are learned from too.
+    Warn if some of these are learned from too.
     """
     from harness.data.corpora import is_named
     from harness.data.overlap import shared_documents

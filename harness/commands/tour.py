@@ -20,7 +20,7 @@ class Tour(Verb):
     out: Path | None = options.out_option("The run's folder (default: a new one).", options.FOLDER)
 
     def run(self) -> bool:
-        """Do all of it; return whether there are faults."""
+        """Run the whole tour; return whether there are faults."""
         from harness import tour
         from harness.measure.schedule import PROFILES, Plan
         from harness.measure.templates import expand, load_templates

@@ -10,8 +10,8 @@ class Trace(Verb):
     """Show each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
 
     TEXT is the text, @FILE, or `-` or nothing for standard input; special tokens in it are read as text. The steps are
-    replayed by the rule the implementation follows and compared with its ids: exit status 1 where they do not give
-    these ids, and the output says so.
+    replayed by the rule the implementation follows and compared with its ids: exit status 1 if they do not give these
+    ids, and the output says so.
     """
 
     implementation: str = argument()

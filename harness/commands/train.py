@@ -150,7 +150,7 @@ class Train(Verb):
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
             "first_tokens": first_tokens(model, n_kept, self.show),
-            # Counts rise where superwords begin, and those kept are of another corpus.
+            # Counts rise where superwords begin, and the counts of kept merges come from another corpus.
             "plateau_merge": None if self.extend or self.superword_from else plateau(model.merge_counts or ()),
         }  # fmt: skip
         self.output(document, lambda: lines(document, model))
@@ -164,7 +164,7 @@ class Train(Verb):
     def _read(
         self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]], trained: list[Corpus]
     ) -> list[str] | PieceCounts | TextFiles:
-        """Return what is trained on: texts, the counts of their pieces, or files; `trained` are parts not held out."""
+        """Return the training input: texts, the counts of their pieces, or files; `trained` are parts not held out."""
         is_split = bool(trained) and not self.held_out
         is_counted = text.must_be_counted or self._is_counted(text)
         is_counted = is_counted and not by_language and not is_split and self.boundless is None
@@ -187,7 +187,7 @@ class Train(Verb):
         return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
 
     def _asked_for(self, text: TrainingText) -> dict[str, Any]:
-        """Return the options that say what was learned, as they are printed with it."""
+        """Return the options that determine what is learned, printed with the result."""
         return {
             "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
             "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
@@ -197,14 +197,14 @@ class Train(Verb):
 
     @cached_property
     def _target(self) -> Path | None:
-        """The file to write."""
+        """Return the file to write."""
         from harness.data import trained_model_path
 
         return trained_model_path(self.name) if self.out is None and self.name is not None else self.out
 
     @property
     def _text(self) -> TrainingText:
-        """What is trained on."""
+        """Return the training text."""
         from harness.training.counting import Reading
         from harness.training.text import TrainingText
 
@@ -214,7 +214,7 @@ class Train(Verb):
         return TrainingText(corpora, how, self.counts, weights, self.max_bytes)
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
-        """Count the text on the workers asked for; what is counted is kept beside the file to write until that is."""
+        """Count the text on the requested workers; keep partial counts beside the output file until that is written."""
         from harness.training.counting import executors_of, parts_folder
 
         if self._target is not None and text.corpora and not text.is_all_named:
@@ -246,13 +246,13 @@ class Train(Verb):
         )
 
     def _is_counted(self, text: TrainingText) -> bool:
-        """Return whether files are counted, not held in memory: by the implementation that can, where order is no
-        matter and they are read once."""
+        """Return whether files are counted instead of held in memory: if the implementation supports that, their order
+        does not matter and they are read once."""
         is_read_once = self.ties != "first" and self.max_bytes is None and self.superword_from is None
         return self.implementation == "compiled" and is_read_once and "-" not in text.corpora and not text.is_all_named
 
     def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
-        """Return the specification by the options; what they leave open is that of the counts, or of `begun`."""
+        """Return the specification set by the options; the others come from the counts or from `begun`."""
         from harness.training.ends import spec_like
 
         counts = self._text.given_counts
@@ -261,7 +261,7 @@ class Train(Verb):
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
 
     def _languages(self) -> dict[str, str]:
-        """Return the corpus of each language of parity-aware training, which become what is trained on."""
+        """Return the corpus of each language of parity-aware training; these become the training corpora."""
         languages = options.corpora_by_name("--parity", self.parity)
         options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
         if languages:
@@ -270,7 +270,7 @@ class Train(Verb):
         return languages
 
     def _ensure_alone(self, flag: str, *others: str) -> None:
-        """Raise for options that do not go with `flag`; where the implementation is one of them, `priority` trains."""
+        """Raise for options that do not go with `flag`; if --implementation is one of them, set it to `priority`."""
         by_priority = "implementation" in others
         why = ", which `priority` trains" if by_priority else ""
         for name in ("extend", "superword_from", *others):

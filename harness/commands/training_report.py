@@ -1,4 +1,4 @@
-"""What `train` prints of the vocabulary it learned."""
+"""What `train` prints about the vocabulary it learned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]
 
 
 def lines(document: Mapping[str, Any], model: Model) -> str:
-    """Return the document of `train` as text: the first tokens, sizes, why it ended, and where the counts flatten."""
+    """Return the document of `train` as text: first tokens, sizes, why training ended, and where the counts flatten."""
     shown: list[str] = []
     if first := document["first_tokens"]:
         shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
@@ -41,7 +41,7 @@ def lines(document: Mapping[str, Any], model: Model) -> str:
 
 
 def _readable(token: bytes) -> str:
-    r"""Return a token as Python writes it: ' ev', or b' \xd7' where it is no whole text."""
+    r"""Return a token as a Python literal: ' ev', or b' \xd7' if it is not a whole text."""
     try:
         return repr(token.decode())
     except UnicodeDecodeError:

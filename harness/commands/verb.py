@@ -1,4 +1,4 @@
-"""A verb of the command line: a class whose attributes are its options, in the order of `--help`; and what it writes.
+"""Base class of the verbs: a class whose attributes are its options, in the order of `--help`; and writing of results.
 
     class Fetch(Verb):
         '''Download NAMES …'''               # the text of `bpebench fetch --help`
@@ -9,7 +9,7 @@
 
     command = Fetch.command()
 
-Each gets `--json` besides. An option that several verbs share is declared once, in `options`.
+Every verb also gets `--json`. An option that several verbs share is declared once, in `options`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class Declared(NamedTuple):
-    """An option or argument; its name is that of the attribute it is assigned to."""
+    """An option or argument, named like the attribute it is assigned to."""
 
     named: Callable[[str], Callable[[Any], Any]]
     """Name -> the decorator of click that adds it to a function."""
 
 
 def option(help: str | None, *flags: str, default_shown: bool = True, **settings: Any) -> Any:
-    """Declare an option, by the arguments of `click.option`; without flags the flag is its name."""
+    """Declare an option with the arguments of `click.option`; without flags the flag is its name."""
 
     def named(name: str) -> Callable[[Any], Any]:
         given = flags or (f"--{name.replace('_', '-')}",)
@@ -51,7 +51,7 @@ def flag(help: str, *flags: str, **settings: Any) -> Any:
 
 
 def argument(**settings: Any) -> Any:
-    """Declare an argument, by the arguments of `click.argument`."""
+    """Declare an argument with the arguments of `click.argument`."""
     return Declared(lambda name: click.argument(name, **settings))
 
 
@@ -62,7 +62,7 @@ as_json = click.option(
 
 
 def json_text(document: Any) -> str:
-    """Return a document as JSON in lines, its unprintable characters escaped."""
+    """Return a document as indented JSON, its unprintable characters escaped."""
     import msgspec
 
     return printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
@@ -74,16 +74,16 @@ def print_json(document: Any) -> None:
 
 
 class Verb(ABC):
-    """One call of a verb, with the values given for its options."""
+    """One call of a verb, with the values of its options as attributes."""
 
     as_json: bool
 
     @abstractmethod
     def run(self) -> bool | None:
-        """Do the work and print the result; return True where a check failed."""
+        """Do the work and print the result; return True if a check failed."""
 
     def output(self, document: Any, text: str | Callable[[], str], **other: Callable[[], str]) -> None:
-        """Print the document as JSON, what is asked for of `other` (csv, latex), or else the text."""
+        """Print the document as JSON, in the requested format of `other` (csv, latex), or else as text."""
         asked_for = [make for name, make in other.items() if getattr(self, f"as_{name}")]
         if self.as_json:
             print_json(document)
@@ -129,7 +129,7 @@ def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
 
 
 def write(folder: Path, name: str, document: Any, csv: str, latex: str, page: str, charts: Sequence[Chart]) -> None:
-    """Write NAME.json, .csv and .tex, the page of a decision, and the charts."""
+    """Write NAME.json, .csv and .tex, decision.md, and the charts."""
     from harness.records import write_atomically
 
     texts = {f"{name}.json": json_text(document), f"{name}.csv": csv, f"{name}.tex": latex, "decision.md": page}

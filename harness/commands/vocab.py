@@ -30,8 +30,8 @@ class Vocab(Verb):
     With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
     each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
 
-    With --lint its health: tokens no text is encoded to, with the proof, and what else is odd about it; with --against
-    what another vocabulary would change. For both, -c is any text to look at.
+    With --lint its health: tokens that no text encodes to, with the proof, and other oddities; with --against the
+    changes that another vocabulary would bring. For both, -c may be any text.
     """
 
     model: str = argument(default=DEFAULT_MODEL)
@@ -53,7 +53,7 @@ class Vocab(Verb):
     prices: Path | None = option("With --against and -c: prices per million tokens (TOML).", type=options.FILE)
 
     def run(self) -> bool:
-        """Print what the model is, and the tokens asked for; return whether a finding is one of --fail-on."""
+        """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
         from harness.data import load_model
 
         options.ensure(self.corpora or not (self.held_out or self.out), "--held-out and --out go with -c")
@@ -157,7 +157,7 @@ command = Vocab.command()
 
 
 def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequence[Corpus]) -> VocabularyReport:
-    """Return the report of `model` over both texts; say on standard error what is wrong with them, or not possible."""
+    """Return the report of `model` over both texts; print on standard error what is wrong or not possible."""
     from harness.measure.token_use import counter, token_use
     from harness.report.vocabulary import VocabularyReport, curve_sizes
     from harness.training.vocabulary_curve import uncuttable, vocabulary_curve

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def compare(one: str, other: str, corpora: Sequence[Corpus], prices: Path | None) -> Difference:
-    """Return the difference of two vocabularies by name; warn where a price is missing."""
+    """Return the difference of two vocabularies by name; warn if a price is missing."""
     from harness.data import load_model
     from harness.evaluate.difference import difference
     from harness.evaluate.prices import Prices, read_prices

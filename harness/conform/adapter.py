@@ -1,4 +1,4 @@
-"""Adapts a Python object to the operations of the protocol; what it has beyond encode and decode is discovered."""
+"""Adapt a Python object to the operations of the protocol; operations beyond encode and decode are discovered."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _OPTIONS = {
     "truncate": ("side", "whole"),
     "count": ("at_most",),
 }
-"""Operation -> options that are used where its method names them."""
+"""Operation -> options that are passed if its method names them."""
 _BY_PLACE = ("text", "ids", "texts", "n_tokens", "token", "path")
-"""Arguments passed by place; all others are options, passed by name."""
+"""Arguments passed by position; all others are options, passed by name."""
 _METHODS = (
     *("encode", "decode", "decode_bytes", "encode_batch", "encode_array", "count", "truncate", "fits", "pieces"),
     *("decode_with_offsets", "encode_with_offsets", "token_bytes", "save"),
 )
-"""Operations that are a method of the object."""
+"""Operations that call the method of the same name."""
 _BYTES = ("decode_bytes", "token_bytes")
 _AS_THEY_ARE = ("decode", "truncate", "fits", "save")
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
@@ -36,7 +36,7 @@ _OF_EVERY_OBJECT = (
     *("python_values", "mixed_threads"),
 )
 _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental", "load": "load"}
-"""Operation -> the method of the object that an operation of the adapter's own needs."""
+"""Operation -> the method of the object that the adapter needs to carry it out."""
 
 
 class NotATokenizer(Exception):
@@ -44,10 +44,10 @@ class NotATokenizer(Exception):
 
 
 class ObjectAdapter:
-    """One object; `answer` calls it and passes on whatever it raises."""
+    """One object; `answer` calls it and lets its exceptions through."""
 
     def __init__(self, target: Any) -> None:
-        """Adapt `target`. Raises `NotATokenizer` where it lacks `encode` or `decode`."""
+        """Adapt `target`. Raises `NotATokenizer` if it lacks `encode` or `decode`."""
         self._take(target)
 
     def _take(self, target: Any) -> None:
@@ -73,7 +73,7 @@ class ObjectAdapter:
         self.special_tokens = _special_tokens(target)
 
     def describe(self) -> dict[str, Any]:
-        """Describe what the object has."""
+        """Describe which operations the object offers."""
         n_vocab = self.n_vocab()
         return {
             "operations": sorted(self.operations | ({"n_vocab"} if n_vocab else set())),
@@ -101,7 +101,7 @@ class ObjectAdapter:
     # --- the operations ------------------------------------------------------------------------------------
 
     def encode_each(self, texts: list[str], seconds_left: float = float("inf"), **options: Any) -> list[Any]:
-        """Return the ids of each text, or its error, for as many texts as fit the time, at least one."""
+        """Return the ids of each text, or its error, for as many texts as fit into the time, at least one."""
         found: list[Any] = []
         deadline = monotonic() + seconds_left
         for text in texts:
@@ -116,11 +116,11 @@ class ObjectAdapter:
         return found
 
     def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
-        """Return the ids of each text, from so many Python threads that start at once."""
+        """Return the ids of each text, from `threads` Python threads that start at once."""
         return from_threads(lambda text: _plain(self.target.encode(text)), texts, threads)
 
     def decode_stream(self, lists: list[list[int]]) -> Any:
-        """Return what a new decoder's `push` gives for each list of ids, and its `finish` after them."""
+        """Return the results of a new decoder's `push` for each list of ids, and of its `finish` after them."""
         decoder = self.target.decoder()
         return [*[decoder.push(ids) for ids in lists], decoder.finish()]
 
@@ -139,11 +139,11 @@ class ObjectAdapter:
         return states
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
-        """Return the seconds of processor time of one call, the minimum of `loops`."""
+        """Return the processor time in seconds of one call, the minimum of `loops`."""
         return min(_processor_seconds(self.target.encode, text) for _ in range(max(1, loops)))
 
     def timed_decode(self, ids: list[int]) -> float:
-        """Return the seconds of processor time of one call."""
+        """Return the processor time in seconds of one call."""
         return _processor_seconds(self.target.decode, ids)
 
     def python_values(self, texts: list[str]) -> list[str]:
@@ -155,7 +155,7 @@ class ObjectAdapter:
         return faults_of_threads(self.target, self.methods, self.operations, texts, threads)
 
     def n_vocab(self) -> int | None:
-        """Return the number of ids, where the object says it."""
+        """Return the number of ids, if the object states it."""
         for name in ("n_vocab", "vocab_size"):
             found = getattr(self.target, name, None)
             found = found() if callable(found) else found
@@ -176,7 +176,7 @@ def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:
 
 
 def failure(error: BaseException) -> dict[str, str]:
-    """Return an error in the form of the protocol."""
+    """Return an error in the form the protocol prescribes."""
     status = status_of(error)
     return {
         "error": type(error).__name__,
@@ -190,7 +190,7 @@ def _given(value: Any) -> Any:
     return set(value) if isinstance(value, list) else value
 
 
-# --- results as plain values; what is not of the right kind is left for the other side to reject -----------------
+# --- results as plain values; those of a wrong kind are left for the other side to reject ------------------------
 
 
 _INTEGERS = frozenset({int})
@@ -220,11 +220,11 @@ def _as_base64(result: Any) -> Any:
     return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
 
 
-# --- what an object has --------------------------------------------------------------------------------------------
+# --- operations and attributes of an object ------------------------------------------------------------------------
 
 
 def _options(methods: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
-    """Yield the options the methods name, of an `encode` with `**kwargs` all: checks find out if it heeds them."""
+    """Yield the options the methods name; all for an `encode` with `**kwargs`: checks find out if it heeds them."""
     for operation, names in _OPTIONS.items():
         try:
             parameters = inspect.signature(methods[operation]).parameters

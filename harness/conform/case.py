@@ -1,7 +1,7 @@
-"""A target compared with a reference: what every check works with, and how a wrong text becomes a counterexample.
+"""A target compared with a reference: the state every check works with, and the shrinking of a wrong text.
 
-A wrong answer may depend on the text alone or on what the process encoded before. So a shrunk text is encoded again
-in a fresh process; where it is right there, the earlier text that causes the fault is searched for.
+A wrong answer may depend on the text alone or on what the process encoded before. So a shrunk text is encoded again in
+a fresh process; if the answer is right there, the earlier text that causes the fault is searched for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_EARLIER_PIECES = 300_000
 _MOST_EARLIER = 5
 _MOST_MET = 4
 _TIMED, _TIMES = 1_000, 5
-"""Characters used to time a target whose speed is not known yet."""
+"""Characters to encode, and how often, to time a target whose speed is not known yet."""
 
 
 @dataclass(slots=True)
@@ -56,18 +56,18 @@ class Case:
     """A few inputs on which target and reference behave alike, though neither as required."""
 
     def begin(self, seconds: float) -> None:
-        """Begin a check that should take so long."""
+        """Begin a check that should take about `seconds`."""
         self.deadline = time.monotonic() + seconds
         self.n_inputs, self.excused = 0, []
         self.client.begin_check()
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the current check has used up its time."""
+        """Return whether the current check has used up its time."""
         return time.monotonic() > self.deadline
 
     def affordable(self, n_characters: int) -> bool:
-        """Whether the target can encode so much within the current check; times it if its speed is unknown."""
+        """Return whether the target can encode so many characters within the check; time it if its speed is unknown."""
         if not self.client.characters_per_second:
             for more in range(_TIMES):
                 for _ in self.client.ids_of_all([prose(_TIMED, self.seed + more)]):
@@ -75,7 +75,7 @@ class Case:
         return self.client.seconds_for(n_characters) < self.deadline - time.monotonic()
 
     def can_ask(self, text: str) -> bool:
-        """Whether target and reference are fast enough for a text of this length."""
+        """Return whether target and reference are fast enough for a text of this length."""
         return len(text) <= self.reference.longest and self.affordable(2 * len(text))
 
     # --- judging inputs of any kind ------------------------------------------------------------------------
@@ -87,7 +87,8 @@ class Case:
         simpler: Callable[[S], Iterable[S]] = lambda given: (),
         least_inputs: int = 1,
     ) -> str:
-        """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark where not all were.
+        """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
+        judged.
 
         Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`.
         """
@@ -104,7 +105,7 @@ class Case:
     ) -> Fault:
         """Return the fault of the smallest input found within `given`, or within a wrong one of `simpler`.
 
-        It is `at_first`, with a note, where `given` is not wrong again.
+        If `given` is not answered wrongly again, return `at_first` with a note.
         """
         for wrong in chain(simpler, (given,)):
             if fault_of(wrong) is None:
@@ -120,7 +121,7 @@ class Case:
     # --- judging texts -------------------------------------------------------------------------------------
 
     def agrees(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's. Where that refuses, any ids are right and a refusal is excused."""
+        """Judge whether the ids are the reference's. If that refuses, any ids are right and a refusal is excused."""
         expected = self.reference.ids(text)
         if isinstance(expected, Refusal):
             return "excused" if isinstance(answer, Refusal) else "right"
@@ -181,7 +182,7 @@ class Case:
         return self._located(small, judge) or self._of_history(small, answer, before, judge)
 
     def _located(self, text: str, judge: Judge) -> Fault | None:
-        """Locate the fault on `text` in a fresh process; None where it is right there."""
+        """Locate the fault on `text` in a fresh process; None if it is answered rightly there."""
         answer = ids_afresh(self.client, text)
         if judge(text, answer) != "wrong":
             return None
@@ -216,14 +217,14 @@ class Case:
     # --- what depends on earlier texts -----------------------------------------------------------------------
 
     def _of_history(self, text: str, wrong: Answer, before: list[str], judge: Judge) -> Fault:
-        """Explain why `text` got the answer `wrong` after the texts `before` but is right in a fresh process."""
+        """Explain why `text` got the answer `wrong` after the texts `before` but the right one in a fresh process."""
         deadline = time.monotonic() + HISTORY_SECONDS
         if wrong == self.reference.ids(text) and isinstance(wrong, list):
             reason = "the ids are right, but were decoded differently after other lists of ids"
             return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
 
         def spoil(earlier: list[str]) -> bool:
-            """Whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
+            """Return whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
             self.client.fresh()
             for _ in self.client.ids_of_all(earlier):
                 pass
@@ -268,5 +269,5 @@ class Case:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
+    """Return whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
     return any(0xD800 <= ord(character) <= 0xDFFF for character in text)

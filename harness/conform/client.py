@@ -1,6 +1,6 @@
-"""The target as the checks see it: questions in, answers or refusals out, with a fresh process after a failure.
+"""The target as the checks see it: requests in, answers or refusals out, with a fresh process after a failure.
 
-Nothing the target does is raised here, except that it fails too often (`GaveUp`).
+No exception of the target is raised here, except that it fails too often (`GaveUp`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OpenTarget = Callable[[Mapping[str, str]], Target]
 """Starts a process of the target with these variables in its environment."""
 
 MAX_FAILURES = 10
-"""Failures of its process after which a check stops; after three times as many the whole run does."""
+"""Failures of the target's process after which a check stops; the whole run stops after three times as many."""
 MAX_TIMEOUTS = 3
 """Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
 _REQUEST_CHARACTERS = 200_000
@@ -27,11 +27,11 @@ _REQUEST_TEXTS = 20_000
 _TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
 _FIRST_CHARACTERS = 2_000  # until its speed is known
-_FEWEST_CHARACTERS = 1_000  # that tell its speed
+_FEWEST_CHARACTERS = 1_000  # enough to measure its speed
 
 
 class GaveUp(Exception):
-    """The target failed too often for this check to go on; `TargetClient.given_up` says whether the run can."""
+    """The target failed too often for this check to continue; `TargetClient.given_up` says whether the run can."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -57,7 +57,7 @@ class TargetClient:
         self.history: list[str] = []
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
-        """Its fastest encoding observed so far; 0 before the first."""
+        """The target's fastest encoding observed so far; 0 before the first."""
         self.peak_memory_bytes = 0
         self._asked = Counter() if asked is None else asked
 
@@ -73,7 +73,7 @@ class TargetClient:
 
     @property
     def asked(self) -> RequestCounts:
-        """The requests so far, over all its processes."""
+        """Return the counts of requests so far, over all processes of the target."""
         return RequestCounts(**self._asked)
 
     def _note_asked(self, arguments: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class TargetClient:
         self._asked["bytes"] += sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
     def offers(self, operation: str) -> bool:
-        """Whether it offers an operation beyond encode and decode."""
+        """Return whether it offers an operation beyond encode and decode."""
         return operation in self.description.operations
 
     def fresh(self) -> None:
@@ -96,7 +96,7 @@ class TargetClient:
             raise GaveUp(self.given_up) from None
 
     def another(self, environment: Mapping[str, str]) -> TargetClient:
-        """Start a second process of the same target. Raises `GaveUp` where it does not start."""
+        """Start a second process of the same target. Raises `GaveUp` if it does not start."""
 
         def open_target(more: Mapping[str, str]) -> Target:
             return self._open_target({**environment, **more})
@@ -106,7 +106,7 @@ class TargetClient:
         except (NotLoadable, TargetFailed) as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
 
-    # --- questions -----------------------------------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------------------------
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
         """Return the answer to one request, or a `Refusal`. Raises `GaveUp`."""
@@ -140,13 +140,13 @@ class TargetClient:
         return Refusal(failure.verdict, failure.reason, fatal=True)
 
     def ids(self, text: str, **options: Any) -> Answer:
-        """Return its ids of one text."""
+        """Return the target's ids of one text."""
         answer: Answer = self.ask("encode", text=text, **options)
         self.history.append(text)
         return answer
 
     def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
-        """Yield its ids of each text, in order; many texts share one request."""
+        """Yield the target's ids of each text, in order; many texts share one request."""
         for chunk in self._chunks(texts):
             yield from self._chunk(chunk)
 
@@ -175,7 +175,7 @@ class TargetClient:
         else:
             found = self._answered(lambda: self._target.encode_each(texts), {"texts": texts})
             self.history += texts
-            if isinstance(found, Refusal):  # one of the texts ended the process: one by one, until it does again
+            if isinstance(found, Refusal):  # one text ended the process: send them singly
                 return self._singly(texts)
             answers = [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in found]
         if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:
@@ -192,10 +192,10 @@ class TargetClient:
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
 
     def seconds_for(self, n_characters: int) -> float:
-        """Estimate how long it takes to encode so much, from its speed so far."""
+        """Estimate the seconds to encode so many characters, from the speed observed so far."""
         return n_characters / self.characters_per_second if self.characters_per_second else 0.0
 
     def decode(self, ids: Sequence[int]) -> str | Refusal:
-        """Return its text of the ids."""
+        """Return the text the target decodes the ids to."""
         answer: str | Refusal = self.ask("decode", ids=list(ids))
         return answer

@@ -1,7 +1,7 @@
 """Locate the stage in which a wrong answer arises.
 
-Differences between two tokenizers are found by `harness.explain`; here are those only a process under test shows:
-refusing, ending, hanging, confusing one piece with another, and faults of very long texts alone.
+`harness.explain` finds differences between two tokenizers; this module adds those that only a process under test shows:
+refusals, crashes, hangs, confusion of one piece with another, and faults of very long texts alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Location = tuple[Stage, str]
 
 _EXPLAINED_CHARACTERS = 2_000
 _MOST_PIECES = 6
-"""With more pieces, confusion of one with another is not tested: that needs a fresh process for each."""
+"""With more pieces, confusion of one with another is not tested, since each needs a fresh process."""
 
 
 def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -> Location:
-    """Return the stage in which `got`, the target's answer for `text`, starts to differ from the reference's ids.
+    """Return the stage in which `got`, the target's answer for `text`, first differs from the reference's ids.
 
-    `text` should be as small as possible. Where the reference itself refuses, only the bytes of `got` are judged.
+    `text` should be as small as possible. If the reference itself refuses, only the bytes of `got` are judged.
     """
     if isinstance(got, Refusal):
         if got.kind in ("timeout", "out-of-memory"):
@@ -53,13 +53,13 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
 
 
 def ids_afresh(client: TargetClient, text: str) -> Answer:
-    """Return the target's ids of a text, the first that a fresh process encodes."""
+    """Return the target's ids of a text that is the first a fresh process encodes."""
     client.fresh()
     return client.ids(text)
 
 
 def _only_length_matters(text: str, pieces: Sequence[str], client: TargetClient, reference: Reference) -> bool:
-    """Whether a single piece of letters of one kind is right at half its length: no pattern counts letters."""
+    """Return whether a single piece of letters of one kind is right at half its length: no pattern counts letters."""
     kinds = {unicodedata.category(character) for character in text}
     if len(pieces) != 1 or len(kinds) != 1 or not kinds.pop().startswith("L"):
         return False
@@ -69,7 +69,7 @@ def _only_length_matters(text: str, pieces: Sequence[str], client: TargetClient,
 
 
 def _confuses_pieces(pieces: Sequence[str], got: list[int], client: TargetClient, reference: Reference) -> bool:
-    """Whether the answer consists of the ids of these pieces in wrong places, while each piece alone is right."""
+    """Return whether the answer has the ids of these pieces in wrong places, while each piece alone is right."""
     if not 1 < len(pieces) <= _MOST_PIECES:
         return False
     known = {piece: ids for piece in pieces if isinstance(ids := reference.ids(piece), list)}

@@ -1,7 +1,7 @@
-"""The line protocol between the kit and a target: one JSON object a line, a request and then its answer.
+"""The line protocol between the kit and a target: one JSON object per line, a request and then its answer.
 
-PROTOCOL.md describes it for authors of targets. Whatever an answer contains, reading it gives its result or an error,
-or raises `MalformedAnswer`.
+PROTOCOL.md describes it for authors of targets. Reading an answer returns its result or an error, or raises
+`MalformedAnswer`, whatever it contains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Status = Literal["error", "panic", "out-of-memory"]
 
 
 class ErrorResult(msgspec.Struct, frozen=True):
-    """The error a target answers instead of a result."""
+    """The error with which a target answers instead of a result."""
 
     error: str
     """Name of the error's type."""
@@ -36,7 +36,7 @@ class Description(msgspec.Struct, frozen=True):
 
     name: str = ""
     operations: frozenset[str] = frozenset()
-    """Its operations and options; `encode` and `decode` always."""
+    """Operations and options of the target; `encode` and `decode` always."""
     special_tokens: dict[str, Id] = {}
     n_vocab: int | None = None
     info: dict[str, str] = {}
@@ -110,7 +110,7 @@ def request_line(number: int, operation: str, arguments: dict[str, Any]) -> byte
 
 
 def read_answer(line: bytes, number: int, operation: str) -> Any:
-    """Return the result in an answer to request `number`, or the error it answers. Raises `MalformedAnswer`."""
+    """Return the result or the error in an answer to request `number`. Raises `MalformedAnswer`."""
     try:
         answer = _decoded(line, operation)
     except (ValueError, RecursionError) as error:

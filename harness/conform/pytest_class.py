@@ -23,7 +23,7 @@ from harness.targets import DEFAULT_MODEL
 
 
 class ConformanceTests:
-    """One test per check. What the tokenizer does not offer, and what could not be run, is skipped with its reason.
+    """One test per check. Checks that the tokenizer does not support or that could not run are skipped with the reason.
 
     A run that could judge nothing fails.
     """

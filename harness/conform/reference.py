@@ -1,4 +1,4 @@
-"""The reference: its answers to the same questions, including the cases in which it refuses too."""
+"""The reference: its answers to the same requests, including the cases in which it refuses too."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Reference:
     """One of our implementations over the model; whatever it raises becomes a `Refusal`."""
 
     def __init__(self, name: str, model_name: str, model: impls.Model) -> None:
-        """Load it. Raises `Unsupported`, `Missing` or `UnknownName` where the implementation cannot run the model."""
+        """Load it. Raises `Unsupported`, `Missing` or `UnknownName` if the implementation cannot run the model."""
         self.name, self.model_name, self.model = name, model_name, model
         self.tokenizer = impls.load(name, model)
         self.splitter = Splitter(model.pattern)
@@ -76,7 +76,7 @@ class Reference:
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
-        """The bytes of each id of the model."""
+        """Return the bytes of each id of the model."""
         return self.model.bytes_by_id()
 
     def pieces(self, text: str) -> list[str]:
@@ -86,7 +86,7 @@ class Reference:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Discard standard error: a Rust panic prints a page of it, but is an ordinary answer here."""
+    """Discard standard error: a Rust panic writes a page to it, but is an ordinary answer here."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     try:
@@ -98,7 +98,7 @@ def _silent() -> Iterator[None]:
 
 
 def _or_refusal(call: Callable[[], T]) -> T | Refusal:
-    """Return what a call returns, or the error it raises."""
+    """Return the result of a call, or the error it raises as a `Refusal`."""
     try:
         return call()
     except KeyboardInterrupt:

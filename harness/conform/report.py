@@ -1,4 +1,4 @@
-"""A report as text, one line per check and then each failure, and as JUnit XML for continuous integration."""
+"""Render a report: as text, one line per check and then each failure, and as JUnit XML for continuous integration."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ def _short(reason: str) -> str:
 
 
 def junit(report: ConformanceReport) -> bytes:
-    """Return the document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed.
+    """Return a report as JUnit XML: failures as `failure`, checks not supported or not run as `skipped`, the rest as
+    passed.
 
     In a run that could judge nothing, which would otherwise be green, skipped checks are an `error`.
     """
@@ -146,5 +147,5 @@ def failure_text(verdict: CheckVerdict) -> str:
 
 
 def _clean(text: str) -> str:
-    """Escape what XML cannot hold."""
+    """Escape characters that XML cannot hold."""
     return _NOT_XML.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -1,4 +1,4 @@
-"""A whole conformance run: every check on one target, whatever the target does."""
+"""Run every check on one target, whatever the target does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHECK_SECONDS = 30.0
 
 
 class NotATarget(BPEError):
-    """TARGET cannot be loaded, or does not start."""
+    """Raised if TARGET cannot be loaded or does not start."""
 
 
 def run(
@@ -71,7 +71,7 @@ def run_checks(
 ) -> ConformanceReport:
     """Run the checks (those named `only`, else all) and report; `done` is called after each.
 
-    Raises `NotLoadable` or `TargetFailed` where the target does not start, `UnknownName` for an unknown check.
+    Raises `NotLoadable` or `TargetFailed` if the target does not start, `UnknownName` for an unknown check.
     """
     chosen = choose(only)
     began = time.perf_counter()
@@ -99,7 +99,7 @@ def run_checks(
 
 
 def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
-    """Run one check and fill in its verdict; `given_up` of the client says whether no further check can run."""
+    """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
     began, before = time.monotonic(), case.client.asked
     case.begin(seconds)
     fault: Fault | None = None

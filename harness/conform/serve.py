@@ -1,7 +1,8 @@
-"""The server: the process that turns a Python object, or one of our implementations, into a target of the protocol.
+"""The server: a process that turns a Python object, or one of our implementations, into a target of the protocol.
 
 `python -m harness.conform.serve object MODULE:OBJECT MODEL`, `... entry-point NAME MODEL` or `... file LIBRARY FILE`.
-Requests and answers have descriptors of their own: what the object prints goes to standard error, and it has no input.
+Requests and answers use file descriptors of their own: what the object prints goes to standard error, and its standard
+input is empty.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from harness.targets.spec import NotLoadable
 
 
 class _Saving:
-    """A tokenizer of the suite with `save`, `load` and the attributes the adapter looks for."""
+    """A tokenizer of the suite with the `save`, `load` and attributes that the adapter looks for."""
 
     def __init__(self, tokenizer: impls.Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -35,7 +36,7 @@ class _Saving:
 
     @property
     def encode(self) -> Callable[..., list[int]]:
-        """The tokenizer's own method, whose signature the adapter inspects."""
+        """Return the tokenizer's own method, whose signature the adapter inspects."""
         return self._tokenizer.encode
 
     def save(self, path: str) -> None:
@@ -48,7 +49,7 @@ class _Saving:
 
 
 def load(kind: str, name: str, model: str) -> ObjectAdapter:
-    """Load what a `TargetSpec` names; a model is given by its name or, of the kind `file`, by its path.
+    """Load the target of a `TargetSpec`; a model is given by its name or, for the kind `file`, by its path.
 
     Raises whatever loading raises.
     """
@@ -68,12 +69,12 @@ def _load_error(error: BaseException) -> dict[str, str]:
 
 
 def _foreign(value: object) -> dict[str, str]:
-    """Encode what JSON cannot hold as an object, which is never a valid result."""
+    """Encode a value that JSON cannot hold as an object, which is never a valid result."""
     return {"python type": type(value).__name__}
 
 
 def main(arguments: list[str]) -> None:
-    """Load the target on the first request, and answer requests until there are no more."""
+    """Load the target on the first request, then answer requests until the input ends."""
 
     @cache
     def loaded() -> ObjectAdapter | dict[str, str]:

@@ -16,11 +16,11 @@ from harness.process.limits import DEFAULT_LIMITS, Limits, NotStarted, Stopped, 
 from harness.targets.spec import NotLoadable, TargetSpec
 
 TargetVerdict = Literal["timeout", "crash", "out-of-memory", "panic", "protocol"]
-"""`protocol`: its output broke the protocol: too much, a truncated line, invalid JSON, invalid ids."""
+"""`protocol`: its output violated the protocol: too long, truncated, invalid JSON or invalid ids."""
 
 
 class TargetError(Exception):
-    """The target answered with an error of its own; its process goes on."""
+    """The target answered with an error of its own; its process continues."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind, self.message = kind, message
@@ -41,9 +41,9 @@ class Target:
     description: Description
 
     def __init__(self, spec: TargetSpec, limits: Limits = DEFAULT_LIMITS, env: Mapping[str, str] | None = None) -> None:
-        """Start it, with the variables `env` beside our own.
+        """Start the process, with the variables `env` added to our environment.
 
-        Raises `NotLoadable`, or `TargetFailed` where it hangs or dies.
+        Raises `NotLoadable`, or `TargetFailed` if it hangs or dies.
         """
         self.spec, self.limits = spec, limits
         self._environment = {**os.environ, **(env or {})}
@@ -69,15 +69,15 @@ class Target:
         self._is_new = False
 
     def _unloadable(self, reason: str) -> NotLoadable | TargetFailed:
-        """Return the error for a target that does not start: once it has been loaded, it is a failure."""
+        """Return the error for a target that does not start: `TargetFailed` if it has been loaded before."""
         return NotLoadable(f"{self.spec.name}: {reason}") if self._is_new else TargetFailed("crash", reason)
 
     def restart(self) -> None:
-        """Continue in a fresh process. Raises `TargetFailed` where it does not start again."""
+        """Continue in a fresh process. Raises `TargetFailed` if it does not start again."""
         self.close()
         self._start()
 
-    # --- questions -----------------------------------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------------------------
 
     def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
         """Return the result of one operation. Raises `TargetError` or `TargetFailed`."""
@@ -109,7 +109,7 @@ class Target:
         return TargetFailed(verdict, reason)
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Return the ids of `text`; `options` are `allowed_special` and `disallowed_special`, where it has them."""
+        """Return the ids of `text`; `options` may be `allowed_special` and `disallowed_special`."""
         ids: list[int] = self.call("encode", text=text, **options)
         return ids
 
@@ -147,7 +147,7 @@ class Target:
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Peak memory of its process and descendants; of the last process where it has ended."""
+        """Return the peak memory in bytes of the process and its descendants, also after it has ended."""
         return self._child.peak_memory_bytes
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Faults that show only inside the process of a Python object: types of answers, and shared lists.
+"""Faults that show only inside the process of a Python object: types of results, and shared lists.
 
 Sending an answer as JSON hides both: `True`, `1.0` and `numpy.int64(1)` equal 1, and a list that the target keeps and
 changes is a copy on the other side.
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 Encode = Callable[[str], Any]
 Methods = Mapping[str, Callable[..., Any]]
-"""What a target has beyond encode and decode."""
+"""Methods of a target beyond encode and decode."""
 _SHOWN = 3
 _WRONG: tuple[Any, ...] = (None, 1, 1.5, b"bytes", [None], ["text"], [1.5], {})
 _OF_TEXTS = ("encode", "encode_array", "count", "encode_with_offsets")
@@ -28,7 +28,7 @@ _OF_IDS = ("decode", "decode_bytes", "decode_with_offsets")
 _ROUNDS = 5
 _EVERY = 5
 _SWITCH_SECONDS = 1e-5
-"""How often threads switch: often, so that a race shows."""
+"""Interval at which threads switch: short, so that a race shows."""
 
 
 def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> list[str]:
@@ -100,7 +100,7 @@ def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _of_lent(encode: Encode, what: str, texts: Sequence[str]) -> Iterator[str]:
-    """Check that an answer belongs to the caller: later calls do not change it, nor does changing it affect them."""
+    """Check that a result belongs to the caller: later calls do not change it, nor does changing it affect them."""
     answers, known = [], []
     for text in texts:
         answers.append(encode(text))
@@ -136,11 +136,11 @@ def _of_arguments(target: Any, methods: Methods, texts: Sequence[str]) -> Iterat
 
 
 class _Text(str):
-    """A str by another name, as XML and template libraries return."""
+    """A subclass of str, such as XML and template libraries return."""
 
 
 def _of_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
-    """Check that a subclass of str is encoded as the str it is, or refused."""
+    """Check that a subclass of str is encoded like the str it equals, or refused."""
     given = list(map(_Text, texts))
     with suppress(Exception):
         if [list(target.encode(text)) for text in given] != [list(target.encode(text)) for text in texts]:
@@ -173,7 +173,7 @@ def _of_two_at_once(target: Any, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
-    """Check that calls with arguments of a wrong type, whatever they end in, change no later answer."""
+    """Check that calls with arguments of a wrong type, whatever they return or raise, change no later answer."""
 
     def answers() -> list[Any]:
         return [(ids := [int(i) for i in target.encode(text)], target.decode(ids)) for text in texts]
@@ -190,7 +190,7 @@ def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
 def faults_of_threads(
     target: Any, methods: Methods, options: Collection[str], texts: Sequence[str], threads: int
 ) -> list[str]:
-    """Return a line for each method with other answers on many threads, which all call it, or each another one."""
+    """Return a line for each method that answers differently when threads call it, or different methods, at once."""
     allowed: dict[str, Any] = {"allowed_special": "all", "disallowed_special": ()}
     of_texts = {name: methods[name] for name in _OF_TEXTS if name in methods}
     if set(allowed) <= set(options):

@@ -1,6 +1,6 @@
 """The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
 
-Data with its JSON form, and the two ways in which a check ends without passing; independent of targets and references.
+Plain data with a JSON form, and the two exceptions that end a check; independent of targets and references.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHOWN_ALIKE = 8
 _VARYING = re.compile(r"\d+|: '.*")
 """Parts of a process failure's reason that vary: counts, and its output."""
 MAX_IDS_KEPT = 40
-"""Longer answers are cut to their head, with their length noted."""
+"""Longer answers are cut to this many ids, with their length noted."""
 
 
 class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,7 +44,7 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     expression: str = ""
     """The text as a Python expression, short even where the text is not."""
     after: list[Text] = msgspec.field(default_factory=list)
-    """Texts that must be encoded before it in the same process (or beside it, for threads)."""
+    """Texts that must be encoded before it in the same process (or at the same time, for threads)."""
     ids: list[int] | None = None
     """The ids given to decode."""
     expected: str = ""
@@ -52,7 +52,7 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def n_characters(self) -> int:
-        """The number of characters in all its texts; the number of ids where it has no text."""
+        """Return the number of characters in all its texts; the number of ids where it has no text."""
         texts = [*self.after, *([self.text] if self.text is not None else [])]
         return sum(len(text.text) for text in texts) if texts else len(self.ids or ())
 
@@ -84,14 +84,14 @@ class Fault(Exception):
     """A wrong answer: the stage in which it arises, the reason, and the smallest input found that shows it."""
 
     def __init__(self, stage: Stage, reason: str, *, n_failed: int = 1, **example: Any) -> None:
-        """`example` are the arguments of `FailingInput.of`; without any there is none."""
+        """Store the stage and reason; `example` are the arguments of `FailingInput.of`, empty for no example."""
         self.stage, self.reason, self.n_failed = stage, reason, n_failed
         self.example = FailingInput.of(**example) if example else None
         super().__init__(reason)
 
     @property
     def text(self) -> str | None:
-        """The text that shows it, or None where it takes something else."""
+        """Return the text that shows it, or None if there is no single text."""
         return None if self.example is None or self.example.text is None else self.example.text.text
 
 
@@ -122,7 +122,7 @@ class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What the check asks, in a few words."""
     status: Status
     reason: str = ""
-    """For a failure what is wrong; otherwise why it was not asked, or a remark."""
+    """For a failure what is wrong; otherwise why the check was not run, or a remark."""
     stage: Stage | None = None
     counterexample: FailingInput | None = None
     n_inputs: int = 0
@@ -152,12 +152,12 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
 
     @property
     def failed(self) -> list[CheckVerdict]:
-        """The failures, in the order of the checks."""
+        """Return the failures, in the order of the checks."""
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
     def unjudged(self) -> str:
-        """Why the run is inconclusive without a failure: no check passed, or too few ids were compared."""
+        """Return why a run without failures is inconclusive: no check passed, or too few ids were compared."""
         if any(verdict.check == "ids" and verdict.status == "not asked" for verdict in self.verdicts):
             return "the ids were not judged"
         judged = any(verdict.status in ("passed", "same as reference") for verdict in self.verdicts)
@@ -165,17 +165,17 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
 
     @property
     def conforms(self) -> bool:
-        """Whether nothing failed and the run is conclusive."""
+        """Return whether nothing failed and the run is conclusive."""
         return not self.failed and not self.unjudged
 
     @property
     def faults(self) -> list[CheckVerdict]:
-        """The failures without those that repeat a fault."""
+        """Return the failures without those that repeat a fault."""
         return [verdict for verdict in self.failed if not verdict.same_as]
 
     @property
     def first(self) -> CheckVerdict | None:
-        """The fault to look at first: preferably of a single call, wrong every time, then the smallest."""
+        """Return the fault to look at first: preferably of a single call, wrong every time, then the smallest."""
         return min(self.faults, key=_difficulty, default=None)
 
 
@@ -192,7 +192,7 @@ def _difficulty(verdict: CheckVerdict) -> tuple[int, bool, int]:
 
 
 def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
-    """Set `same_as` of each failure to the first check that failed by the same fault."""
+    """Set `same_as` of each failure to the first check that failed for the same reason."""
     faults: list[CheckVerdict] = []
     for verdict in verdicts:
         if verdict.status != "failed":
@@ -205,7 +205,7 @@ def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
 
 
 def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
-    """Whether two failures show one fault, judging by their inputs, answers and stages."""
+    """Return whether two failures show one fault, judging by their inputs, answers and stages."""
     x, y = a.counterexample, b.counterexample
     if x is not None and y is not None:
         if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):

@@ -1,4 +1,4 @@
-"""Texts in brief: any text as a Python expression, short where the text is regular."""
+"""Write any text as a Python expression, short if the text is regular."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDS = 24
 
 
 def escape_surrogates(message: str) -> str:
-    """Escape lone surrogates in what a target said: JSON and XML cannot hold them."""
+    """Escape lone surrogates in a message of the target: JSON and XML cannot hold them."""
     return message.encode("utf-8", "backslashreplace").decode()
 
 
@@ -45,7 +45,7 @@ def _repeats(text: str) -> str | None:
 
 
 def _runs(text: str) -> str | None:
-    """Return the sum of the runs of one character and the rest between them; None where that is long."""
+    """Return the text as a sum of runs of one character and the parts between them; None if that is long."""
     parts: list[str] = []
     plain = ""
     for character, same in groupby(text):
@@ -61,7 +61,7 @@ def _runs(text: str) -> str | None:
 
 
 def answered(answer: object) -> str:
-    """Return what ids decoded to on one line: a text as an expression, bytes as they print, a refusal in its words."""
+    """Return what ids decoded to on one line: a text as an expression, bytes as printed, a refusal as its message."""
     if isinstance(answer, str):
         return expression(answer)
     return repr(answer) if isinstance(answer, bytes) else str(answer)

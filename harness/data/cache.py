@@ -13,17 +13,17 @@ from impls.formats.files import write_atomically
 
 
 def sha256_of(content: bytes) -> str:
-    """Return the SHA-256 in hex."""
+    """Return the SHA-256 of `content` in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def is_stored(path: str) -> bool:
-    """Return whether the cache has that file; `read_stored` verifies its content."""
+    """Return whether the cache has that file; only `read_stored` verifies its content."""
     return (cache_folder() / path).is_file()
 
 
 def read_stored(path: str, sha256: str) -> bytes | None:
-    """Return a file of the cache, None where there is none; a file with another digest is removed."""
+    """Return a file of the cache, or None if there is none; a file with another digest is removed."""
     file = cache_folder() / path
     if not file.is_file():  # reading a pipe would block
         return None
@@ -53,7 +53,7 @@ def store(path: str, content: bytes, sha256: str) -> None:
 
 
 def put_in_place(made: Path, folder: Path) -> None:
-    """Move a finished folder to its place in the cache; one that another process put there first is as good."""
+    """Move a finished folder to its place in the cache, unless another process has already put one there."""
     try:
         made.replace(folder)
     except OSError:

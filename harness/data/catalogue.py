@@ -28,7 +28,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file of the cache: its source, its reader, and the digest it must have."""
+    """One file of the cache: its source, its reader, and its expected digest."""
 
     name: str
     """Corpus or vocabulary it belongs to; `parallel/ru` for one language of several."""
@@ -40,7 +40,7 @@ class Item:
     """UTF-8 bytes of text (corpora), or size of the file (vocabularies)."""
     package: Package
     members: dict[str, str | None]
-    """Member of the package (a glob for several) -> its SHA-256, None where the package's digest is enough."""
+    """Member of the package (a glob for several) -> its SHA-256, or None if the package's digest is enough."""
     reader: str
     """Name in `harness.data.readers.READERS`."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -58,17 +58,17 @@ class Vocabulary:
     licence: str
     description: str
     path: str
-    """Path in the cache: of its file, or of the folder of its files."""
+    """Path in the cache of its file, or of the folder of its files."""
     items: tuple[Item, ...]
     aliases: tuple[str, ...] = ()
     normalization: str | None = None
-    """Set where the library commonly used with it normalises and the file does not say so."""
+    """Set if the library commonly used with it normalises but the file does not say so."""
     round_trip: str = "exact"
     """`Model.round_trip` of its model, given here so that listing need not load it."""
 
     @property
     def n_bytes(self) -> int:
-        """Return the size of its files together."""
+        """Return the total size of its files in bytes."""
         return sum(item.n_bytes for item in self.items)
 
 
@@ -76,8 +76,8 @@ class Vocabulary:
 class RealCorpus:
     """A corpus taken from packages.
 
-    `items` are its parts: usually one, for parallel corpora one per language, for mixed corpora those of the others it
-    draws on.
+    `items` are its parts: usually one; for a parallel corpus one per language; for a mixed corpus those of the corpora
+    it draws on.
     """
 
     name: str
@@ -86,7 +86,7 @@ class RealCorpus:
     description: str
     items: tuple[Item, ...]
     sha256: str = ""
-    """`Corpus.digest` of a mixed corpus; of others each item has its own."""
+    """`Corpus.digest` of a mixed corpus; for other corpora each item has its own."""
     mixed_of: Mapping[str, int] = field(default_factory=dict)
     """For a mixed corpus: item of another corpus -> number of bytes taken from its beginning."""
     n_bytes: int = 0
@@ -189,7 +189,7 @@ def _corpus_items(name: str, table: dict[str, Any], package: Package) -> tuple[I
 
 
 def vocabulary_named(name: str) -> Vocabulary | None:
-    """Return the vocabulary of that name or alias, None for another."""
+    """Return the vocabulary of that name or alias, or None if there is none."""
     return next((v for v in vocabularies().values() if name == v.name or name in v.aliases), None)
 
 

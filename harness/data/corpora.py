@@ -33,7 +33,7 @@ class Corpus:
     name: str
     source: Source
     has_split: bool
-    """Whether training should exclude its held-out part, as for real corpora. Any corpus can be split."""
+    """Whether training should exclude its held-out part by default, as for real corpora. Any corpus can be split."""
     split: Split | None = None
     max_bytes: int | None = None
 
@@ -56,17 +56,18 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """Return the number of documents; takes one pass, once."""
+        """Return the number of documents; the first call takes a pass over them."""
         return self._measured[0]
 
     @property
     def n_bytes(self) -> int:
-        """Return their UTF-8 bytes (surrogatepass); takes one pass, once."""
+        """Return the UTF-8 bytes of all documents (surrogatepass); the first call takes a pass over them."""
         return self._measured[1]
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 (hex) of each document's length (8 bytes, little-endian) and UTF-8; one pass, once."""
+        """Return the SHA-256 (hex) of each document's length (8 bytes, little-endian) and UTF-8; takes one
+        pass, once."""
         return self._measured[2]
 
 
@@ -85,7 +86,7 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
 
 
 def corpus_of(name: str, content: bytes, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """Return the content of a text file as a corpus named `name`; otherwise as `load_corpus`."""
+    """Return the content of a text file as a corpus named `name`, with `split` and `max_bytes` as in `load_corpus`."""
     check_split(split)
     documents = list(documents_in(content, name))
     return Corpus(name, lambda: ((d, d.strip()) for d in documents), False, split, max_bytes)  # type: ignore[arg-type]
@@ -108,7 +109,7 @@ def _resolve(name: str | Path) -> tuple[Source, bool]:
 
 
 def is_named(name: str) -> bool:
-    """Return whether it is a corpus by name, and not the user's own files; raise `UnknownName` for neither."""
+    """Return whether `name` is a known corpus rather than the user's own files; raise `UnknownName` if neither."""
     if name.strip() and name.partition("/")[0] in (*real_corpora(), _SAMPLES, "gen"):
         return True
     if not name.strip() or (name != "-" and not any(mark in name for mark in "./\\*?[") and not Path(name).exists()):

@@ -1,7 +1,7 @@
-"""Sequences of documents: joining, splitting, limiting, and their file format. Knows nothing of where they come from.
+"""Sequences of documents: joining, splitting, limiting, and their file format; independent of where they come from.
 
-A documents file holds, for each document, its length as eight bytes (little-endian) and its UTF-8 (surrogatepass).
-The digest of a corpus is the SHA-256 of exactly these bytes, so a kept corpus is verified by its file's digest.
+A documents file holds, for each document, its length as eight bytes (little-endian) and its UTF-8 (surrogatepass). The
+digest of a corpus is the SHA-256 of exactly these bytes, so a stored corpus is verified by its file's digest.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def unpack(content: bytes) -> Iterator[str]:
 
 
 def side(text: str) -> Split:
-    """Return the side of the split of a document, by its text alone: equal texts are never on both sides."""
+    """Return a document's side of the split, decided by its text alone: equal texts are always on the same side."""
     number = int.from_bytes(hashlib.sha256(encoded(text)).digest()[:8], "little")
     return "held-out" if number % HELD_OUT_ONE_IN == 0 else "train"
 
@@ -54,7 +54,7 @@ def check_split(split: str | None) -> None:
 
 
 def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]:
-    """Yield documents of at most `max_bytes` of UTF-8 together; the last one is cut between characters."""
+    """Yield documents up to a total of `max_bytes` of UTF-8; the last one is cut between characters."""
     if max_bytes is None:
         yield from documents
         return
@@ -75,9 +75,9 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
 
 
 def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:
-    """Interleave the documents of several sources so that any beginning holds each source's share, up to a document.
+    """Interleave the documents of several sources so that any prefix holds each source's share, up to one document.
 
-    From each source (documents with their keys, and a limit) come the documents that fit its limit in UTF-8 bytes.
+    A source is its documents with their keys, and a limit; documents are taken while they fit the limit in UTF-8 bytes.
     """
 
     def placed(
@@ -97,7 +97,7 @@ def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Ite
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """Yield each text once, in order of first occurrence, without empty ones."""
+    """Yield each non-empty text once, in order of first occurrence."""
     return list(dict.fromkeys(text for text in texts if text))
 
 
@@ -116,10 +116,10 @@ def join(texts: Iterable[str], n_bytes: int) -> Iterator[str]:
 
 
 def shuffle_key(text: str) -> bytes:
-    """Return a sort key that gives an order independent of the text and of its `side`."""
+    """Return a sort key whose order is independent of the text's content and of its `side`."""
     return hashlib.sha256(encoded(text)).digest()[8:]
 
 
 def place_of(text: str) -> int:
-    """Return the beginning of the `shuffle_key` as a number below 2**64, evenly spread over texts."""
+    """Return the first 8 bytes of `shuffle_key` as a number below 2**64, evenly distributed over texts."""
     return int.from_bytes(shuffle_key(text)[:8], "big")

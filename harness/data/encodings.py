@@ -1,4 +1,4 @@
-"""OpenAI's encodings by name, and the names of its models: tiktoken's module functions, over the catalogue's files."""
+"""OpenAI's encodings and models by name: tiktoken's module functions, over the files of the catalogue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENCODINGS: dict[str, tuple[str, dict[str, int] | None]] = {
     "o200k_base": ("o200k_base", None),
     "o200k_harmony": ("o200k_base", _HARMONY),
 }
-"""Name -> its vocabulary, and its special tokens where they are not the vocabulary's."""
+"""Name -> its vocabulary, and its special tokens if they differ from the vocabulary's."""
 
 _MODELS = {
     "o200k_base": "o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o",
@@ -47,7 +47,7 @@ _BEGINNINGS = {
     "cl100k_base": "gpt-4- gpt-3.5-turbo- gpt-35-turbo- ft:gpt-4 ft:gpt-3.5-turbo ft:davinci-002 ft:babbage-002",
     "o200k_harmony": "gpt-oss-",
 }
-"""Encoding -> what names of releases and fine-tuned models begin with; the first match counts."""
+"""Encoding -> prefixes of the names of releases and fine-tuned models; the first match counts."""
 _BY_MODEL = {model: encoding for encoding, models in _MODELS.items() for model in models.split()}
 
 _lock = threading.RLock()
@@ -55,20 +55,20 @@ _made: dict[tuple[str, str], Encoding] = {}
 
 
 class UnknownEncoding(UnknownName, ValueError):
-    """A name of no encoding."""
+    """Raised for a name that is no encoding."""
 
 
 class UnknownOpenAIModel(UnknownName, KeyError):
-    """A name of no model of OpenAI."""
+    """Raised for a name that is no model of OpenAI."""
 
     __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
 
 def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encoding:
-    """Return the encoding of a name, run by `implementation`; the same object every time.
+    """Return the encoding of that name, run by `implementation`; the same object every time.
 
     Names are those of `list_encoding_names`, and of other published vocabularies that are rank files. The file is
-    fetched on first use. Raise ValueError for anything else, `Unsupported` or `UnknownName` for the implementation.
+    fetched on first use. Raise ValueError for any other name, `Unsupported` or `UnknownName` for the implementation.
     """
     if not isinstance(encoding_name, str):
         raise ValueError(f"encoding_name must be a str, not {encoding_name!r}")
@@ -94,12 +94,12 @@ def list_encoding_names() -> list[str]:
 
 
 def encoding_for_model(model_name: str, implementation: str = "compiled") -> Encoding:
-    """Return the encoding of a model of OpenAI: `encoding_for_model("gpt-4o")`."""
+    """Return the encoding of an OpenAI model: `encoding_for_model("gpt-4o")`."""
     return get_encoding(encoding_name_for_model(model_name), implementation)
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of the encoding of a model of OpenAI; raise KeyError for an unknown one."""
+    """Return the name of the encoding of an OpenAI model; raise KeyError for an unknown model."""
     if model_name in _BY_MODEL:
         return _BY_MODEL[model_name]
     for encoding, beginnings in _BEGINNINGS.items():

@@ -6,4 +6,4 @@ from impls.core.errors import BPEError
 
 
 class DataError(BPEError):
-    """A corpus, a vocabulary or a user's file cannot be used; one line says which, why, and what to do."""
+    """A corpus, a vocabulary or a user's file cannot be used; the one-line message says which, why, and what to do."""

@@ -1,8 +1,8 @@
-"""Fetching: what the cache lacks is downloaded, extracted from its package, verified and stored.
+"""Fetching: download what the cache lacks, extract it from its package, verify and store it.
 
 Each package is downloaded once for everything wanted from it. Valid files are not fetched again, so an interrupted
 fetch continues where it stopped; temporary files are always removed. Two processes that fetch at the same time do the
-work twice, and both leave the same complete files.
+work twice, with the same result.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Fetched:
     n_bytes: int
     """Size of the file."""
     fresh: bool
-    """Whether it was fetched now rather than already cached."""
+    """Whether it was fetched by this call rather than already cached."""
 
 
 def items_named(names: Iterable[str] | None) -> list[Item]:
-    """Return the files of the cache for `names`, all for None; raise `UnknownName`.
+    """Return the files of the cache for `names`, or all for None; raise `UnknownName`.
 
     The name of a corpus in several languages means all of them.
     """
@@ -109,7 +109,7 @@ def _fetch_package(package: Package, items: Sequence[Item], bar: Bar) -> None:
 
 
 def _by_reader(items: Sequence[Item]) -> list[list[Item]]:
-    """Group items that one call of a reader produces."""
+    """Group items that a single call of a reader produces."""
     groups: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
     for item in items:
         groups.setdefault((item.reader, tuple(item.members)), []).append(item)
@@ -130,7 +130,7 @@ def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
 
 
 def ensure(items: Sequence[Item]) -> None:
-    """Fetch the missing ones of `items`, with progress on standard error."""
+    """Fetch those of `items` that are missing, with progress on standard error."""
     if missing := _missing(items):
         title = missing[0].name if len(missing) == 1 else missing[0].name.partition("/")[0]
         with progress(f"fetching {title}", unit="bytes") as bar:
@@ -138,7 +138,7 @@ def ensure(items: Sequence[Item]) -> None:
 
 
 def read_item(item: Item) -> bytes:
-    """Return the verified content of a file of the cache, fetched where it is missing."""
+    """Return the verified content of a file of the cache, fetched if it is missing."""
     content = read_stored(item.path, item.sha256)
     if content is None:
         ensure([item])
@@ -154,7 +154,7 @@ def is_fetched(name: str) -> bool:
 
 
 def _remove_stale(downloads: Path) -> None:
-    """Remove what a killed fetch left behind."""
+    """Remove what an interrupted fetch has left behind."""
     for folder in downloads.glob("*"):
         with contextlib.suppress(FileNotFoundError):
             if time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE:

@@ -1,4 +1,4 @@
-"""Generated corpora: families of texts that show how an algorithm grows. The same on every machine.
+"""Generated corpora: families of texts that show how an algorithm scales; the same on every machine.
 
 Source of randomness: Python's Mersenne Twister, seeded by the family's name and the size.
 """
@@ -20,7 +20,7 @@ _Family = Callable[[int, Random], Iterator[str]]
 
 
 def _repeated(part: str, end: str = "") -> _Family:
-    """Return a generator of `part` repeated, cut to the size with `end` at its end."""
+    """Return a generator of `part` repeated up to the size, followed by `end`."""
     return lambda size, random: iter([(part * (size // len(part) + 1))[: size - len(end)] + end])
 
 

@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub by name: their files where the hub answers in time, else those fetched before.
+"""Models of the Hugging Face hub by name: downloaded if the hub answers in time, else from earlier downloads.
 
 `HF_ENDPOINT` names another hub, as it does for the hub's own library.
 """
@@ -19,7 +19,7 @@ from harness.data.errors import DataError
 
 PREFIX = "hf:"
 LIMIT_SECONDS = 1.0
-"""Time limit for the hub to answer at all, which is asked once; a download has none."""
+"""Time limit for the hub to answer at all, checked once; downloads have none."""
 
 _FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """The files a model may be read from; the first that exists is used."""
@@ -27,9 +27,9 @@ _NO_SUCH_FILE = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 
 def hub_tokenizer_file(name: str, revision: str = "main", token: str | None = None) -> Path:
-    """Return the cached file of `hf:OWNER/NAME` to read its model from; raise `DataError` saying why there is none.
+    """Return the cached file to read the model `hf:OWNER/NAME` from; raise `DataError` saying why there is none.
 
-    `revision` is a branch or commit; `token` opens a model that asks for an account.
+    `revision` is a branch or commit; `token` is needed for models that require an account.
     """
     repository = name.removeprefix(PREFIX)
     owner, _, model = repository.partition("/")
@@ -62,7 +62,7 @@ def is_cached(name: str) -> bool:
 
 @cache
 def why_silent(endpoint: str) -> str:
-    """Return why the hub cannot be asked, empty where it answers within `LIMIT_SECONDS`; each hub is asked once."""
+    """Return why the hub does not answer within `LIMIT_SECONDS`, or an empty string; each hub is tried once."""
     from huggingface_hub import get_session
 
     session = get_session()
@@ -72,7 +72,7 @@ def why_silent(endpoint: str) -> str:
         with contextlib.suppress(Exception):
             statuses.append(session.head(endpoint, timeout=2 * LIMIT_SECONDS).status_code)
 
-    asking = threading.Thread(target=ask, daemon=True)  # looking up a name knows no time limit
+    asking = threading.Thread(target=ask, daemon=True)  # name resolution has no time limit
     asking.start()
     asking.join(LIMIT_SECONDS)
     if asking.is_alive():
@@ -82,9 +82,9 @@ def why_silent(endpoint: str) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep off the terminal what the hub's library and those below it report of retries and addresses.
+    """Suppress what the hub's library and its dependencies print about retries and addresses.
 
-    All logging is switched off, because the library sets the levels of its loggers itself, when it is first used.
+    All logging is switched off, because the library sets the levels of its loggers itself when it is first used.
     """
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

@@ -50,9 +50,9 @@ _MAX_NAMING_BYTES = 1 << 20
 @dataclass(frozen=True, slots=True)
 class _Label:
     source: str
-    """What has the name."""
+    """Where the name was found."""
     text: str
-    """The matching part of it."""
+    """The part of it that matches."""
     meant: frozenset[str]
 
 
@@ -70,7 +70,7 @@ class Inspection:
     vocabulary: str | None
     """The published vocabulary whose tokens these are, id by id."""
     label: str | None
-    """The name that says what the file should hold."""
+    """The name that suggests what the file should hold."""
     model: Model
     n_unreachable: int
     """Number of tokens that no text encodes to."""
@@ -83,7 +83,7 @@ class Inspection:
 
 
 def inspect(path: Path) -> Inspection:
-    """Inspect a file or folder; raise `InvalidFile` where it is not a readable vocabulary."""
+    """Inspect a file or folder; raise `InvalidFile` if it is not a readable vocabulary."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         format, model = load_with_format(path)
@@ -122,7 +122,7 @@ def round_trip(model: Model) -> str:
 
 
 def _label(path: Path) -> _Label | None:
-    """Return the nearest name that matches a label, None where there is none."""
+    """Return the nearest name that matches a label, or None."""
     whole = path.resolve()
     folder = whole if whole.is_dir() else whole.parent
     names = {"its name": whole.name} | ({} if folder == whole else {"its folder": folder.name})
@@ -153,7 +153,7 @@ def _mislabelled(path: Path, known: Known | None, label: _Label | None) -> list[
 
 
 def _other_rules(model: Model, known: Known | None) -> list[str]:
-    """Return where a published vocabulary has rules other than its publisher's, which gives other ids."""
+    """Return how a model's rules differ from those of the published vocabulary's publisher, which changes the ids."""
     if known is None or known.pattern is None or model.pattern == NAMED[known.pattern]:
         return []
     if name_of(model.pattern) in (f"{known.pattern}-0.14",):

@@ -20,9 +20,9 @@ _COLUMNS = ("name", "language", "licence", "round_trip", "bytes", "cached", "abo
 
 
 def load_model(name_or_path: str | Path) -> Model:
-    """Return the model of a name (fetched on first use), of one trained here, or of a file of any known format.
+    """Return a published model (fetched on first use), one trained here, or one from a file of any known format.
 
-    Raise `UnknownName` listing the known names, `DataError` where it is unavailable, `InvalidFile` for a bad file.
+    Raise `UnknownName` listing the known names, `DataError` if it is unavailable, `InvalidFile` for a bad file.
     """
     name = str(name_or_path)
     if not name.strip():

@@ -1,9 +1,9 @@
 """Overlap of a text with a vocabulary's training text, by hashes of the training documents in the model's file.
 
 A document's hash is the first 8 bytes of the SHA-256 of its UTF-8, stripped of surrounding white space. A model keeps
-the `MAX_HASHES` smallest hashes, which depend only on the documents: with fewer, all documents can be looked up; with
-as many, those whose hash is not above the largest one kept (a bottom-k sample; Broder 1997, "On the resemblance and
-containment of documents").
+the `MAX_HASHES` smallest hashes, which depend only on the documents. If it has fewer, every document can be looked up;
+otherwise only those whose hash is not above the largest one kept (a bottom-k sample; Broder 1997, "On the resemblance
+and containment of documents").
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.data.documents import encoded
 from impls.core.model.model import Model
 
 MAX_HASHES = 2048
-"""22 KB of a model's file at most."""
+"""At most 22 KB of a model's file."""
 _HASH_BYTES = 8
 
 
@@ -40,14 +40,14 @@ class Overlap(NamedTuple):
 def training_documents(texts: Iterable[str], before: str = "") -> str:
     """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64.
 
-    `before` is that of the model that training went on from.
+    `before` is the value of the model that training continued from.
     """
     hashes = _kept(before).union(map(_hash, texts))
     return base64.b64encode(b"".join(heapq.nsmallest(MAX_HASHES, hashes))).decode()
 
 
 def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
-    """Return how many of `texts` the model was trained on; None where it keeps no hashes, or none can be looked up.
+    """Return how many of `texts` the model was trained on; None if it has no hashes, or no text can be looked up.
 
     Documents are compared whole: training text that is cut into other documents is not found.
     """
@@ -63,7 +63,7 @@ def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
 
 
 def shared_documents(texts: Iterable[str], trained: Iterable[str]) -> Overlap:
-    """Return how many of `texts` are among `trained`, by their hashes: in memory are 8 bytes for each of `texts`."""
+    """Return how many of `texts` are among `trained`, by their hashes; takes 8 bytes of memory for each of `texts`."""
     hashes, times = np.unique(np.frombuffer(b"".join(map(_hash, texts)), np.uint64), return_counts=True)
     is_found = np.zeros(len(hashes), bool)
     others = map(_hash, trained)

@@ -1,8 +1,8 @@
 """Download one pinned file of a package index through pip, and extract members; no downloaded code is executed.
 
-pip runs the build back end of a source distribution even for a mere download. It therefore gets a neutral back end that
-copies the metadata in the distribution (`PKG-INFO`): without build isolation, and first on `PYTHONPATH`, it replaces
-setuptools, so that no line of the distribution runs. Hashes are checked before that.
+pip runs the build back end of a source distribution even to download it. It is therefore given a neutral back end that
+only copies the metadata in the distribution (`PKG-INFO`): without build isolation, and first on `PYTHONPATH`, it
+replaces setuptools, so that no code of the distribution runs. Hashes are checked before that.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _pip(
     environment: Mapping[str, str],
     look: Callable[[], None],
 ) -> None:
-    """Run a verb of pip on the package alone, calling `look` meanwhile; raise `DataError` where it fails."""
+    """Run a pip command on the package alone, calling `look` meanwhile; raise `DataError` if it fails."""
     scratch, requirements = folder / "scratch", folder / "requirements.txt"
     scratch.mkdir(parents=True)
     hashes = "".join(f" --hash=sha256:{digest}" for digest in sha256s)
@@ -117,7 +117,7 @@ def _neutral_backend(folder: Path) -> Path:
 
 
 def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[], None]) -> tuple[int, str]:
-    """Run pip, calling `look` meanwhile; return its exit status and output. It never outlives this call.
+    """Run pip, calling `look` meanwhile; return its exit status and output. pip never outlives this call.
 
     The output is kept in memory: on a full disk no file could hold the reason for a failure.
     """
@@ -150,7 +150,7 @@ def _bytes_below(folder: Path) -> int:
     largest = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError):  # gone in the meantime
+            with contextlib.suppress(OSError):  # removed in the meantime
                 largest = max(largest, Path(place, name).stat().st_size)
     return largest
 
@@ -180,7 +180,7 @@ _FAILURES = {
     r"No matching distribution|Could not find a version": "gone from the package index, or not for Python "
     f"{sys.version_info.major}.{sys.version_info.minor}; a newer release of bpebench may name another version",
 }
-"""Pattern in pip's output -> what it means, and what to do; the first counts."""
+"""Pattern in pip's output -> what it means, and what to do; the first match counts."""
 
 
 def _failure(package: Package, output: str) -> DataError:
@@ -204,14 +204,14 @@ def _wrong_digest(package: Package, got: str) -> DataError:
 
 
 _MAX_UNPACKED_BYTES = 256 << 20
-"""Limit on all files extracted from one package; no package of the catalogue comes near it."""
+"""Limit on the size of all files extracted from one package; no package of the catalogue comes near it."""
 
 
 def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[str, bytes]:
-    """Map path in the package -> content of every file that one of `patterns` (globs) matches; each must match.
+    """Map path in the package -> content of every file that matches one of `patterns` (globs); each pattern must match.
 
     The first folder of a source distribution (`name-version`) is not part of the paths. Raise `DataError` for an
-    archive that is damaged, or whose files are larger than any of the suite's.
+    archive that is damaged or too large.
     """
     patterns = list(patterns)
     found: dict[str, bytes] = {}

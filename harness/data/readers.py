@@ -1,6 +1,6 @@
-"""From the members of a package to files of the cache: documents, or a rank file. Pure functions of bytes.
+"""Readers turn members of a package into files of the cache: documents, or a rank file. Pure functions of bytes.
 
-Documents of a corpus come in a fixed shuffled order, so that any beginning of it is a fair sample of the whole.
+Documents of a corpus come in a fixed shuffled order, so that any prefix of it is a fair sample of the whole.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def files(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
 def catalogues(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
     """Return gettext catalogues, parallel by key; a part for each of `options["languages"]`, and `en` for the keys.
 
-    Of the messages in every language, those are kept whose text is new in every language; `texts_a_document` of them,
-    in the order of their keys, joined by newlines, make a document. Documents are ordered by the English text, so
+    Only messages that exist in every language, with a new text in each, are kept. Every `texts_a_document` of them, in
+    the order of their keys, are joined by newlines into a document. Documents are ordered by the English text, so
     document i has the same meaning in every language.
     """
     folders = {path.split("/LC_MESSAGES/")[0].rsplit("/", 1)[1]: path for path in members}
@@ -91,7 +91,7 @@ def messages(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def _source_text(key: Any) -> str:
-    """Return the message of a catalogue's key: without context, and of a plural the first form."""
+    """Return the message of a catalogue's key: without context, and the first form of a plural."""
     text: str = key[0] if isinstance(key, tuple) else key
     return text.rpartition("\x04")[2]
 
@@ -118,7 +118,7 @@ def _messages(content: bytes) -> dict[str, str]:
 
 
 def _catalogue(content: bytes) -> dict[Any, str]:
-    """Return everything in a compiled catalogue; the key of a plural is a tuple, one with a context holds U+0004."""
+    """Return all entries of a compiled catalogue; the key of a plural is a tuple, one with a context holds U+0004."""
     import io
     from gettext import GNUTranslations
 

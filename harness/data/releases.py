@@ -1,4 +1,4 @@
-"""Other releases of a package, installed into folders of the cache, pinned by version and, where it is given, digest.
+"""Other releases of a package, installed into folders of the cache, pinned by version and, if given, by digest.
 
 Nothing of them is imported here; to run one, put its folder first on PYTHONPATH of a separate process.
 """
@@ -31,7 +31,7 @@ class Release:
     package: str
     version: str
     sha256: tuple[str, ...]
-    """Digests its file may have: one per platform and Python; none where pip's index is trusted."""
+    """Digests its file may have: one per platform and Python; empty if pip's index is trusted."""
 
 
 @cache
@@ -47,7 +47,7 @@ def pinned_names() -> list[str]:
 
 
 def pinned_release(package: str, version: str) -> Release:
-    """Return the release as pinned in `datasets/releases.toml`; raise `DataError` naming those that are."""
+    """Return the release as pinned in `datasets/releases.toml`; raise `DataError` listing the pinned ones."""
     release = _pinned().get((package, version))
     if release is None:
         raise DataError(
@@ -74,7 +74,7 @@ def release_to_measure(name: str, packages: Collection[str]) -> Release:
 
 @contextmanager
 def imported_first(releases: Sequence[Release]) -> Iterator[None]:
-    """Install releases where they are missing; within, they come before all else here and in processes started."""
+    """Install missing releases; inside the context they come first on the import path, also in new processes."""
     folders = [str(installed(release)) for release in releases]
     path, variable = sys.path[:], os.environ.get("PYTHONPATH")
     try:
@@ -98,9 +98,9 @@ def folder_of(release: Release) -> Path:
 
 
 def installed(release: Release) -> Path:
-    """Return the folder of the release, installed by pip where it is missing.
+    """Return the folder of the release, installed by pip if it is missing.
 
-    Its content is executed, so raise `DataError` where another user could have written it, and where pip fails.
+    Its content is executed, so raise `DataError` if another user could have written it, and if pip fails.
     """
     folder = folder_of(release)
     try:

@@ -16,9 +16,9 @@ from impls.core.text.files import TextFile
 
 
 def matching_files(pattern: str) -> list[Path]:
-    """Return the files of a path, a folder or a glob, sorted; raise `DataError` where there is none.
+    """Return the files of a path, a folder or a glob, sorted; raise `DataError` if there is none.
 
-    Of a folder, these are all files below it without hidden ones.
+    A folder means all files below it except hidden ones.
     """
     path = Path(pattern)
     try:
@@ -47,7 +47,7 @@ def read_documents(file: Path) -> Iterator[str]:
 
 
 def documents_in(content: bytes, name: str) -> Iterator[str]:
-    """Yield the documents of a text that is not in a file. Raise `DataError` naming the invalid byte."""
+    """Yield the documents of a text held in memory. Raise `DataError` naming the invalid byte."""
     try:
         for offset, block in blocks_of(io.BytesIO(content), name):
             yield from documents_of(decoded(block, name, offset), "paragraphs")
@@ -56,7 +56,7 @@ def documents_in(content: bytes, name: str) -> Iterator[str]:
 
 
 def read_toml(file: Path, known: set[str]) -> dict[str, Any]:
-    """Return the entries of a file; raise `DataError` where it is not TOML, or one is not `known`."""
+    """Return the entries of a TOML file; raise `DataError` if it is invalid, or an entry is not `known`."""
     try:
         document = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

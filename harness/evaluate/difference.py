@@ -29,22 +29,22 @@ _SHOWN_CHARACTERS = 100
 
 
 class Change(NamedTuple):
-    """What becomes of one document."""
+    """How one document changes."""
 
     number: int
-    """Its place in the corpus, from 1."""
+    """Its index in the corpus, from 1."""
     text: str
-    """How it begins."""
+    """The beginning of its text."""
     n_bytes: int
     before: int
-    """Tokens under the one vocabulary."""
+    """Tokens under the first vocabulary."""
     after: int
-    """Tokens under the other."""
+    """Tokens under the second vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusChange:
-    """What becomes of a corpus."""
+    """How a corpus changes."""
 
     corpus: str
     n_documents: int
@@ -57,20 +57,20 @@ class CorpusChange:
     """Documents that take more tokens than before."""
     n_fewer: int
     more: list[Change]
-    """Those whose tokens grow most, by number of tokens."""
+    """The documents that grow most, by number of tokens."""
     fewer: list[Change]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two vocabularies, the one and the other, and texts under both."""
+    """Two vocabularies, and texts encoded with both."""
 
     names: tuple[str, str]
     tokenizers: tuple[Tokenizer, Tokenizer]
     shared: dict[int, int]
-    """Ordinary tokens of the same bytes: id in the one -> id in the other."""
+    """Ordinary tokens with the same bytes: id in the first -> id in the second."""
     only: tuple[dict[int, bytes], dict[int, bytes]]
-    """Ordinary tokens without a counterpart, by id, of each."""
+    """Ordinary tokens without a counterpart, by id, of each vocabulary."""
     special: dict[str, int]
     """Special and added tokens, by text: `shared`, `moved` (of these), `only_one`, `only_other`."""
     corpora: list[CorpusChange]
@@ -78,11 +78,11 @@ class Difference:
 
     @property
     def n_moved(self) -> int:
-        """The number of shared tokens that have another id."""
+        """Return the number of shared tokens that have another id."""
         return sum(one != other for one, other in self.shared.items())
 
     def scripts(self) -> dict[str, tuple[int, int, int]]:
-        """Return by script how many tokens are shared, only in the one, only in the other."""
+        """Return by script how many tokens are shared, only in the first, and only in the second."""
         by_id = self.tokenizers[0].model.bytes_by_id()
         shared = Counter(script_of(by_id[i]) for i in self.shared)
         one, other = (Counter(map(script_of, tokens.values())) for tokens in self.only)
@@ -90,12 +90,12 @@ class Difference:
         return {kind: counts for kind, counts in every.items() if any(counts)}
 
     def cost(self, side: int, n_tokens: int) -> float | None:
-        """Return what tokens cost under one side, None where its price is not known."""
+        """Return the cost of tokens under one side; None if its price is unknown."""
         price = self.prices.of(self.names[side])
         return None if price is None else n_tokens * price / 1e6
 
     def document(self) -> dict[str, Any]:
-        """Return all of it for JSON."""
+        """Return everything as a JSON-serialisable document."""
         sides = zip(("one", "other"), self.names, self.tokenizers, strict=True)
         return {
             **{
@@ -138,7 +138,7 @@ def difference(
 ) -> Difference:
     """Return the difference of two vocabularies; raise `DataError` for a corpus without text."""
     one, other = (ordinary_tokens(tokenizer.model) for tokenizer in tokenizers)
-    # Of a character and its byte (SentencePiece), which decode to the same, each has its counterpart.
+    # A character and its byte (SentencePiece) decode to the same bytes; each has its own counterpart.
     ids_in_other: dict[bytes, list[int]] = {}
     for i, token in reversed(other.items()):
         ids_in_other.setdefault(token, []).append(i)

@@ -2,7 +2,7 @@
 
 Groups of documents are resampled (Efron 1979), and the interval is widened for few groups as in
 `harness.measure.analysis.stats`. Resampling loses types that occur in one document only, so a bootstrap interval of the
-number of distinct tokens can miss the figure itself; there groups are left out one at a time (Tukey's jackknife).
+number of distinct tokens can miss the figure itself; for those, groups are left out one at a time (Tukey's jackknife).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.measure.analysis.stats import NORMAL_975, RESAMPLES, student_t_975
 
 
 class Figure(NamedTuple):
-    """A figure and its 95 % interval; None where it cannot be given: a single document has no interval."""
+    """A figure and its 95 % interval; the bounds are None if there is none, as for a single document."""
 
     value: float | None
     low: float | None = None
@@ -27,10 +27,10 @@ class Figure(NamedTuple):
 
 
 def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: bool = False) -> Figure:
-    """Return the total of `tops` over that of `bottoms`, sums by group; None where `bottoms` is 0.
+    """Return the ratio of the totals of `tops` and `bottoms`, sums by group; None if the total of `bottoms` is 0.
 
-    A share that is 0 (or 1) over all documents gets the exact bound of so many trials (Clopper and Pearson 1934) with
-    documents as trials, because resampling would give an interval of no width.
+    For a share of 0 or 1 over all documents, resampling would give an interval of no width; it gets the exact binomial
+    bound (Clopper and Pearson 1934) with documents as trials.
     """
     top, bottom = float(tops.sum()), float(bottoms.sum())
     if not bottom:
@@ -48,7 +48,7 @@ def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: 
 
 
 def statistic(columns: np.ndarray, of: Callable[[np.ndarray], np.ndarray], n_documents: int) -> Figure:
-    """Return `of` the totals of `columns`, shape (n_groups, n_columns), between 0 and 1, by bootstrap.
+    """Return `of` applied to the totals of `columns`, shape (n_groups, n_columns), between 0 and 1, by bootstrap.
 
     `of` maps totals of shape (n, n_columns) to n figures.
     """
@@ -71,15 +71,15 @@ def _of_draws(value: float, draws: np.ndarray, n_groups: int, *, is_share: bool)
 def _weights(n_groups: int) -> np.ndarray:
     """Return how often each resample takes each group: int64 of shape (RESAMPLES, n_groups).
 
-    Integers are multiplied without a linear algebra library, whose threads wait for each other on a busy machine.
+    Integer products avoid the linear algebra library, whose threads wait for each other on a busy machine.
     """
     return np.random.default_rng(0).multinomial(n_groups, np.full(n_groups, 1 / n_groups), RESAMPLES)
 
 
 def jackknife(times: np.ndarray, of: Callable[[np.ndarray], float | None]) -> Figure:
-    """Return `of` the total of counts, shape (n_slices, n_types), with its interval between 0 and 1.
+    """Return `of` applied to the total of counts, shape (n_slices, n_types), with its interval between 0 and 1.
 
-    The standard error is that of leaving out one slice at a time, times Student's t.
+    The standard error is the jackknife's, leaving out one slice at a time, times Student's t.
     """
     total, value = times.sum(axis=0), of(times.sum(axis=0))
     slices = [one for one in times if one.any()]
@@ -93,9 +93,9 @@ def jackknife(times: np.ndarray, of: Callable[[np.ndarray], float | None]) -> Fi
 
 
 def quantile(lengths: Counter[int], share: float) -> Figure:
-    """Return the quantile of counted numbers: the smallest one that `share` of all do not exceed.
+    """Return a quantile of counted numbers: the smallest number that at least `share` of all do not exceed.
 
-    Its interval is that of order statistics, free of any distribution; a bound beyond the sample is None.
+    Its interval comes from order statistics and assumes no distribution; a bound beyond the sample is None.
     """
     numbers = sorted(lengths)
     up_to = np.cumsum([lengths[number] for number in numbers])

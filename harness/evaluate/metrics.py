@@ -1,9 +1,9 @@
-"""From sums to figures: one row for a model on a corpus. METHODOLOGY.md has the table of formulas and caveats.
+"""Turn sums into figures: one row for a model on a corpus. METHODOLOGY.md has the table of formulas and caveats.
 
-None of these figures says how well a model trained on the tokens works. Of compression, Goldman et al. 2024 ("Unpacking
-Tokenization") find a correlation with that, Schmidt et al. 2024 ("Tokenization Is More Than Compression") none;
-Cognetta et al. 2024 ("Two Counterexamples to Tokenization and the Noiseless Channel") raise Rényi efficiency without
-any gain.
+None of these figures says how well a model trained on the tokens works. For compression, Goldman et al. 2024
+("Unpacking Tokenization") find a correlation with that, Schmidt et al. 2024 ("Tokenization Is More Than Compression")
+none; Cognetta et al. 2024 ("Two Counterexamples to Tokenization and the Noiseless Channel") raise Rényi efficiency
+without any gain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.evaluate.tally import ModelTally, TextTally
 ALPHA = 2.5
 """The order of Rényi's entropy that correlates best with translation quality in Zouhar et al. 2023."""
 UNSPACED_SHARE = 0.1
-"""Where scripts that do not write words apart have this share of the characters of words, words are not counted."""
+"""Words are not counted if at least this share of their characters is in scripts written without spaces."""
 
 
 @dataclass(slots=True)
@@ -42,13 +42,13 @@ class Row:
     price_per_million_tokens: float | None = None
     training_overlap: Overlap | None = None
     megabytes_per_second: float | None = None
-    """Of UTF-8, by `implementation` on all cores, while other work went on: for a figure to rely on, `bpebench run`."""
+    """UTF-8 encoded by `implementation` on all cores, among other work; for reliable figures use `bpebench run`."""
     parallel: dict[str, str | None] = field(default_factory=dict)
-    """Pivot, worst and best language, where the corpora are parallel."""
+    """Pivot, worst and best language, if the corpora are parallel."""
 
 
 def counts_of(text: TextTally, made: ModelTally) -> dict[str, int | None]:
-    """Return the exact counts; words are None where they are not written apart."""
+    """Return the exact counts; words are None if the text is written without spaces."""
     words = int(text.words.sum()) if writes_words_apart(text) else None
     return {
         "n_documents": text.n_documents,
@@ -79,8 +79,8 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
     - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
     - vocabulary_used, renyi_efficiency: see there.
 
-    Figures that need words are None where words are not written apart, those that need borders where a model is lossy;
-    `premium` and `gini` are known only with the other languages of a parallel text.
+    Figures that need words are None for scripts without spaces, those that need borders for a lossy model; `premium`
+    and `gini` are known only with the other languages of a parallel text.
     """
     none, n = Figure(None), text.n_documents
     share = partial(ratio, n_documents=n, is_share=True)
@@ -107,7 +107,7 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
 
 
 def renyi_efficiency(times: np.ndarray, n_types: int | None = None) -> float | None:
-    """Return H_2.5(p) / log(n types), 0 to 1, of counts by token; None where there is a single type.
+    """Return H_2.5(p) / log(n types), 0 to 1, of counts by token; None for a single type.
 
     H_a(p) = log(sum p^a) / (1 - a), over the types that occur; `n_types` is theirs unless given (Zouhar et al. 2023,
     "Tokenization and the Noiseless Channel"). It can be raised without any gain in quality (Cognetta et al. 2024), and
@@ -121,12 +121,12 @@ def renyi_efficiency(times: np.ndarray, n_types: int | None = None) -> float | N
     if n < 2 or not len(used):
         return None
     shares = used / used.sum()
-    # Over equal shares this is log(n) / log(n), up to rounding; an entropy of one type is 0 and not -0.
+    # Equal shares give log(n) / log(n) up to rounding; the entropy of a single type must be 0 and not -0.
     return min(1.0, abs(math.log(float((shares * shares * np.sqrt(shares)).sum())) / (1 - ALPHA)) / math.log(n))
 
 
 def vocabulary_used(times: np.ndarray, n_types: int) -> float:
-    """Return the share of a vocabulary's ids, special ones included, that occur in the text; it grows with its length.
+    """Return the share of a vocabulary's ids, special ones included, that occur in the text; grows with its length.
 
     >>> vocabulary_used(np.array([3, 0, 1]), 4)
     0.5
@@ -135,7 +135,7 @@ def vocabulary_used(times: np.ndarray, n_types: int) -> float:
 
 
 def rank(rows: list[Row]) -> None:
-    """Rank the rows of each corpus by their tokens, fewest first; a lossy model, which keeps less, has no rank."""
+    """Rank the rows of each corpus by their tokens, fewest first; a lossy model, which drops text, has no rank."""
     for corpus in {row.corpus for row in rows}:
         fine = [row for row in rows if row.corpus == corpus and row.round_trip != "lossy"]
         totals = sorted(row.counts["n_tokens"] or 0 for row in fine)

@@ -90,19 +90,19 @@ _KEYS = {"pivot", "parallel", "corpora", "held_out", "mixtures"}
 
 @dataclass(frozen=True, slots=True)
 class Mixtures:
-    """What a file of mixtures says."""
+    """The contents of a mixtures file."""
 
     pivot: str
     is_parallel: bool
     corpora: dict[str, str]
-    """By language."""
+    """Corpus by language."""
     held_out: dict[str, str]
     shares: dict[str, dict[str, float]]
-    """Share of the bytes by language, which add up to 1, by mixture."""
+    """Mixture -> language -> share of the bytes; the shares of a mixture add up to 1."""
 
 
 def read_mixtures(file: Path) -> Mixtures:
-    """Return the mixtures of a file; raise `DataError` naming the entry that is wrong."""
+    """Return the mixtures of a file; raise `DataError` naming the invalid entry."""
     document = read_toml(file, _KEYS)
     corpora = _names(file, document, "corpora")
     if len(corpora) < 2:
@@ -150,9 +150,9 @@ def _are_parallel(names: Sequence[str]) -> bool:
 
 
 def sample(documents: Documents, share: float) -> Documents:
-    """Return about that share of the documents: which ones depends on their text, a larger share holds a smaller one.
+    """Return about that share of the documents, at least one.
 
-    At least one is returned.
+    Documents are chosen by their text, so that a larger share includes a smaller one.
     """
     if share == 1:
         return documents
@@ -167,17 +167,18 @@ def sample(documents: Documents, share: float) -> Documents:
 
 
 class Part(NamedTuple):
-    """What a mixture takes of a language."""
+    """The part of a language that goes into a mixture."""
 
     documents: Documents
     n_bytes: int
 
 
 def mixed(texts: Mapping[str, Documents], shares: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, Part]]:
-    """Return the parts of each mixture by language: of all mixtures as many bytes, up to a document per language.
+    """Return the parts of each mixture by language; all mixtures have equally many bytes, up to a document per
+    language.
 
-    That many are as can be had for every mixture without repeating a document. Which documents of a language are taken
-    depends on their text alone, and a larger share holds those of a smaller one. In memory are 16 bytes a document.
+    That size is the largest that every mixture can reach without repeating a document. Documents of a language are
+    chosen by their text, so that a larger share includes a smaller one. Memory: 16 bytes per document.
     """
     ordered = {language: _Ordered(documents) for language, documents in texts.items()}
     n_bytes = min(
@@ -198,7 +199,7 @@ def mixed(texts: Mapping[str, Documents], shares: Mapping[str, Mapping[str, floa
 
 
 class _Ordered:
-    """The documents of a language in an order that depends on their text alone."""
+    """The documents of a language in an order that depends only on their texts."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -215,7 +216,7 @@ class _Ordered:
         return int(self._up_to[-1])
 
     def first(self, n_bytes: float) -> Part | None:
-        """Return the first documents that fit, None where none does."""
+        """Return the first documents that fit into `n_bytes`; None if none does."""
         n_fitting = int(np.searchsorted(self._up_to, n_bytes, side="right"))
         if not n_fitting:
             return None

@@ -1,12 +1,12 @@
-"""Agreement of token borders with morphs, over words that somebody has segmented.
+"""Agreement of token borders with morphs, over words with a gold segmentation.
 
-A gold file is UTF-8, a word a line: the word, a tab, its morphs with a space between, and optionally a tab and the
-number of the stem among them (without it the first). The morphs joined are the word. Lines that begin with # say by
-which rule it was made. Ours for Turkish, Hebrew and Russian are named `tr`, `he` and `ru`.
+A gold file is UTF-8, one word per line: the word, a tab, its morphs separated by spaces, and optionally a tab and the
+number of the stem among them (default: the first). The morphs joined are the word. Lines that begin with # say by which
+rule it was made. Ours for Turkish, Hebrew and Russian are named `tr`, `he` and `ru`.
 
-A word is encoded alone, and after itself and a space, as words stand in a text. Only borders inside the word count; one
-inside a character (of a vocabulary over bytes) is a border too, and none of a morph. A word that the ids do not decode
-to, of a lossy vocabulary or one that changes letters, is left out and counted as such.
+A word is encoded alone, and after itself and a space, as words occur in a text. Only borders inside the word count; a
+border inside a character (of a vocabulary over bytes) counts too, and is never a morph border. A word that its ids do
+not decode to (a lossy vocabulary, or one that changes letters) is left out and counted as such.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from impls import BPEError, Tokenizer
 
 CONTEXTS = ("alone", "after a space")
 AFFIX_OCCURRENCES = 5
-"""An affix is judged where it occurs so often."""
+"""Fewest occurrences at which an affix is judged."""
 FIGURES = (
     "precision",
     "recall",
@@ -49,21 +49,21 @@ class Word(NamedTuple):
 
     @property
     def borders(self) -> list[int]:
-        """The borders between morphs, as offsets in UTF-8."""
+        """Return the borders between morphs, as offsets in UTF-8."""
         return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
 
 
 class Cut(NamedTuple):
-    """How a word is cut into tokens."""
+    """The tokens a word is cut into."""
 
     borders: frozenset[int]
     """Token borders inside the word, as offsets in UTF-8."""
     spans: tuple[tuple[int, int, int], ...]
-    """The id, begin and end of each token that holds some of the word."""
+    """The id, begin and end of each token that overlaps the word."""
 
 
 class Affix(NamedTuple):
-    """What becomes of one affix."""
+    """How one affix is tokenized."""
 
     text: str
     """`-ler` for a suffix, `ה-` for a prefix."""
@@ -71,9 +71,9 @@ class Affix(NamedTuple):
     respected: float
     """The share of its occurrences whose borders are all token borders."""
     consistency: float
-    """The share of its occurrences that are in the same tokens as most of them."""
+    """The share of its occurrences that use its most frequent tokens."""
     tokens: tuple[int, ...]
-    """These tokens, which may hold more than the affix."""
+    """Its most frequent tokens, which may extend beyond the affix."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Agreement:
     n_shared_borders: int
     figures: dict[str, Figure] = field(default_factory=dict)
     affixes: list[Affix] = field(default_factory=list)
-    """The least respected first."""
+    """Affixes, the least respected first."""
 
 
 def gold_files() -> dict[str, Path]:
@@ -103,7 +103,7 @@ def gold_names() -> list[str]:
 
 
 def read_gold(name: str) -> list[Word]:
-    """Return the words of a gold file, named by language or path; raise `DataError` naming the line that is wrong."""
+    """Return the words of a gold file, named by language or path; raise `DataError` naming the invalid line."""
     file = gold_files().get(name, Path(name))
     if not file.is_file():
         raise DataError(f"{name}: there is no such file; of our own there are {', '.join(gold_names())}")
@@ -161,12 +161,12 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Agre
 
 
 def cut(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[Cut | None]:
-    """Return how each word is cut; None where the ids do not decode to it."""
+    """Return how each word is cut; None if its ids do not decode to it."""
     texts = [word.text if context == "alone" else f"{word.text} {word.text}" for word in words]
     try:
         ids, offsets = tokenizer.encode_ragged(texts, disallowed_special=())
         found = [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
-    except BPEError:  # a character outside the alphabet, in some word
+    except BPEError:  # some word has a character outside the alphabet
         found = [_ids(tokenizer, text) for text in texts]
     by_id = tokenizer.model.bytes_by_id()
     return [_cut(by_id, ids, word.text.encode()) for ids, word in zip(found, words, strict=True)]
@@ -181,7 +181,7 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
 
 def _cut(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> Cut | None:
     tokens = [by_id[i] for i in ids]
-    content = b"".join(tokens).rstrip(b" ")  # a token may end with the space of an end of a word
+    content = b"".join(tokens).rstrip(b" ")  # the last token may hold the space after the word
     if not content.endswith(word):
         return None
     start = len(content) - len(word)

@@ -29,7 +29,7 @@ _SHOWN = {
     "vocabulary_used": "vocab used",
     "nsl": "NSL",
 }
-"""Figures of the text tables and of LaTeX -> their headings; the others are in JSON and CSV."""
+"""Figures of the text tables and of LaTeX -> their headings; JSON and CSV have more."""
 
 
 def document(rows: Sequence[Row], prices: Prices, baseline: str | None) -> dict[str, Any]:
@@ -81,13 +81,13 @@ def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows as in CSV; what is not known is None."""
+    """Return the rows as in CSV; unknown values are None."""
     shares = [None if row.training_overlap is None else row.training_overlap.share for row in rows]
     return [plain_cells(_cells(row) | {"trained_on_share": share}) for row, share in zip(rows, shares, strict=True)]
 
 
 def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Return plain rows as CSV with a header, which without rows is `columns`; None is an empty cell."""
+    """Return plain rows as CSV with a header (`columns` if there are no rows); None is an empty cell."""
     target = io.StringIO()
     writer = csv.DictWriter(target, list(rows[0]) if rows else columns, lineterminator="\n")
     writer.writeheader()
@@ -96,14 +96,14 @@ def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> st
 
 
 def latex(rows: Sequence[Row]) -> str:
-    """Return the rows as a `tabular` for the package booktabs, each figure ± half its interval's width."""
+    """Return the rows as a `tabular` for the LaTeX package booktabs, each figure ± half its interval's width."""
     headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
     comments = [_fairness_title(row) for row in {row.model: row for row in rows}.values() if row.parallel]
     return booktabs(headers, cells, comments)
 
 
 def booktabs(headers: Sequence[str], cells: Sequence[Sequence[str]], comments: Sequence[str] = ()) -> str:
-    """Return a `tabular` for the package booktabs, after comments."""
+    """Return a `tabular` for the LaTeX package booktabs, after comments."""
     from tabulate import tabulate
 
     body = tabulate(cells, headers=headers, tablefmt="latex_booktabs", disable_numparse=True)
@@ -116,7 +116,7 @@ def _are_parallel(rows: Sequence[Row]) -> bool:
 
 
 def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Return title, headers and cells of each table: one per corpus, or per model where corpora are parallel."""
+    """Return title, headers and cells of each table: one per corpus, or per model if corpora are parallel."""
     found = []
     parallel = _are_parallel(rows)
     for title in dict.fromkeys(row.model if parallel else row.corpus for row in rows):
@@ -176,7 +176,7 @@ def label(row: Row) -> str:
 
 
 def plus_minus(figure: Figure) -> str:
-    """Return a figure and half the width of its interval, `?` where it has none."""
+    """Return a figure and half the width of its interval, `?` if it has none."""
     if figure.value is None:
         return "—"
     if figure.low is None or figure.high is None:
@@ -197,7 +197,7 @@ CAVEATS = (
 )
 _MOST_FINDINGS = 12
 _MOST_ROWS = 30
-"""Rows of a table that fit on a page; all of them are in the CSV."""
+"""Most rows of a table on a page; the CSV has all of them."""
 
 
 def decision(rows: Sequence[Row], prices: Prices, command: str, charts: Sequence[str]) -> str:
@@ -259,5 +259,5 @@ def _findings(rows: Sequence[Row]) -> Iterable[str]:
 
 
 def _inline(text: object) -> str:
-    """Return text from outside on one line of Markdown, without the marks that would end a cell or begin HTML."""
+    """Return external text on one line of Markdown, without characters that would end a cell or begin HTML."""
     return printable(text).replace("|", "\\|").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""Parallel text: the same documents in several languages, and what that says of a vocabulary's fairness.
+"""Parallel text: the same documents in several languages, and what it shows about a vocabulary's fairness.
 
 Parallel text is a corpus of the suite with a part per language, such parts named one by one, or the user's own files:
 one per language, of equal line count and named by the last part of the file's name that is not `txt` (`flores.tr`,
@@ -28,14 +28,14 @@ class Fairness(NamedTuple):
     """What parallel text costs in several languages under one model."""
 
     premiums: dict[str, Figure]
-    """Tokens of each language over those of the pivot."""
+    """Tokens of each language over those of the pivot language."""
     gini: Figure
     worst: str
     best: str
 
 
 def language_of(name: str) -> str | None:
-    """Return the language of a corpus of the suite, None where it is not known or is not one."""
+    """Return the language of a corpus of the suite; None if it is unknown."""
     family, _, part = name.partition("/")
     if part and family in {*real_corpora(), "samples"}:
         return part if len(part) == 2 else None
@@ -44,7 +44,7 @@ def language_of(name: str) -> str | None:
 
 
 def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Sequence[str] = ()) -> list[Text]:
-    """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` where not parallel."""
+    """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` if not parallel."""
     if all(is_named(name) for name in names):
         texts = _of_corpora(names, split, chosen)
     else:
@@ -57,7 +57,7 @@ def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Seque
 
 
 def several(texts: list[Text], name: str) -> list[Text]:
-    """Return `texts`; raise `DataError` where they are not of two languages or more."""
+    """Return `texts`; raise `DataError` unless they are of two languages or more."""
     languages = [text.language for text in texts]
     if len(texts) < 2:
         raise DataError(f"{name}: is one language; parallel text needs two or more")
@@ -67,9 +67,10 @@ def several(texts: list[Text], name: str) -> list[Text]:
 
 
 def joined(text: Text) -> Text:
-    """Return a text as one document, its own joined by single spaces.
+    """Return a text as one document, its documents joined by single spaces.
 
-    So Petrov et al. 2023 encode FLORES-200, dev before devtest. There is one length for each language, and no interval.
+    Petrov et al. 2023 encode FLORES-200 this way, dev before devtest. With one length per language there is no
+    interval.
     """
 
     def documents() -> Iterator[str]:
@@ -96,9 +97,9 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
 def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
     """Return premiums and inequality of one model by language; documents are resampled in all languages at once.
 
-    Raise `DataError` where the numbers of documents differ. The premium is the ratio of totals of tokens (Petrov et al.
-    2023, "Language Model Tokenizers Introduce Unfairness Between Languages"), so it holds for this text and its
-    translators as much as for the languages.
+    The premium is the ratio of totals of tokens (Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness
+    Between Languages"); it reflects this text and its translators as much as the languages. Raise `DataError` if the
+    numbers of documents differ.
     """
     numbers = {language: found.n_documents for language, found in tallies.items()}
     if len(set(numbers.values())) > 1:
@@ -113,8 +114,8 @@ def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
 def gini(totals: np.ndarray) -> np.ndarray:
     """Return the Gini coefficient of each row, 0 (all equal) to below 1: sum |x_i - x_j| / (2 n^2 mean).
 
-    Over tokens of the same text by language, as Foroutan et al. 2025 ("Parity-Aware Byte-Pair Encoding"). It depends on
-    which languages are there, and counts each as one, whatever its number of speakers.
+    Computed over the tokens of the same text in each language, as in Foroutan et al. 2025 ("Parity-Aware Byte-Pair
+    Encoding"). It depends on which languages are included, and weights all equally, whatever their number of speakers.
 
     >>> gini(np.array([[1, 3], [2, 2]])).tolist()
     [0.25, 0.0]

@@ -1,6 +1,7 @@
-"""The user's parallel text in files: of equally many lines, one TSV file, or a folder of the UDHR or of FLORES.
+"""Read the user's parallel text from files: with equally many lines, one TSV file, or a folder of the UDHR or of
+FLORES.
 
-Every reader gives texts in the order of their files or columns, and raises `DataError` that names file and line.
+Every reader returns texts in the order of their files or columns, and raises `DataError` that names file and line.
 
 The files are plain text (`dev/tur_Latn.dev` as in FLORES-200, `dev/dev.tur_Latn` as in the first FLORES+), JSON lines
 or Parquet with the sentence in `text` (`dev/tur_Latn.parquet`).
@@ -26,12 +27,12 @@ _MOST_HEAD_LINES = 12
 
 
 def is_chosen(language: str, chosen: Sequence[str]) -> bool:
-    """Return whether a language is one of `chosen` (names, or patterns as in `*_Latn`); without any, each one is."""
+    """Return whether a language matches `chosen` (names, or patterns such as `*_Latn`); if empty, all do."""
     return not chosen or any(fnmatchcase(language, one) for one in chosen)
 
 
 def chosen_of(languages: Collection[str], chosen: Sequence[str]) -> list[str]:
-    """Return which of these languages are `chosen`; raise `DataError` where one of `chosen` is none of them."""
+    """Return the languages that are `chosen`; raise `DataError` if an entry of `chosen` matches none."""
     for one in chosen:
         if not any(fnmatchcase(language, one) for language in languages):
             raise DataError(f"--language {one}: is not a language here; there are {', '.join(languages) or 'none'}")
@@ -39,7 +40,7 @@ def chosen_of(languages: Collection[str], chosen: Sequence[str]) -> list[str]:
 
 
 def of_files(files: Sequence[Path], chosen: Sequence[str] = ()) -> list[Text]:
-    """Return a text for each file of lines, whose name says the language: `flores.tr`, `tr.txt`."""
+    """Return a text for each file of lines; the file name says the language: `flores.tr`, `tr.txt`."""
     kept = chosen_of([language_in(file) for file in files], chosen)
     texts = [Text(str(file), language_in(file), partial(lines, file)) for file in files if language_in(file) in kept]
     check_equally_long(texts)
@@ -47,7 +48,7 @@ def of_files(files: Sequence[Path], chosen: Sequence[str] = ()) -> list[Text]:
 
 
 def check_equally_long(texts: Sequence[Text]) -> None:
-    """Raise `DataError` where two texts have unequal numbers of lines."""
+    """Raise `DataError` if two texts have different numbers of lines."""
     n_lines = [sum(1 for _ in text.documents()) for text in texts]
     for (one, other), (n_one, n_other) in zip(pairwise(texts), pairwise(n_lines), strict=True):
         if n_one != n_other:
@@ -87,8 +88,8 @@ def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
 def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
     """Return the Universal Declaration of Human Rights by language, each file of a folder being one document.
 
-    Its translations are not cut into the same lines, so only the whole is parallel. `udhr_tur.txt` and `tur.txt` are
-    `tur`; what stands before a line `---` among the first lines, the head of "UDHR in Unicode", is left out.
+    Its translations do not have the same lines, so only the whole is parallel. `udhr_tur.txt` and `tur.txt` are `tur`;
+    the head of "UDHR in Unicode", up to a line `---` among the first lines, is left out.
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: is not a folder; --udhr takes one with a text file for each language")
@@ -107,7 +108,7 @@ def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
 
 
 def lines(file: Path, *, may_be_empty: bool = False) -> Iterator[str]:
-    """Yield the lines of a file without their ends; raise `DataError` for an empty one, or one that is not UTF-8."""
+    """Yield the lines of a file without their ends; raise `DataError` if it is empty or not UTF-8."""
     with file.open("rb") as source:
         for number, line in enumerate(source, 1):
             content = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -127,9 +128,9 @@ _TABLES = (".parquet", ".jsonl")
 def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = False) -> list[Text]:
     """Return a text for each language, its documents the sentences of `dev`, then those of `devtest`.
 
-    With `with_ends`, an empty one follows the last sentence of a plain file that ends in a line feed, as in what
-    splitting its content at line feeds gives. Raise `DataError` for what is not such a folder, a language that one part
-    lacks, unequal numbers of sentences, and lines that are empty or not UTF-8.
+    With `with_ends`, an empty document follows the last sentence of a plain file that ends in a line feed, as when its
+    content is split at line feeds. Raise `DataError` for any other folder, a language missing in one part, unequal
+    numbers of sentences, and lines that are empty or not UTF-8.
     """
     dev, devtest = _files(folder / "dev"), _files(folder / "devtest")
     kept = chosen_of({**dev, **devtest}, chosen)

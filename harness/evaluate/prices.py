@@ -23,7 +23,7 @@ _KEYS = {"currency", "date", _TABLE}
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million input tokens cost, by model; `default` for any other (None: not known)."""
+    """The price of a million input tokens by model; `default` for any other (None: unknown)."""
 
     by_model: dict[str, float] = field(default_factory=dict)
     currency: str | None = None
@@ -36,7 +36,7 @@ class Prices:
 
 
 def read_prices(file: Path, default: float | None = None) -> Prices:
-    """Return the prices of a file; raise `DataError` naming the entry that is wrong."""
+    """Return the prices of a file; raise `DataError` naming the invalid entry."""
     document = read_toml(file, _KEYS)
     currency, date, by_model = document.get("currency"), document.get("date"), document.get(_TABLE)
     if not isinstance(currency, str) or not currency.strip():

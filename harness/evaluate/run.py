@@ -1,4 +1,4 @@
-"""Every model on every text: reads each text once, a batch at a time, and counts it by all models."""
+"""Evaluate every model on every text: each text is read once, a batch at a time, and counted by all models."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _Digests = tuple[tuple[str, str], ...]
 """Names of models and their digests."""
 _Tallies = tuple[TextTally, dict[str, ModelTally]]
 _COUNTING_THREADS = 2
-"""Beside the one that reads; a third gained nothing on two cores."""
+"""Counting threads besides the one that reads; a third gained nothing on two cores."""
 _MOST_WAITING = 32
-"""Batches that workers were given and that are not joined yet."""
+"""Most batches that have been given to workers but not joined yet."""
 
 
 class Plan(NamedTuple):
-    """What is evaluated: models on texts; `baseline` is one of the models, `pivot` a language of parallel texts."""
+    """What to evaluate: models on texts; `baseline` is one of the models, `pivot` a language of parallel texts."""
 
     models: Sequence[str]
     texts: Sequence[Text]
@@ -86,7 +86,7 @@ def _nothing(known: dict[str, TokenBytes], n_documents: int = 0, n_slices: int =
 
 
 def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
-    """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
+    """Tally a text by all models; the next batch is read while they count one, mostly without the interpreter lock."""
     segmenter = Segmenter()
     with ThreadPoolExecutor(_COUNTING_THREADS) as counting:
         counted: list[Future[None]] = []
@@ -104,7 +104,7 @@ def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar
 def _tally_by_workers(
     text: Text, of_text: TextTally, of_models: dict[str, ModelTally], executor: Executor, bar: Bar
 ) -> None:
-    """Tally a text as `_tally`, each batch by a worker; the sums are joined in the order of the text."""
+    """Tally a text like `_tally`, each batch in a worker; the sums are joined in the order of the text."""
     digests = tuple((name, made.known.tokenizer.model.digest) for name, made in of_models.items())
     waiting: deque[Future[_Tallies]] = deque()
     n_documents = n_slices = 0
@@ -133,7 +133,7 @@ def _tally_by_workers(
 
 
 def tally_batch(documents: list[str], digests: _Digests, n_documents: int, n_slices: int) -> _Tallies:
-    """Return what a worker counts of a batch, before which are so many documents, shared among so many slices."""
+    """Return a worker's counts of a batch; `n_documents` in `n_slices` slices precede it."""
     of_text, of_models = _nothing(_known_to_worker(digests), n_documents, n_slices)
     batch = batch_of(documents, Segmenter())
     of_text.add(batch)

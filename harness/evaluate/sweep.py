@@ -1,9 +1,10 @@
-"""What to train: bytes per token on held-out text by size, pattern, share of the text and mixture of languages.
+"""Help decide what to train: bytes per token on held-out text by size, pattern, share of the text and language mixture.
 
-Texts are read anew for each vocabulary; in memory are the distinct pieces, and sums by group of documents.
+Texts are read again for each vocabulary; only the distinct pieces and sums by group of documents are held in memory.
 
-Each vocabulary is learned once, to the largest size, and cut: its first merges are what training to fewer gives
-(`harness.training.vocabulary_curve`). Published vocabularies are counted on the same text, with the same intervals.
+Each vocabulary is learned once, to the largest size, and truncated: its first merges are those of training to a smaller
+size (`harness.training.vocabulary_curve`). Published vocabularies are counted on the same text, with the same
+intervals.
 """
 
 from __future__ import annotations
@@ -36,65 +37,65 @@ _N_POINTS = 32
 _TIES: tuple[dict[str, Any], ...] = (
     {}, {"base_order": "gpt2"}, {"ties": "first"}, {"ties": "shortest"}, {"ties": "largest"},
 )  # fmt: skip
-"""Rules for ties that trainers follow; each follows one of them at least."""
+"""Tie rules; every trainer follows at least one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is learned and measured."""
+    """What to learn and measure."""
 
     sizes: Sequence[int]
     """Numbers of ids, ascending, each more than `N_BASE`."""
     patterns: Sequence[str]
     implementation: str = "compiled"
     trained: Documents | None = None
-    """To learn from."""
+    """Documents to learn from."""
     shares: Sequence[float] = (1.0,)
-    """Of these documents, ascending."""
+    """Shares of these documents to learn from, ascending."""
     held_out: Text | None = None
     mixed: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
     """What to learn from, by mixture and language."""
     languages: Sequence[Text] = ()
     """Texts to measure mixtures on, the pivot's first."""
     is_parallel: bool = False
-    """Whether they say the same."""
+    """Whether these texts are parallel."""
     models: Sequence[str] = ()
-    """Published vocabularies to compare with; the first is the one that lengths are relative to."""
+    """Published vocabularies to compare with; lengths are relative to the first."""
     width: int = 4096
     price: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The figures of one vocabulary on one text; what does not apply is None."""
+    """The figures of one vocabulary on one text; None if not applicable."""
 
     model: str | None = None
-    """Its name, where it is not trained here."""
+    """Name of a published vocabulary; None if trained here."""
     pattern: str | None = None
     text_share: float | None = None
-    """Of the documents there were to learn from."""
+    """Share of the documents that it was learned from."""
     mixture: str | None = None
     n_trained_documents: int | None = None
     n_trained_bytes: int | None = None
     held_out: str
     language: str | None
-    """Of the text measured on."""
+    """Language of the text measured on."""
     language_share: float | None = None
-    """Of the bytes learned from."""
+    """Share of that language in the bytes learned from."""
     vocab_size: int
     embedding_parameters: int
-    """Ids times the width."""
+    """Number of ids times the embedding width."""
     n_documents: int
     n_bytes: int
     n_tokens: int
     round_trip: str
     bytes_per_token: Figure
     relative_tokens: Figure
-    """Tokens over those of the first published vocabulary."""
+    """Tokens relative to the first published vocabulary."""
     premium: Figure
-    """Tokens over those of the pivot, on parallel text."""
+    """Tokens relative to the pivot's language, on parallel text."""
     cost_per_megabyte: float | None = None
-    """Of a million bytes of such text, at the price per million tokens."""
+    """Cost of a million bytes of such text, at the price per million tokens."""
 
     def cells(self) -> dict[str, Any]:
         """Return the row by name."""
@@ -103,7 +104,7 @@ class Row:
 
 @dataclass(slots=True)
 class Found:
-    """What a sweep finds."""
+    """The results of a sweep."""
 
     rows: list[Row] = field(default_factory=list)
     knees: list[dict[str, Any]] = field(default_factory=list)
@@ -111,16 +112,16 @@ class Found:
     points: list[dict[str, Any]] = field(default_factory=list)
     """Bytes per token at more sizes, for charts."""
     unreached: list[dict[str, Any]] = field(default_factory=list)
-    """Sizes that a text did not give, and why."""
+    """Sizes that a text could not reach, and why."""
     trained_on: list[dict[str, Any]] = field(default_factory=list)
-    """Published vocabularies that were trained on documents measured on, and on which share of them."""
+    """Published vocabularies trained on documents that are measured on, and the share of those."""
 
 
 class _Source(NamedTuple):
     """What a vocabulary is learned from."""
 
     about: dict[str, Any]
-    """Pattern, share of the text, mixture: as in `Row`."""
+    """Pattern, share of the text and mixture, as in `Row`."""
     documents: Documents
     language_shares: Mapping[str, float]
 
@@ -131,7 +132,7 @@ class _Source(NamedTuple):
 
 
 class _Reading:
-    """Documents, counted as they are read."""
+    """Documents that are counted as they are read."""
 
     n_documents = n_bytes = 0
 
@@ -147,19 +148,19 @@ class _Reading:
 
 
 class _Counted(NamedTuple):
-    """A text under a vocabulary."""
+    """A text counted under a vocabulary."""
 
     text: Text
     vocab_size: int
     round_trip: str
     n_documents: int
     bytes: np.ndarray
-    """By group of documents, as in `harness.evaluate.tally`."""
+    """UTF-8 bytes by group of documents, as in `harness.evaluate.tally`."""
     tokens: np.ndarray
 
 
 def sweep(plan: Plan, bar: Bar) -> Found:
-    """Learn and measure; raise `DataError` for what cannot be cut, and for texts said to be parallel that are not."""
+    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated or texts that are not parallel."""
     if plan.is_parallel:
         numbers = {text.language: sum(map(bool, text.documents())) for text in plan.languages}
         if len(set(numbers.values())) > 1:
@@ -229,7 +230,7 @@ def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.nd
 
 
 def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
-    """Return the largest model, by the first of `_TIES` that the trainer follows; raise what it says of the first."""
+    """Return the largest model, by the first of `_TIES` that the trainer follows; else raise its first error."""
     problems: list[BPEError] = []
     for ties in _TIES:
         spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern, **ties)
@@ -241,7 +242,7 @@ def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model,
 
 
 def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, found: Found) -> list[_Counted]:
-    """Return a text under the first merges of a model, at each size; add the knee and points of its curve."""
+    """Measure a text under the first merges of a model, at each size; add knee and points of the curve to `found`."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *(round(size) for size in np.geomspace(sizes[0], sizes[-1], _N_POINTS))})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)

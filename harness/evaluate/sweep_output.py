@@ -17,7 +17,7 @@ Tables = list[tuple[str, list[str], list[list[str]]]]
 
 
 def document(plan: Plan, found: Found) -> dict[str, Any]:
-    """Return all of it as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
+    """Return everything as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
     return {
         "sizes": list(plan.sizes),
         "implementation": plan.implementation,
@@ -35,12 +35,12 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
 
 
 def csv_text(found: Found) -> str:
-    """Return the rows as CSV with a header; what does not apply is an empty cell."""
+    """Return the rows as CSV with a header; an empty cell if not applicable."""
     return csv_of([plain_cells(row.cells()) for row in found.rows], CSV_COLUMNS)
 
 
 def tables(plan: Plan, found: Found) -> Tables:
-    """Return title, headers and cells of each table: of the text by size, and of mixtures at their largest size."""
+    """Return title, headers and cells of each table: the text by size, and mixtures at their largest size."""
     mixed = [row for row in found.rows if row.language_share is not None]
     names = {row.held_out for row in mixed}
     alone = [row for row in found.rows if row.mixture is None and (row.model is None or row.held_out not in names)]
@@ -97,7 +97,7 @@ def _by_mixture(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[l
 
 
 def findings(plan: Plan, found: Found) -> Iterator[str]:
-    """Yield what the rows say in sentences: against the first published vocabulary, knees, sizes not reached."""
+    """Yield the findings as sentences: against the first published vocabulary, knees, sizes not reached."""
     trained = [row for row in found.rows if row.model is None and row.mixture is None]
     whole = [row for row in trained if row.text_share == plan.shares[-1]]
     for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
@@ -129,7 +129,7 @@ def missing_sizes(missed: dict[str, Any]) -> str:
 def against(rows: Sequence[Row], baseline: str) -> str:
     """Return from which size on a vocabulary trained here takes fewer tokens than a published one, or why none does.
 
-    `rows` are its sizes on one text, ascending. Fewer is claimed where the interval excludes 1.
+    `rows` are its sizes on one text, ascending. A size counts only if the interval excludes 1.
     """
     first, last = rows[0], rows[-1]
     than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
@@ -157,7 +157,7 @@ def _share_of(figure: Figure, size: int) -> str:
 
 
 def latex(plan: Plan, found: Found) -> str:
-    """Return the tables for the package booktabs."""
+    """Return the tables for the LaTeX package booktabs."""
     return "\n".join(booktabs(headers, cells, [title]) for title, headers, cells in tables(plan, found))
 
 

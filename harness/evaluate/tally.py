@@ -1,8 +1,8 @@
-"""Sums over streamed documents: of a text, and of what a model makes of it. Memory does not grow with the text.
+"""Sums over streamed documents: of a text, and of its tokens under a model. Memory does not grow with the text.
 
-For intervals, sums are kept by group of documents: document i belongs to group i modulo `GROUPS`, so up to that many
-documents each is a group, and beyond it groups are independent samples of equal size. How often each token occurs is
-kept for `SLICES` groups only.
+For intervals, sums are kept by group of documents: document i belongs to group i modulo `GROUPS`. Up to that many
+documents, each is a group of its own; beyond it, groups are independent samples of equal size. Counts by token are kept
+for `SLICES` groups only.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ SLICES = 20
 
 
 class TextTally:
-    """What a text is, whatever the model. Sums are int64 of shape (GROUPS,)."""
+    """Sums of a text that do not depend on a model: int64 of shape (GROUPS,)."""
 
     def __init__(self, n_documents: int = 0) -> None:
         self.n_documents = n_documents
-        """Documents so far, those included that another process counts."""
+        """Documents so far, including those counted by another process."""
         self.documents, self.bytes, self.characters, self.words = np.zeros((4, GROUPS), np.int64)
         self.n_word_characters = self.n_unspaced = 0
 
@@ -43,21 +43,21 @@ class TextTally:
         self.n_unspaced += batch.words.n_unspaced
 
     def join(self, later: TextTally) -> None:
-        """Add the sums of later documents, which another process began to count where these end."""
+        """Add the sums of later documents; another process began to count them where these end."""
         self.n_documents = later.n_documents
         for name in ("documents", "bytes", "characters", "words", "n_word_characters", "n_unspaced"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
 
 
 class TokenBytes:
-    """What the ids of a tokenizer decode to, prepared once for all texts."""
+    """The bytes of a tokenizer's ids, prepared once for all texts."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer, model = tokenizer, tokenizer.model
         by_id = model.bytes_by_id()
         self.lengths = np.zeros(model.vocab_size, np.int64)
         self.is_byte = np.zeros(model.vocab_size, bool)
-        """Whether an id is one byte that is no character."""
+        """Whether an id is a single byte that is not a whole character."""
         for i, token in by_id.items():
             self.lengths[i] = len(token)
             self.is_byte[i] = len(token) == 1 and token[0] >= 0x80
@@ -65,10 +65,10 @@ class TokenBytes:
         self.round_trip = model.round_trip
         self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
         self._first = np.cumsum(self.lengths) - self.lengths
-        """Where the bytes of each id begin in `_bytes`."""
+        """Index in `_bytes` of the first byte of each id."""
 
     def decoded(self, ids: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """Return the bytes of ids, uint8; `before`, shape (n_ids + 1,), counts those before each."""
+        """Return the bytes of ids, uint8; `before`, shape (n_ids + 1,), counts the bytes before each."""
         places = np.repeat(self._first[ids] - before[:-1], self.lengths[ids])
         places += np.arange(before[-1])
         content: np.ndarray = self._bytes[places]
@@ -76,31 +76,31 @@ class TokenBytes:
 
 
 class ModelTally:
-    """What a model makes of a text. Sums are int64 of shape (GROUPS,).
+    """Sums of a text's tokens under a model: int64 of shape (GROUPS,).
 
-    Borders of tokens are places in the text that the ids decode to, which of a normalising model is a normal form of
-    the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
+    Borders of tokens are offsets in the text that the ids decode to; for a normalising model that is the normalised
+    text. They are not counted (`has_borders`) for a lossy model, or if the decoded bytes are not UTF-8.
     """
 
     def __init__(self, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
         self.known = known
         self.training_overlap: Overlap | None = None
         self.seconds = 0.0
-        """How long the tokenizer took for the ids."""
+        """Time the tokenizer took to encode."""
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = n_documents
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
         self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
         self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
         self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
-        """How often each id occurs, by slice of the documents."""
+        """Occurrences of each id, by slice of the documents."""
         self._slice = n_slices % SLICES
         self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
-        """Tokens of a document -> the number of documents."""
+        """Tokens of a document -> number of such documents."""
 
     def add(self, batch: Batch) -> None:
-        """Encode and add a batch; special text is ordinary text."""
+        """Encode and add a batch; special tokens are read as ordinary text."""
         self._add_overlap(training_overlap(self.known.tokenizer.model, batch.documents))
         start = time.perf_counter()
         ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
@@ -119,7 +119,7 @@ class ModelTally:
             self._count_borders(ids, offsets, groups, batch)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the sums alone, without the ids that do not occur."""
+        """Return the sums alone, without zero counts."""
         sums = {name: value for name, value in vars(self).items() if name not in ("known", "_segmenter")}
         places = np.flatnonzero(self.times)
         return sums | {"times": (self.times.shape, places, self.times.flat[places])}
@@ -130,7 +130,7 @@ class ModelTally:
         self.times.flat[places] = times
 
     def join(self, later: ModelTally) -> None:
-        """Add the sums of later documents, which another process began to count where these end."""
+        """Add the sums of later documents; another process began to count them where these end."""
         self._add_overlap(later.training_overlap)
         self.n_documents = later.n_documents
         self.times += later.times
@@ -148,7 +148,7 @@ class ModelTally:
             )
 
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
-        """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""
+        """Add neighbouring documents to one slice each; the next batch continues with the next slice."""
         n_documents = len(offsets) - 1
         n_slices = slices_of(n_documents)
         cuts = offsets[np.linspace(0, n_documents, n_slices + 1).astype(np.int64)]
@@ -168,7 +168,7 @@ class ModelTally:
                 self.has_borders = False
                 self.words[:] = self.characters[:] = 0
                 return
-        # One line feed stands before every document but the first.
+        # A line feed precedes every document but the first.
         places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
         cut, continued, single = borders(view, places)
         np.add.at(self.characters, groups, view.n_characters)
@@ -178,9 +178,9 @@ class ModelTally:
         np.add.at(self.single, groups[view.word_document[single]], 1)
 
     def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray, batch: Batch) -> Batch | None:
-        """Return the documents that ids decode to, of which `before` counts the bytes; None where one is not UTF-8.
+        """Return the documents that ids decode to, of which `before` counts the bytes; None if one is not UTF-8.
 
-        Where each is the document, or all are with a space before them, words are not searched again.
+        If they equal the batch, with or without a space before each document, its words are reused.
         """
         content = self.known.decoded(ids, before)
         ends = np.cumsum(n_bytes)
@@ -196,22 +196,22 @@ class ModelTally:
 
 
 def slices_of(n_documents: int) -> int:
-    """Return the number of slices that a batch of so many documents is shared among."""
+    """Return the number of slices that a batch of `n_documents` is distributed over."""
     return min(SLICES, n_documents)
 
 
 def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what token borders do to a text, from the first byte of each token in `view.content`; they ascend.
+    """Return where token borders cut a text; `places` are the first bytes of the tokens in `view.content`, ascending.
 
-    That is: the first byte of each character that a border cuts; whether each word is continued, which is cut inside;
-    whether each word is a single token, alone or after one space (U+0020). A word that shares its token with other text
-    is neither.
+    That is: the first byte of each character that a border cuts; whether each word is cut inside (continued); whether
+    each word is a single token, alone or after one space (U+0020). A word that shares its token with other text is
+    neither.
     """
     content = view.content
     begins = np.zeros(len(content) + 1, bool)
     begins[places] = True
     n_before = np.cumsum(begins, dtype=np.int32)
-    begins[view.starts + view.n_bytes] = True  # from here on also where a document ends
+    begins[view.starts + view.n_bytes] = True  # from here on also the ends of documents
     starts, ends = view.words.starts, view.words.ends
     continued = n_before[ends - 1] > n_before[starts]
     gaps = starts - places[n_before[starts] - 1]
@@ -223,5 +223,5 @@ def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 def groups_of(first: int, n_documents: int) -> np.ndarray:
-    """Return the group of each of so many documents, of which one is the document `first` of its text."""
+    """Return the group of each of `n_documents` documents, of which the first has index `first` in its text."""
     return (first + np.arange(n_documents)) % GROUPS

@@ -1,12 +1,12 @@
 """Documents in batches: their bytes, characters and words, found once for all models.
 
-The boundaries are those of the package `regex`, its `\b` under the flag WORD, but for one: against UAX #29 it puts
-none between an apostrophe that begins a word and a vowel (`'a`). A word is what lies between two boundaries and holds a
-letter or a digit: `can't`, `3.14`, `foo.bar` and `İstanbul'un` are one word each, `x-y` is two.
+Word boundaries are those of the package `regex`, its `\b` under the flag WORD, which differ from UAX #29 in one case:
+there is none between an apostrophe that begins a word and a vowel (`'a`). A word is the text between two boundaries if
+it holds a letter or a digit: `can't`, `3.14`, `foo.bar` and `İstanbul'un` are one word each, `x-y` is two.
 
-No word reaches across a space (U+0020) or line feed, whatever stands beside it. So a text is cut there, and each
-distinct part is segmented once, after a space: a combining mark that begins a part is no part of a word. Parts in ASCII
-are segmented by an expression that gives the same and is faster.
+No word extends across a space (U+0020) or line feed, whatever its neighbours. So a text is cut there, and each distinct
+part is segmented once, after a space: a combining mark that begins a part belongs to no word. ASCII parts are segmented
+by a faster expression with the same result.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _ASCII_WORD = re.compile(
     r"(?<!\w)_*+[a-z\d]\w*+(?:(?:(?<=[a-z])[:.'](?=[a-z])|(?<=\d)[,;.'](?=\d))\w++)*+", re.ASCII | re.IGNORECASE
 )
 _FLAG_LETTERS = dict.fromkeys(range(0x1F1E6, 0x1F200), "\U0001d300")
-"""For regional indicators, which are no words and take `regex` quadratic time, another sign of four bytes."""
+"""Maps regional indicators, which are no words and take `regex` quadratic time, to another character of four bytes."""
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
-"""Letters and signs of scripts that put no space between words."""
+"""Characters of scripts written without spaces between words."""
 _MOST_PARTS = 300_000
-"""Distinct parts remembered; then all are forgotten, so that memory stays bounded."""
+"""Distinct parts remembered before all are forgotten, so that memory stays bounded."""
 
 
 class Words(NamedTuple):
     """The words of a text."""
 
     starts: np.ndarray
-    """First UTF-8 byte of each, ascending: int64 of shape (n_words,)."""
+    """First UTF-8 byte of each word, ascending: int64 of shape (n_words,)."""
     ends: np.ndarray
-    """The byte after each."""
+    """The byte after the last of each word."""
     n_characters: int
     """Characters of all words."""
     n_unspaced: int
-    """Characters of scripts that do not write words apart."""
+    """Characters of scripts written without spaces."""
 
 
 def spans(part: str) -> list[tuple[int, int]]:
@@ -72,7 +72,7 @@ def _spans(part: str) -> Iterator[tuple[int, int]]:
 
 
 class _Parts(dict[str, int]):
-    """Part -> its number, given on first access."""
+    """Part -> its number, assigned on first access."""
 
     def __init__(self) -> None:
         self.n_bytes, self.n_characters, self.n_unspaced = array("q"), array("q"), array("q")
@@ -101,7 +101,7 @@ class _Parts(dict[str, int]):
 
 
 class Segmenter:
-    """Segments texts, and remembers the parts it has met."""
+    """Segments texts, and remembers the parts it has seen."""
 
     def __init__(self) -> None:
         self._parts = _Parts()
@@ -132,7 +132,7 @@ _BATCH_DOCUMENTS = 1 << 16
 
 
 Documents = Callable[[], Iterator[str]]
-"""Reads documents anew at each call, so that none need be kept."""
+"""Reads documents again at each call, so that none need be kept in memory."""
 
 
 class Text(NamedTuple):
@@ -149,9 +149,9 @@ class Batch:
 
     documents: list[str]
     content: np.ndarray
-    """Their UTF-8 (surrogatepass), joined: uint8."""
+    """UTF-8 of the documents (surrogatepass), joined: uint8."""
     starts: np.ndarray
-    """Where each begins in `content`: int64 of shape (n_documents,)."""
+    """Index in `content` of the first byte of each document: int64 of shape (n_documents,)."""
     n_bytes: np.ndarray
     n_characters: np.ndarray
     words: Words
@@ -160,7 +160,7 @@ class Batch:
 
     @property
     def n_words(self) -> np.ndarray:
-        """Words by document: int64."""
+        """Return the number of words of each document: int64."""
         return np.bincount(self.word_document, minlength=len(self.documents))
 
     def without_line_feeds(self) -> np.ndarray:
@@ -168,7 +168,7 @@ class Batch:
         return np.delete(self.content, self.starts[1:] - 1)
 
     def after_spaces(self) -> Batch:
-        """Return the documents with a space before each; a space changes no word after it."""
+        """Return the documents with a space before each; the space changes no word."""
         starts = self.starts + np.arange(len(self.starts))
         content = np.insert(self.content, self.starts, ord(" "))
         later = self.word_document + 1
@@ -195,7 +195,7 @@ def _lengths(documents: list[str]) -> np.ndarray:
 
 
 def batches(documents: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the documents that are not empty in lists of about a megabyte; a longer one is alone."""
+    """Yield the non-empty documents in lists of about a megabyte; a longer document is alone in its list."""
     some: list[str] = []
     room = _BATCH_CHARACTERS
     for document in filter(None, documents):

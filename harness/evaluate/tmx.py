@@ -1,6 +1,6 @@
-"""Translation memories (TMX 1.1 to 1.4): what each unit says in each language, read as from a stranger.
+"""Translation memories (TMX 1.1 to 1.4): the text of each unit in each language, read as untrusted input.
 
-Entities, which could grow without bound or read other files, are refused, and nothing but the file is read. The markup
+Entities, which could grow without bound or read other files, are refused, and only the file itself is read. The markup
 of the original format inside a segment (`bpt`, `ept`, `it`, `ph`, `ut`) is not text.
 """
 
@@ -22,13 +22,13 @@ _MARKUP = ("bpt", "ept", "it", "ph", "ut")
 class _Unit(NamedTuple):
     line: int
     texts: dict[str, str]
-    """By language."""
+    """Text by language."""
 
 
 def tmx_texts(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
     """Return a text for each language, its name in lower case; a document is a segment.
 
-    Raise `DataError` naming the line of what is not XML, a unit that lacks a language, and an empty segment.
+    Raise `DataError` naming the line of invalid XML, a unit that lacks a language, or an empty segment.
     """
     chosen = [one.lower() for one in chosen]
     reader = _Reader(file, chosen)
@@ -59,7 +59,7 @@ class _Reader:
         self._segment: list[str] | None = None
         self._depth = 0
         self._markup = 0
-        """How many elements are open, the outermost one of markup included; 0 in text."""
+        """Number of open elements, the outermost one of markup included; 0 in text."""
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)

@@ -1,7 +1,7 @@
-"""Why two tokenizers differ: the first stage in which they do, both derivations, and how certain that is.
+"""Explain why two tokenizers differ: the first differing stage, both derivations, and how certain the result is.
 
 `explain(side_of(x, "x"), side_of(y, "y"), text).stage` names the stage; `black_box` makes a side from two functions.
-Knows implementations only through their interface; `harness.report` renders the result.
+Implementations are known only through their interface; `harness.report` renders the result.
 """
 
 from harness.explain.adapters import load_side, side_of

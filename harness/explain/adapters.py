@@ -27,7 +27,7 @@ from impls.formats import sentencepiece_model
 from impls.interface import SpecialSet, Tokenizer
 
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
-"""Libraries whose pieces our implementations know: the library exposes them, or we pass them in."""
+"""Libraries whose pieces our implementations know, because the library exposes them or we pass them in."""
 _KINDS = {
     "pure": "our pure implementation",
     "compiled": "our compiled implementation",
@@ -40,8 +40,8 @@ _KINDS = {
 def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
     """Return a side for one of our tokenizers, an object of a library, or anything that encodes and decodes.
 
-    With `allow_special` special tokens in a text become their id, where the side supports it; otherwise they are
-    ordinary text, again where it does (tokenizers always parses them).
+    With `allow_special` special tokens in a text become their id, otherwise they are ordinary text, as far as the side
+    supports either (tokenizers always parses them).
     """
     if isinstance(target, Side):
         return target
@@ -110,7 +110,7 @@ def _runs(model: Model) -> dict[str, Any]:
 
 
 def _assumed_to_run(model: Model, side: Side) -> Side:
-    """Assume that a side which exposes nothing runs `model`, unless its answers contradict that."""
+    """Assume that a side that exposes nothing runs `model`, unless its answers contradict that."""
     if side.model is not None or side.token_bytes is not None:
         return side
     return replace(
@@ -170,7 +170,7 @@ def _pieces_by(model: Model) -> Callable[[str], list[str]]:
 
 
 def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
-    """Return the bytes of each id in the text the merges see: without end-of-word marks, with those for spaces."""
+    """Return the bytes of each id as the merges see them: without end-of-word marks, with marks for spaces."""
     by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
     if model.end_of_word is not None:
         by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}
@@ -190,7 +190,7 @@ def _about_model(model: Model) -> str:
 
 
 def _hints_of_model(model: Model) -> tuple[str, ...]:
-    """Return a hint for each pair that is listed twice: which of its ranks counts is a convention."""
+    """Return a hint for each pair that is listed twice: libraries differ in which of its ranks counts."""
     hints = []
     for pair in [pair for pair, n_times in Counter(model.merges).items() if n_times > 1]:
         ranks = [str(rank) for rank, listed in enumerate(model.merges) if listed == pair]

@@ -1,7 +1,7 @@
 """The algorithms from the symbols of a piece to its tokens, step by step: one short function each.
 
-They are written separately from the implementations, which so need no hooks. Whoever shows the steps must compare
-their result with the ids of the implementation itself and say where they differ.
+They are written separately from the implementations, which therefore need no hooks. A caller that shows the steps must
+compare their result with the implementation's ids and report any difference.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ ALGORITHM_OF: dict[str, Algorithm] = {
     "tokenizers": "leftmost",
     "sentencepiece": "leftmost",
 }
-"""Implementation -> its algorithm; peers are assumed to be exact, which is `leftmost`, unless their ids differ."""
+"""Implementation -> its algorithm. Peers are assumed to be exact, that is `leftmost`, unless their ids differ."""
 
 MAX_SYMBOLS = 500
-"""Longer pieces are not derived: these algorithms are written for reading, and quadratic."""
+"""Longer pieces are not derived: these algorithms are written for readability, and quadratic."""
 
 
 class Derived:
@@ -49,13 +49,13 @@ class Derived:
     def __init__(self, rules: Rules, symbols: list[int]) -> None:
         self.rules, self.symbols = rules, symbols
         self.ids = list(symbols)
-        """After the steps so far."""
+        """The ids after the steps so far."""
         self.states = [tuple(symbols)]
-        """Before the first step, and after each."""
+        """The ids before the first step, and after each."""
         self.steps: list[Step] = []
 
     def record(self, action: str, index: int, made: int, **details: Any) -> None:
-        """Add a step whose result `made` begins at the id `index`."""
+        """Add a step whose result `made` is at position `index` of the ids."""
         self.states.append(tuple(self.ids))
         text = readable(self.rules.token(made))
         self.steps.append(
@@ -84,7 +84,7 @@ class Derived:
 def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = True) -> Derived:
     """Return the steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
 
-    Without `look_up` a piece that is a token is merged even if its model would look it up at once.
+    Without `look_up`, a piece that is itself a token is merged even if its model would look it up at once.
     """
     model = rules.model
     whole: int | None
@@ -131,7 +131,7 @@ def algorithm_that_gives(
 
 
 def _lowest_merge(rules: Rules, ids: Sequence[int]) -> tuple[int, int, int] | None:
-    """Return (rank, result, index) of the merge of the lowest rank, of equal ranks the leftmost; None where none is."""
+    """Return (rank, result, index) of the lowest-ranked merge, the leftmost of equal ranks; None without a merge."""
     merges = ((found[0], at, found[1]) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair)))
     rank, at, made = min(merges, default=(-1, -1, -1))
     return None if rank < 0 else (rank, made, at)
@@ -144,7 +144,7 @@ def _leftmost(derived: Derived) -> None:
 
 
 def _in_rounds(derived: Derived, never_back: bool = False) -> None:
-    """Merge in rounds of one rank each, the lowest present; with `never_back` above the rank of the round before."""
+    """Merge in rounds of one rank each, the lowest present; with `never_back` ranks only increase."""
     rules = derived.rules
     done, round = -1, 0
     while True:
@@ -169,7 +169,7 @@ def _in_rounds(derived: Derived, never_back: bool = False) -> None:
 
 
 def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[int, int]:
-    """Return (id, end) of the longest token from symbol `start`; the symbol itself where there is no longer one."""
+    """Return (id, end) of the longest token from symbol `start`; the symbol itself if there is no longer one."""
     limit = min(limit, start + rules.longest_token_bytes)  # a symbol has at least one byte
     joined = b"".join(rules.token(i) for i in symbols[start:limit])
     for end in range(limit, start + 1, -1):
@@ -181,7 +181,7 @@ def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[
 
 
 def _greedy(derived: Derived) -> None:
-    """Take the longest token at each place, from left to right."""
+    """Take the longest token at each position, from left to right."""
     rules, symbols = derived.rules, derived.symbols
     start = index = 0
     while start < len(symbols):
@@ -194,7 +194,7 @@ def _greedy(derived: Derived) -> None:
 def _backtracking(derived: Derived) -> None:
     """Take the longest token compatible with the previous one, else the next shorter, else undo the previous one.
 
-    van Antwerpen and Neubeck 2024, "So many tokens, so little time".
+    Source: van Antwerpen and Neubeck 2024, "So many tokens, so little time".
     """
     rules, symbols = derived.rules, derived.symbols
     ends = [0]
@@ -217,7 +217,7 @@ def _backtracking(derived: Derived) -> None:
             limit = end - 1
         else:
             if not taken:
-                derived.ids = []  # no derivation: the caller sees that these are not the ids
+                derived.ids = []  # no derivation; an empty list shows the caller that it failed
                 return
             dead_ends.add(start)
             limit = ends.pop() - 1
@@ -226,7 +226,7 @@ def _backtracking(derived: Derived) -> None:
 
 
 def _compatible(rules: Rules, left: int, right: int) -> bool:
-    """Whether byte pair encoding of the symbols of both tokens gives the same two tokens."""
+    """Return whether byte pair encoding of the joined symbols of both tokens gives the same two tokens."""
     ids = [*_symbols_of(rules, left), *_symbols_of(rules, right)]
     while merge := _lowest_merge(rules, ids):
         ids[merge[2] : merge[2] + 2] = [merge[1]]
@@ -249,7 +249,7 @@ def _symbols_of(rules: Rules, i: int) -> list[int]:
 
 
 def _fewest(derived: Derived) -> None:
-    """Cover the symbols with the fewest tokens; of several segmentations take the one whose first token is shortest."""
+    """Cover the symbols with the fewest tokens; of several segmentations take that with the shortest first token."""
     rules, symbols = derived.rules, derived.symbols
     n = len(symbols)
     best: list[tuple[int, int, int]] = [(0, n, -1)] * (n + 1)  # (tokens to the end, where the first ends, its id)

@@ -1,10 +1,10 @@
-"""Two sides, one text: the first stage in which they differ, and both derivations; or every merge step of one side.
+"""Compare two sides on one text: the first differing stage, and both derivations; or list every merge step of one side.
 
 A text passes through the stages in this order, so the first that differs explains the rest. Each function compares one
-stage of two observations and returns the difference, or None where the sides agree there.
+stage of two observations and returns the difference, or None if the sides agree there.
 
-The steps come from `harness.explain.algorithms` and are compared with the ids of the implementation: a piece whose
-ids differ is marked.
+The steps come from `harness.explain.algorithms` and are compared with the ids of the implementation: a piece whose ids
+differ is marked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
 
 
 def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
-    """Observe both sides; what one does not expose is taken from the other where their answers allow it."""
+    """Observe both sides; what one does not expose is taken from the other if their answers allow it."""
     one, two = observe(a, text), observe(b, text)
     whole = {**b.whole_tokens, **a.whole_tokens}
     for observation, other in ((one, two), (two, one)):
@@ -61,7 +61,7 @@ def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
 def _lend(observation: Observation, other: Observation) -> None:
     """Give a side that hides its vocabulary that of the model it is assumed to run, or the other side's.
 
-    Where an id in use contradicts it, nothing is assumed.
+    Nothing is assumed if an id in use contradicts it.
     """
     side = observation.side
     if side.token_bytes is not None:
@@ -83,7 +83,7 @@ _IDS_SHOWN = 8
 
 
 def first_difference(a: Observation, b: Observation) -> StageDifference | None:
-    """Return the first difference of two observations; None where the sides agree, or both refuse the text."""
+    """Return the first difference of two observations; None if the sides agree, or both refuse the text."""
     if (a.error or b.error) is not None:
         return _failure(a, b)
     for one in (a, b):
@@ -126,7 +126,7 @@ def _special_tokens(a: Observation, b: Observation) -> StageDifference | None:
 
 
 def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | None:
-    """Return the difference where one side drops the text right before or after a special token."""
+    """Return the difference if one side drops the text right before or after a special token."""
     for one, other in ((a, b), (b, a)):
         segments = _segments(one)
         for k, (segment, kept) in enumerate(zip(segments, _segments(other), strict=False)):
@@ -145,7 +145,7 @@ def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | No
 
 
 def _segments(observation: Observation) -> list[bytes]:
-    """Return the bytes of the tokens between special tokens; none where some are not known."""
+    """Return the bytes of the tokens between special tokens; an empty result if some are unknown."""
     if observation.seen is None or not observation.specials:
         return []
     edges = [0]
@@ -158,7 +158,7 @@ def _segments(observation: Observation) -> list[bytes]:
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
     """Return the steps of `implementation` on `text`, special tokens read as text.
 
-    Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and what encoding raises.
+    Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and the errors of encoding.
     """
     if model.beyond_merges is not None:
         raise Unsupported("trace", f"the steps of this model are not shown: {model.beyond_merges}")

@@ -1,4 +1,4 @@
-"""Sides for the libraries' own objects: tiktoken exposes its pattern and ranks, tokenizers normaliser and pieces."""
+"""Sides for objects of libraries: tiktoken exposes its pattern and ranks, tokenizers its normaliser and pieces."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _model_of_ranks(ranks: Mapping[bytes, int], pattern: str) -> Model | None:
 
 
 def _tokens(ids: Mapping[bytes, int]) -> tuple[bytes | None, ...]:
-    """Return the tokens by id; None where an id has none."""
+    """Return the tokens by id; None for an id without a token."""
     by_id = {i: token for token, i in ids.items()}
     return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
 
@@ -90,7 +90,7 @@ def pieces_of(tokenizer: Any, byte_level: bool) -> Callable[[str], list[str]]:
 
 
 def _steps(step: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object with a type in a part of a tokenizer.json."""
+    """Yield every object with a type within a part of a tokenizer.json."""
     if isinstance(step, dict) and "type" in step:
         yield step
     for inner in step.values() if isinstance(step, dict) else step if isinstance(step, list) else ():
@@ -106,7 +106,7 @@ def _bytes_of(text: str, byte_level: bool, byte_fallback: bool) -> bytes:
 
 
 def _model_of_document(bpe: Mapping[str, Any], byte_level: bool) -> Model | None:
-    """Return the vocabulary and merges of a tokenizer.json; None where merges do not define it."""
+    """Return the vocabulary and merges of a tokenizer.json; None if the model is not defined by merges."""
     if bpe.get("type", "BPE") != "BPE" or bpe.get("dropout") or bpe.get("continuing_subword_prefix"):
         return None
     try:

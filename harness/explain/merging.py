@@ -1,4 +1,4 @@
-"""Where two derivations of one piece diverge: the first step of either that contradicts the other's result."""
+"""Find where two derivations of one piece diverge: the first step of either that contradicts the other's result."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Derivation:
     name: str
     rules: Rules
     algorithm: Algorithm | None
-    """None: no known algorithm gives its ids."""
+    """None if no known algorithm gives its ids."""
     steps: list[Step]
     ends: list[int]
     """The byte at which each of its tokens ends."""
 
     def describe(self) -> str:
-        """Name the algorithm that gives the ids of the side."""
+        """Name the algorithm that gives the side's ids."""
         if self.algorithm is None:
             return f"no known merge algorithm gives the ids of {self.name}"
         return f"the ids of {self.name} are what its merges give by this algorithm: {ALGORITHMS[self.algorithm]}"
@@ -35,7 +35,7 @@ class Derivation:
         return f"{self.name} has {' '.join(tokens)}"
 
     def lasting(self) -> list[tuple[Step, int]]:
-        """Return the steps that are not undone later, with the byte at which the result of each ends."""
+        """Return the steps that are not undone later, with the end in bytes of each result."""
         found = []
         for step in self.steps:
             if step.action == "back" or step.result_id is None:
@@ -47,7 +47,7 @@ class Derivation:
 
 
 def derivation(observation: Observation, other: Observation, span: Span) -> Derivation | None:
-    """Derive the ids of a piece in `observation`, by the merges of `other` where its own are not known."""
+    """Derive the ids of a piece in `observation`, by the merges of `other` if its own are unknown."""
     rules = observation.side.rules or other.side.rules
     ids = observation.ids_between(*span)
     if rules is None or ids is None or observation.seen is None:
@@ -60,10 +60,10 @@ def derivation(observation: Observation, other: Observation, span: Span) -> Deri
 
 
 def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDifference | None:
-    """Return the first step of either side that joins what the other keeps apart; None where too little is known.
+    """Return the first step of either side that joins what the other keeps apart; None if too little is known.
 
-    The stage is `vocabulary` where the other side has no such token; `inferred` where a derivation does not end in the
-    ids of its side.
+    The stage is `vocabulary` if the other side has no such token, `inferred` if a derivation does not end in its side's
+    ids.
     """
     one, two = derivation(a, b, span), derivation(b, a, span)
     if one is None or two is None or a.seen is None:
@@ -123,7 +123,7 @@ def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
 
 
 def _crossing_back(other: Derivation, step: Step) -> Step | None:
-    """Return the step of `other` that takes a part of what `step` joined, and more: the two exclude each other."""
+    """Return the step of `other` that joins part of what `step` joined with something else: they exclude each other."""
     result_end = step.at + len(step.result.encode())
     for its, end in other.lasting():
         if its.at < step.at < end < result_end or step.at < its.at < result_end < end:

@@ -1,4 +1,4 @@
-"""What a side made of a text: its ids, the bytes of each token, what the merges saw, special tokens and cuts."""
+"""Observations of a side on a text: its ids, the bytes of each token, what the merges saw, special tokens and cuts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StageDifference:
     certainty: Certainty = "certain"
     evidence: list[str] = field(default_factory=list)
     byte: int | None = None
-    """Where the difference begins, in the text the merges see."""
+    """Where the difference begins, as a byte offset in the text the merges see."""
     step: int | None = None
     rank: int | None = None
 
@@ -39,11 +39,11 @@ class Special:
     """A special or added token that was recognised."""
 
     index: int
-    """Of the token in the ids."""
+    """Index of the token in the ids."""
     id: int
     text: str
     offset: int
-    """In characters of the text."""
+    """Offset in characters of the text."""
 
     def __str__(self) -> str:
         return f"{quoted(self.text)} (id {self.id}) at character {self.offset}"
@@ -51,56 +51,56 @@ class Special:
 
 @dataclass
 class Observation:
-    """What one side made of one text."""
+    """The observed results of one side on one text."""
 
     side: Side
     text: str
-    """With surrogates repaired."""
+    """The text, with surrogates repaired."""
     ids: list[int] = field(default_factory=list)
     error: str | None = None
     again: list[int] | None = None
-    """The ids of a second call, where they differ."""
+    """The ids of a second call, if they differ."""
     tokens: list[bytes | None] = field(default_factory=list)
     specials: list[Special] = field(default_factory=list)
     declared: str | None = None
     """What the merges should see according to the side's normaliser and pieces, special tokens included."""
     cuts: list[int] | None = None
-    """UTF-8 bytes of `seen` at which a piece begins or ends, 0 and the end included; None where they are not known."""
+    """UTF-8 bytes of `seen` at which a piece begins or ends, 0 and the end included; None if unknown."""
     pieces_from: PiecesFrom = "unknown"
 
     @property
     def name(self) -> str:
-        """The name of the side."""
+        """Return the name of the side."""
         return self.side.name
 
     @property
     def seen(self) -> bytes | None:
-        """The bytes of all tokens joined; None where one is not known."""
+        """Return the bytes of all tokens joined; None if one is unknown."""
         known = [token for token in self.tokens if token is not None]
         return b"".join(known) if len(known) == len(self.tokens) else None
 
     @property
     def borders(self) -> list[int]:
-        """The byte at which each token begins, and the end; empty where a token is not known."""
+        """Return the byte at which each token begins, and the end; empty if a token is unknown."""
         lengths = [len(token) for token in self.tokens if token is not None]
         return [0, *accumulate(lengths)] if len(lengths) == len(self.tokens) else []
 
     @property
     def spelled(self) -> str:
-        """The text its tokens spell; where one is not known, what the side decodes its ids to."""
+        """Return the text its tokens spell or, if one is unknown, what the side decodes its ids to."""
         return decoded(self) if self.seen is None else self.seen.decode("utf-8", "replace")
 
     @property
     def sees_the_text(self) -> bool:
-        """Whether the merges see the text as it is."""
+        """Return whether the merges see the text unchanged."""
         return self.seen is not None and self.seen == self.text.encode()
 
     def character(self, byte: int) -> int:
-        """Return the character of the text that holds a byte of it; only where `sees_the_text`."""
+        """Return the character of the text that holds the given byte; valid only if `sees_the_text`."""
         return len(self.text.encode()[:byte].decode("utf-8", "ignore"))
 
     def between(self, start: int, end: int | None = None) -> str:
-        """Return what the merges see between two bytes."""
+        """Return the bytes that the merges see between two offsets."""
         assert self.seen is not None
         return self.seen[start:end].decode("utf-8", "replace")
 
@@ -112,7 +112,7 @@ class Observation:
         return self.cuts[k - 1], self.cuts[k]
 
     def ids_between(self, start: int, end: int) -> list[int] | None:
-        """Return the ids of the tokens between two bytes; None where a token crosses one of them."""
+        """Return the ids of the tokens between two bytes; None if a token crosses one of them."""
         places = {byte: index for index, byte in reversed(list(enumerate(self.borders)))}
         if start not in places or end not in places:
             return None
@@ -126,7 +126,7 @@ class Observation:
 
 
 def _tried(call: Callable[[], T]) -> tuple[T | None, BaseException | None]:
-    """Return the result or the error: all but an interrupt is caught, as a Rust panic is not an Exception."""
+    """Return the result or the error; even a Rust panic, which is not an Exception, is caught, but not an interrupt."""
     try:
         return call(), None
     except KeyboardInterrupt:
@@ -136,13 +136,13 @@ def _tried(call: Callable[[], T]) -> tuple[T | None, BaseException | None]:
 
 
 def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
-    """Return (ids, None) or (None, error)."""
+    """Return (ids, None) or (None, error) of encoding `text`."""
     ids, error = _tried(lambda: list(side.encode(text)))
     return ids, None if error is None else describe(error)
 
 
 def observe(side: Side, text: str) -> Observation:
-    """Ask `side` twice for the ids of `text` and their tokens; `resolve` adds what needs the other side as well."""
+    """Encode `text` twice with `side` and look up the tokens; `resolve` adds what depends on the other side."""
     observation = Observation(side, repair_surrogates(text))
     ids, observation.error = ask(side, text)
     if ids is None:
@@ -164,7 +164,7 @@ def decoded(observation: Observation) -> str:
 
 
 def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
-    """Fill in the special tokens (of those in `whole_tokens`), the text the side declares it sees, and its cuts."""
+    """Fill in the special tokens (those in `whole_tokens`), the text the side declares it sees, and its cuts."""
     text_of = {i: text for text, i in whole_tokens.items()}
     observation.specials = list(_specials(observation, text_of))
     side = observation.side
@@ -172,7 +172,7 @@ def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
         return
     try:
         pieces = list(_declared_pieces(observation))
-    except Exception:  # a pattern that does not cover the text, an engine that gives up: pieces unknown
+    except Exception:  # a pattern does not cover the text, or an engine gives up: pieces unknown
         return
     declared = "".join(pieces)
     as_seen = declared.encode() == observation.seen

@@ -1,4 +1,4 @@
-"""The stages that cut a text and merge its pieces: which of the two differs first?"""
+"""The stages that cut a text into pieces and merge them: which of the two differs first?"""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harness.printable import quoted, readable
 def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
     """Find out whether two sides that see the same text cut it, merge it, or number its tokens differently.
 
-    The pieces a side reports are trusted, and so are those of its pattern where merging them gives its ids. Where a
-    side hides them, a token across a cut of the other is proof; otherwise it is probed (`harness.explain.probing`).
+    The pieces a side reports are trusted, and so are those of its pattern if merging them gives its ids. If a side
+    hides them, a token across a cut of the other is proof; otherwise it is probed (`harness.explain.probing`).
     """
     k = common_prefix_length(a.ids, b.ids)
     if not a.borders or not b.borders or k >= len(a.tokens) or k >= len(b.tokens):
@@ -42,7 +42,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
 
 
 def _is_trusted(observation: Observation, byte: int) -> bool:
-    """Whether its pieces are known here: it reports them, or merging them by its algorithm gives its ids."""
+    """Return whether the pieces are known here: the side reports them, or merging them gives its ids."""
     span = observation.piece_at(byte)
     if span is None or observation.pieces_from == "reported":
         return span is not None
@@ -73,7 +73,7 @@ def _both_known(a: Observation, b: Observation, byte: int) -> StageDifference:
 
 
 def _proof(known: Observation, other: Observation, byte: int) -> list[str]:
-    """Name tokens of `other` that cross an end of the piece of `known`: there `other` certainly does not cut."""
+    """Describe tokens of `other` that cross an end of the piece of `known`: `other` certainly does not cut there."""
     return [
         f"{other.name} has the token {quoted(token)} across byte {cut}, where {known.name} cuts"
         for cut in known.piece_at(byte) or ()
@@ -153,7 +153,7 @@ def _token_across(rules: Rules, piece: str, byte: int, algorithm: Algorithm) -> 
 
 
 def _merges(a: Observation, b: Observation, byte: int, span: Span | None, found: StageDifference) -> StageDifference:
-    """Add the first differing step to `found`, which says why merging differs and how certain that is."""
+    """Add the first differing step to `found`, which explains why merging differs and how certain that is."""
     apart = None if span is None else first_differing_step(a, b, span)
     if apart is None:
         found.what = f"from byte {byte} on {a.name} and {b.name} merge differently"
@@ -168,7 +168,7 @@ def _merges(a: Observation, b: Observation, byte: int, span: Span | None, found:
 
 
 def _special_text_near(a: Observation, b: Observation, byte: int) -> list[str]:
-    """Name special text near the byte, read as text: some libraries cut around it even so."""
+    """Describe special text near the byte that is read as text: some libraries cut around it even so."""
     if not a.sees_the_text:
         return []
     at = a.character(byte)
@@ -178,7 +178,7 @@ def _special_text_near(a: Observation, b: Observation, byte: int) -> list[str]:
 
 
 def _ask_for_unicode(a: Observation, b: Observation, byte: int, difference: StageDifference) -> None:
-    """Change the stage to *unicode version* where the pieces differ because a character is newer than one engine."""
+    """Change the stage to *unicode version* if the pieces differ because a character is newer than one engine."""
     spans = [span for one in (a, b) if (span := one.piece_at(byte)) is not None] or [(byte, byte)]
     reason = unicode_reason(a, b, min(start for start, _ in spans), max(end for _, end in spans))
     if reason is None:

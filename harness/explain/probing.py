@@ -1,4 +1,4 @@
-"""Probing where a side that hides its pieces cuts: every question is a text, every answer its ids.
+"""Probe where a side that hides its pieces cuts, by encoding texts and looking at their ids.
 
 One thing is certain: a side does not cut inside one of its tokens. Everything else is inferred:
 
@@ -19,7 +19,7 @@ from harness.explain.observations import Observation, Span, ask, observe
 from harness.explain.rules import Rules
 
 MAX_TOKENS = 200
-"""Longer stretches are not searched for needed cuts."""
+"""Most tokens of a stretch that is searched for needed cuts."""
 _TRIALS = 60
 _SHORTER = 30
 _NEAR = 100
@@ -32,15 +32,15 @@ _SUFFIX_LETTERS = 2
 def needed_cuts(observation: Observation, rules: Rules, algorithm: Algorithm, start: int, end: int) -> list[int] | None:
     """Return the bytes between two token borders where the side must cut if it merges by `algorithm`.
 
-    Takes, from the left, the longest stretch that merges to the tokens the side gave, then the next. Returns None
-    where the stretch is too long, or a token on its own does not encode to itself.
+    From the left, take the longest stretch that merges to the tokens of the side, then the next. Return None if the
+    stretch is too long, or a token on its own does not encode to itself.
     """
     seen = observation.seen
     assert seen is not None
     inside = [
         byte
         for byte in observation.borders
-        if start <= byte <= end and (byte == len(seen) or seen[byte] & 0xC0 != 0x80)  # where a character starts
+        if start <= byte <= end and (byte == len(seen) or seen[byte] & 0xC0 != 0x80)  # the first byte of a character
     ]
     if len(inside) > MAX_TOKENS:
         return None
@@ -61,13 +61,13 @@ def needed_cuts(observation: Observation, rules: Rules, algorithm: Algorithm, st
 def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece: Span, cut: int) -> tuple[int, int]:
     """Replace the characters of a piece by others of the same classes and see whether the token border at `cut` stays.
 
-    Returns the number of texts where `algorithm`, given the whole piece, makes a token across the place, and of those
-    among them that still had a border there. The rest of the text stays.
+    Return the number of texts for which `algorithm`, given the whole piece, makes a token across the place, and for how
+    many of them the side still had a border there. The rest of the text is unchanged.
     """
     before, inside, after = _in_context(observation, *piece)
     place = len(observation.between(piece[0], cut))
     chance = random.Random(f"{inside}{cut}")
-    by_class: dict[str, str] = {}  # ASCII characters of tokens of several characters: with them merges can show
+    by_class: dict[str, str] = {}  # ASCII characters of multi-character tokens: with them merges can show
     for character in sorted(rules.merging_characters):
         by_class[class_of(character)] = by_class.get(class_of(character), "") + character
     tried: set[str] = {inside}
@@ -89,7 +89,7 @@ def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece:
 
 
 def joins_nothing(observation: Observation, rules: Rules) -> int | None:
-    """Return how many tokens of several symbols were probed alone, if the side gave none as one token; else None."""
+    """Return how many tokens of several symbols were probed alone, if the side joined none of them; else None."""
     asked = 0
     for i, token in enumerate(rules.model.tokens):
         text = (token or b"").decode("utf-8", "ignore")
@@ -107,7 +107,7 @@ def joins_nothing(observation: Observation, rules: Rules) -> int | None:
 
 
 def joins_when_shorter(observation: Observation, piece: Span, cut: int) -> bytes | None:
-    """Return the token across `cut` when only the part of a long piece around it is encoded; None where there is none.
+    """Return the token across `cut` when only the part of a long piece around it is encoded; None if there is none.
 
     The part has a multiple of 3 characters on each side, so that digits grouped by three stay grouped.
     """
@@ -120,7 +120,7 @@ def joins_when_shorter(observation: Observation, piece: Span, cut: int) -> bytes
 
 
 def _in_context(observation: Observation, start: int, end: int) -> tuple[str, str, str]:
-    """Return the text before a piece, the piece, and the text after it; as little context as keeps its ids."""
+    """Return the text before a piece, the piece, and the text after it, with as little context as preserves its ids."""
     before, piece, after = observation.between(0, start), observation.between(start, end), observation.between(end)
     near = before[-_NEAR:], piece, after[:_NEAR]
     answer = observe(observation.side, "".join(near))
@@ -143,6 +143,6 @@ def _same_classes(text: str, by_class: dict[str, str], chance: random.Random) ->
 
 
 def class_of(character: str) -> str:
-    """Return what splitting patterns distinguish: kind of letter, digit or mark; else the character."""
+    """Return what splitting patterns distinguish: the kind of letter, digit or mark; else the character itself."""
     category = unicodedata.category(character)
     return category if category[0] in "LNM" else character

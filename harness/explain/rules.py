@@ -15,27 +15,27 @@ class Rules:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.merge = model.merge_of
-        """(left, right) -> (rank, resulting id) of two neighbours, or None."""
+        """(left, right) -> (rank, resulting id), or None."""
         self._byte_of = (
             {} if model.sentencepiece is None else {i: k for k, i in enumerate(model.sentencepiece.byte_ids)}
         )
         self.one_at_a_time = bool(model.equal_ranks)
-        """Whether only the leftmost of equal ranks merges in a round (SentencePiece models)."""
+        """Whether only the leftmost of equal ranks is merged in a round (SentencePiece models)."""
         self.longest_token_bytes = max((len(token) for token in model.id_by_token), default=1)
 
     @cached_property
     def merging_characters(self) -> frozenset[str]:
-        """The ASCII characters of tokens of more than one byte."""
+        """Return the ASCII characters of tokens of more than one byte."""
         tokens = (token for token in self.model.id_by_token if len(token) > 1 and token.isascii())
         return frozenset(character for token in tokens for character in token.decode())
 
     def token(self, i: int) -> bytes:
-        """Return the bytes of an id in the text the merges see."""
+        """Return the bytes of an id as in the text the merges see."""
         byte = self._byte_of.get(i)
         return self._raw(i) if byte is None else bytes([byte])
 
     def _raw(self, i: int) -> bytes:
-        """Return the token as merges look it up; the text of the unknown token where it has no other."""
+        """Return the token as merges look it up; the text of the unknown token for an id without one."""
         token = self.model.tokens[i] if i < len(self.model.tokens) else None
         return token if token is not None else (self.model.unknown or "").encode()
 

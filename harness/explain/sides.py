@@ -16,14 +16,14 @@ SplitBy = Literal["reported", "pattern"]
 
 @dataclass(kw_only=True)
 class Side:
-    """A tokenizer to probe (`encode`, `decode`), and what is known about it; None for what is not."""
+    """A tokenizer to probe (`encode`, `decode`), and what is known about it; None for anything unknown."""
 
     name: str
     encode: Callable[[str], list[int]]
     decode: Callable[[list[int]], str]
     about: str = ""
     model: Model | None = None
-    """The merges its ids are derived by."""
+    """The model whose merges derive its ids."""
     algorithm: Algorithm | None = None
     algorithm_is_known: bool = False
     """True for our own implementations; otherwise `algorithm` is assumed until the ids contradict it."""
@@ -38,15 +38,15 @@ class Side:
     whole_tokens: Mapping[str, int] = field(default_factory=dict)
     """Its special and added tokens."""
     hints: tuple[str, ...] = ()
-    """Known pitfalls of such a side, for the evidence."""
+    """Known pitfalls of this kind of side, for the evidence."""
 
     @cached_property
     def rules(self) -> Rules | None:
-        """The merges of its model, as the algorithms look them up; None where none are known, or they are not all."""
+        """Return the merges of its model, as the algorithms look them up; None if they are unknown or incomplete."""
         return None if self.model is None or self.model.beyond_merges is not None else Rules(self.model)
 
     def token(self, i: int) -> bytes | None:
-        """Return the bytes of an id, or None where they are not known."""
+        """Return the bytes of an id, or None if unknown."""
         if self.token_bytes is not None:
             return self.token_bytes(i)
         text = self.decode([i])

@@ -1,4 +1,4 @@
-"""Both sides as shown: pieces and tokens around the first difference, and the merge steps of the piece it is in."""
+"""Summarise both sides: pieces and tokens around the first difference, and the merge steps of its piece."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harness.printable import readable
 
 _PIECES_AROUND = 6
 _TOKENS_SHOWN = 400
-"""Tokens of one piece."""
+"""Most tokens shown of one piece."""
 
 
 def summarise(observation: Observation, other: Observation, difference: StageDifference | None) -> SideSummary:
-    """Summarise what `observation` made of the text, to be shown beside `other`."""
+    """Summarise `observation`, to be shown beside `other`."""
     found = SideSummary(
         name=observation.name,
         about=observation.side.about,
@@ -46,7 +46,7 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
 
 
 def _infer_cuts(observation: Observation, other: Observation, byte: int) -> None:
-    """Add the cuts the ids need to those that are known, for a side that hides its pieces."""
+    """Add the cuts that the ids require to those that are known, for a side that hides its pieces."""
     rules = observation.side.rules or other.side.rules
     if rules is None or observation.seen is None:
         return

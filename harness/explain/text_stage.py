@@ -1,4 +1,4 @@
-"""The stage in which a text is rewritten: normal forms, prefixes, characters that are dropped or have no symbol."""
+"""The stage that rewrites a text: normal forms, prefixes, characters that are dropped or have no symbol."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from impls.core.model.model import Model
 
 
 class Rewriting(NamedTuple):
-    """How a text was rewritten, as a phrase."""
+    """How a text was rewritten, in words."""
 
     what: str
     dropped: str = ""
-    """The characters removed, where nothing else was done."""
+    """The characters removed, if nothing else was changed."""
 
 
 _NORMAL_FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -41,7 +41,7 @@ _SPACED: dict[str, Callable[[str], str]] = {
 
 
 def rewriting(text: str, seen: str) -> Rewriting | None:
-    """Return the rewriting that turns `text` into `seen`; None where they are equal."""
+    """Return the rewriting that turns `text` into `seen`; None if they are equal."""
     if seen == text:
         return None
     for what, form in [*_FORMS.items(), *_SPACED.items()]:
@@ -59,7 +59,7 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
 
 
 def _dropped(text: str, seen: str) -> str | None:
-    """Return the characters missing in `seen`, where `seen` is `text` without some of its characters; else None."""
+    """Return the characters missing in `seen` if it is `text` without some of its characters; else None."""
     dropped: list[str] = []
     at = 0
     for character in text:
@@ -71,7 +71,7 @@ def _dropped(text: str, seen: str) -> str | None:
 
 
 def normalisation(a: Observation, b: Observation) -> StageDifference | None:
-    """Return the difference where the two see different texts, or the tokens of one do not spell what it sees."""
+    """Return the difference if the sides see different texts, or the tokens of one do not spell what it sees."""
     if a.seen is not None and a.seen == b.seen:
         return None
     if a.declared is not None and a.declared == b.declared:
@@ -106,7 +106,7 @@ def _escaped(text: str) -> str:
 
 
 def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
-    """Return the difference where both should see the same text, and the tokens of one do not spell it."""
+    """Return the difference if both should see the same text but the tokens of one do not spell it."""
     wrong = next(one for one in (a, b) if one.seen is None or one.spelled != one.declared)
     name, declared, model = wrong.name, wrong.declared or "", wrong.side.model
     if model is not None and model.unknown_id in wrong.ids:

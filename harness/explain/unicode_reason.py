@@ -1,4 +1,4 @@
-"""Do two sides cut differently because their engines classify a character differently, and is it a new one?"""
+"""Find out whether two sides cut differently because their engines classify a (perhaps new) character differently."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class UnicodeReason:
 
 
 def unicode_reason(a: Observation, b: Observation, start: int, end: int) -> UnicodeReason | None:
-    """Return the first character around the bytes `start` to `end` whose class alone decides the difference."""
+    """Return the first character around the bytes `start` to `end` whose class alone causes the difference."""
     if not a.sees_the_text:
         return None
     first, last = a.character(start), a.character(end)
@@ -41,7 +41,7 @@ def unicode_reason(a: Observation, b: Observation, start: int, end: int) -> Unic
 
 
 def _is_decided_by(character: str, a: Observation, b: Observation, text: str) -> bool:
-    """Whether `a` and `b` agree once any long-established character replaces `character`."""
+    """Return whether `a` and `b` agree once any long-established character replaces `character`."""
     for kind in STAND_INS:
         other = text.replace(character, stand_in(kind, character))
         ids, error = ask(a.side, other)
@@ -91,7 +91,7 @@ def _around(side: Side, text: str, character: str, other: str) -> tuple[list[int
 
 
 def unicode_version(side: Side) -> str | None:
-    """Return the newest Unicode version whose letters the side treats as letters before `'s`; None where unknown.
+    """Return the newest Unicode version whose letters the side treats as letters before `'s`; None if unknown.
 
     Tests whether the contraction stays whole after a letter, as it does after a long-established one.
     """

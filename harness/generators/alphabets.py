@@ -26,7 +26,7 @@ WHITE_SPACE = "".join(
     map(chr, [*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)])
 ) + "\u2028\u2029\u202f\u205f\u3000"  # fmt: skip
 LOOKS_LIKE_SPACE = "\u200b\u180e\u2060\ufeff\u200c\u00ad\u2800\u3164"
-"""Characters drawn as a space or as nothing that are not white space."""
+"""Characters that look like a space or nothing but are not white space."""
 DIGIT_OTHERS = "٠١٢٣٤٥٦٧٨٩०१२३۷𝟗𝟘０９²³¹½¼Ⅷⅷↂ①㊿〇一二三" + ".,_:/-+eEx"
 APOSTROPHES = "'''''’‘ʼ＇´`′"
 CONTRACTIONS = tuple(str.split("s t re ve m ll d S T RE Ve M LL lL D ſ ſs da nın te"))
@@ -89,10 +89,10 @@ def of_script(script: str) -> str:
 def unassigned() -> tuple[str, ...]:
     """Return, for each of the first four planes, the code points that Unicode 16 leaves unassigned."""
     planes = ("".join(map(chr, range(plane << 16, (plane + 1) << 16))) for plane in range(1, 4))
-    texts = [_every_character()[:0xF800], *planes]  # the first plane is without surrogates there
+    texts = [_every_character()[:0xF800], *planes]  # the first plane has no surrogates there
     return tuple("".join(filter(is_newer, regex.findall(r"\p{Cn}", text))) for text in texts)
 
 
 def is_newer(character: str) -> bool:
-    """Whether Unicode 16 does not assign the character, so that only a newer version may classify it."""
+    """Return whether Unicode 16 does not assign the character, so that only a newer version may classify it."""
     return _UNASSIGNED.match(character) is not None and ord(character) not in _NON_CHARACTERS

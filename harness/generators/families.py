@@ -1,4 +1,4 @@
-"""Families of text, generated directly or cut from real text and damaged. Each takes a `Random` and returns a text.
+"""Families of texts, generated or taken from real text and mutated. A family is a function from a `Random` to a text.
 
 `mixture` joins texts of several families, because most differences occur where two kinds of text meet.
 """
@@ -16,12 +16,12 @@ _MOST_CHARACTERS = 4_000
 
 
 def length(random: Random) -> int:
-    """Return a length: mostly a few, sometimes up to two hundred."""
+    """Return a random length: mostly small, sometimes up to two hundred."""
     return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
 
 
 def _of(longest: int, *pools: Sequence[str], mean: int = 1) -> Family:
-    """Return the family of one of each of `pools` after the other, again and again: up to `longest` times."""
+    """Return the family that takes one character of each of `pools` in turn, repeatedly, up to `longest` times."""
 
     def family(random: Random) -> str:
         times = min(longest, mean * length(random))
@@ -99,7 +99,7 @@ _NEXT_TO = (*[""] * 16, *alphabets.BESIDE)
 
 
 def specials(texts: Sequence[str]) -> Family:
-    """Return the family of special tokens whole, cut, doubled and overlapping, beside every class of character."""
+    """Return the family of special tokens: whole, cut, doubled and overlapping, beside every class of character."""
 
     def family(random: Random) -> str:
         parts: list[str] = []
@@ -115,7 +115,7 @@ def specials(texts: Sequence[str]) -> Family:
 
 
 def tokens(vocabulary: Sequence[bytes]) -> Family:
-    """Return the family of joined tokens of the model: their bytes meet in ways no real text has."""
+    """Return the family of joined tokens of the model, which meet in ways that no real text has."""
 
     def family(random: Random) -> str:
         joined = b"".join(random.choices(vocabulary, k=min(30, length(random))))
@@ -134,7 +134,7 @@ def mixture(families: Sequence[Family]) -> Family:
 
 
 def nested(families: Sequence[Family]) -> Family:
-    """Return the family of texts of `families` joined, repeated and changed in case, and of the results again."""
+    """Return the family of texts of `families` that are joined, repeated and changed in case, recursively."""
 
     def family(random: Random, depth: int = 3) -> str:
         if depth == 0 or random.random() < 0.25:
@@ -181,7 +181,7 @@ DIRECT: dict[str, Family] = {
     "unassigned": _unassigned,
     "any": _of(200, _ANYTHING),
 }  # fmt: skip
-"""Name -> family, for those that need neither model nor corpus."""
+"""Name -> family, of those that need neither model nor corpus."""
 
 
 _LONGEST_SLICE = 1_500
@@ -197,7 +197,7 @@ _CHANGES = ("delete", "repeat", "move", "case", "insert", "insert", "spaces", "s
 
 
 def mutated(text: str, random: Random) -> str:
-    """Return a text with one change to it: most of them to a stretch of up to a dozen characters."""
+    """Return a text with one mutation, mostly of a stretch of up to a dozen characters."""
     start = random.randrange(len(text) + 1)
     end = min(len(text), start + random.randint(0, 12))
     before, stretch, after = text[:start], text[start:end], text[end:]

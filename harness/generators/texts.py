@@ -1,4 +1,4 @@
-"""Texts for any tokenizer: hard, sampled, random, of the model, very long; thousands of short ones; and lists of ids.
+"""Texts for any tokenizer: hard, sampled, random, made of the model's tokens, or very long; and lists of ids.
 
 Deterministic: the same seed gives the same texts on every machine.
 """
@@ -60,7 +60,7 @@ def sample_texts() -> list[str]:
 
 
 def random_texts(seed: int, n_texts: int) -> Iterator[str]:
-    """Yield texts of 1 to 60 characters of one or several families, or cut from the hard texts; none is unassigned."""
+    """Yield texts of 1 to 60 assigned characters of one or several families, or from the hard texts."""
     random = Random(f"conform:{seed}")
     single = [family for name, family in families.DIRECT.items() if name not in ("surrogates", "unassigned")]
     members = [*single, families.mixture(single), families.mixture(single), *[joined_hard] * len(single)]
@@ -75,7 +75,7 @@ def joined_hard(random: Random) -> str:
 
 
 def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
-    """Return texts of the model's own tokens, joined and cut, and every short text of the first letters it merges."""
+    """Return the model's own tokens, joined and cut, and all short texts of the first letters it merges."""
     readable = [text for token in model.tokens if token and (text := text_of(token)) is not None]
     if not readable:
         return []
@@ -91,7 +91,7 @@ def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
 
 
 def text_of(token: bytes) -> str | None:
-    """Return a token as text, or None for a part of a character."""
+    """Return a token as text, or None for part of a character."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -99,7 +99,7 @@ def text_of(token: bytes) -> str | None:
 
 
 def _short_texts(model: Model) -> Iterator[str]:
-    """Yield every text of up to 6 of the first 2 letters, and up to 4 of the first 4, that the first merges join."""
+    """Yield all texts of up to 6 of the first 2 letters, and of up to 4 of the first 4, that the first merges join."""
     parts = (model.tokens[part] or b"" for merge in model.merges[:6] for part in merge)
     letters = list(dict.fromkeys(chain.from_iterable(text for part in parts if (text := text_of(part)))))
     for n_letters, longest in ((2, 6), (4, 4)):
@@ -108,13 +108,13 @@ def _short_texts(model: Model) -> Iterator[str]:
 
 
 def short_pieces() -> list[str]:
-    """Return distinct short texts that every known pattern keeps whole: a space and one to four small letters."""
+    """Return distinct short texts that no known pattern splits: a space and one to four small letters."""
     words = chain.from_iterable(product(_LETTERS, repeat=length) for length in count(1))
     return [" " + "".join(word) for word in islice(words, N_PIECES)]
 
 
 def prose(n_characters: int, seed: int) -> str:
-    """Return lines of random words of the samples; no two passages are alike."""
+    """Return lines of random words of the samples; no passage repeats."""
     random = Random(f"prose:{seed}:{n_characters}")
     words = [word for document in load_corpus("samples/en").documents() for word in document.split()]
     words += [word for document in load_corpus("samples/tr").documents() for word in document.split()]
@@ -141,7 +141,7 @@ def _between_tokens(model: Model, seed: int) -> str:
 
 
 def long_texts(model: Model, seed: int) -> dict[str, str]:
-    """Return texts of up to a million characters and more, by what they are."""
+    """Map a description to each text of up to a million characters and more."""
     digits, ideographs, letters = (Random(f"{name}:{seed}").choices for name in ("digits", "cjk", "az"))
     return {
         f"{PAST_A_MEGABYTE:,} characters of words of the samples": prose(PAST_A_MEGABYTE, seed),
@@ -180,22 +180,22 @@ def short_parts(families: Sequence[Family]) -> list[str]:
 
 
 def pairs_of_parts(parts: Sequence[str], n_texts: int, random: Random) -> list[str]:
-    """Return texts of two parts each; a fault on one text in a million is found in minutes."""
+    """Yield texts of two parts each, so many that a fault on one text in a million is found in minutes."""
     first, second = random.choices(parts, k=n_texts), random.choices(parts, k=n_texts)
     gaps = random.choices(("", "", " ", " ", "\n", "'", "-"), k=n_texts)
     return [a + gap + b for a, gap, b in zip(first, gaps, second, strict=True)]
 
 
 def of_bytes(text: str, n_bytes: int) -> str:
-    """Return a prefix of `text` padded with `x` to exactly `n_bytes` of UTF-8."""
+    """Return a prefix of `text`, padded with `x` to exactly `n_bytes` of UTF-8."""
     head = text[:n_bytes].encode()[:n_bytes].decode("utf-8", "ignore")
     return head + "x" * (n_bytes - len(head.encode()))
 
 
 def texts_by_size(family: Family, round: int, random: Random) -> list[str]:
-    """Return texts of 2^n bytes or characters, one less, one more: of every size up to the largest of the round.
+    """Return texts of 2^n bytes or characters, one less, and one more, for every n up to the largest of the round.
 
-    That is larger the longer a run lasts.
+    The largest size grows with the round.
     """
     greatest = min(_GREATEST_SIZE, _FIRST_SIZE << round // _ROUNDS_A_DOUBLING)
     powers = range(_SMALLEST_SIZE.bit_length() - 1, greatest.bit_length())

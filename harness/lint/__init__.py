@@ -1,9 +1,10 @@
-"""The health of a vocabulary: tokens no text is encoded to, suspicious tokens, and what becomes of digits and spaces.
+"""The health of a vocabulary: tokens that no text encodes to, suspicious tokens, and the treatment of digits and
+spaces.
 
-`reach` says which tokens are reached, `proofs` proves which are not (`factors`: what a piece of a pattern can hold;
-`utf8`: texts around parts of characters), `tokens` finds parts of characters, duplicates and glitch candidates,
-`policy` measures what becomes of white space and digits, `report` puts it together. Nothing is asked of a language
-model: what is found are candidates, as far as the tokenizer shows them.
+`reach` finds which tokens are reached, `proofs` proves which are not (`utf8`: texts around parts of characters),
+`tokens` finds parts of characters, duplicates and glitch candidates, `policy` measures how white space and digits are
+treated, `report` puts it together. No language model is involved: findings are candidates, as far as the tokenizer
+shows them.
 """
 
 FINDINGS = {
@@ -16,4 +17,4 @@ FINDINGS = {
     "duplicate-nfkc": "the same text as another, in NFKC",
     "unused-byte": "a byte that UTF-8 never has",
 }
-"""Kind of finding -> what it says of a token. A vocabulary over bytes has 13 unused bytes, which is no fault of it."""
+"""Kind of finding -> what it means. A vocabulary over bytes has 13 unused bytes, which is no fault of it."""

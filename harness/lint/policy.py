@@ -1,4 +1,4 @@
-"""What becomes of white space and digits, as measured on texts made for it: nothing is read off the pattern."""
+"""How a tokenizer treats white space and digits, measured on texts made for it rather than read off the pattern."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from impls import BPEError, Tokenizer
 _LONGEST_RUN = 256
 _RUNS = {"space": " ", "tab": "\t", "line feed": "\n"}
 _NUMBER = "8276154930718204659374"
-"""Digits without a repeated pair, so that no common number is in them."""
+"""Digits without a repeated pair, so that it contains no common number."""
 
 
 def policy(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, dict[str, Any]]:
@@ -23,9 +23,9 @@ def policy(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, dict[
 
 
 def _digits(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, Any]:
-    """Digits in a piece, the longest token of digits that a number gave, and the share of numbers that are one token.
+    """Return digits per piece, the longest token of digits found, and the share of numbers that are one token.
 
-    `one_token_share` is over all numbers of so many digits, leading zeros among them, each after a space.
+    `one_token_share` is over all numbers of a given count of digits, with leading zeros, each after a space.
     """
     shares = {}
     longest = 0
@@ -42,14 +42,14 @@ def _digits(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, Any]
 def _encoded(tokenizer: Tokenizer, numbers: list[str], tokens: Mapping[int, bytes]) -> list[list[bytes]]:
     try:
         ids, offsets = tokenizer.encode_ragged([f"a {number}" for number in numbers], disallowed_special=())
-    except BPEError:  # an alphabet without digits
+    except BPEError:  # the alphabet has no digits
         return [[] for _ in numbers]
     listed, ends = ids.tolist(), offsets.tolist()
     return [[tokens.get(i, b"") for i in listed[a:b]] for a, b in pairwise(ends)]
 
 
 def _pieces(tokenizer: Tokenizer, number: str) -> list[int] | None:
-    """Return the digits of each piece of a long number; None where no pattern cuts pieces."""
+    """Return the digits of each piece of a long number; None if no pattern cuts pieces."""
     if tokenizer.model.sentencepiece is not None or not tokenizer.model.pattern:
         return None
     try:
@@ -59,7 +59,7 @@ def _pieces(tokenizer: Tokenizer, number: str) -> list[int] | None:
 
 
 def _white_space(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str, Any]:
-    """Where the space before a word goes, tokens of words with and without it, the longest runs in one token."""
+    """Return where the space before a word goes, tokens of words with and without it, the longest runs in one token."""
     texts = [text for token in tokens.values() if (text := text_of(token)) is not None]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     n_spaced = sum(text.startswith(" ") for text in words)
@@ -73,7 +73,7 @@ def _white_space(tokenizer: Tokenizer, tokens: Mapping[int, bytes]) -> dict[str,
 
 
 def _space(tokenizer: Tokenizer) -> str:
-    """Return which piece a single space between two words is in, by the pieces or, without a pattern, the model."""
+    """Return which piece a single space between words belongs to, by the pieces or, without a pattern, the model."""
     if tokenizer.model.sentencepiece is not None or not tokenizer.model.pattern:
         return "no pattern: merges decide"
     try:

@@ -1,9 +1,9 @@
-"""Proofs that no text is encoded to a token, from the rules of its model alone: among them, what a piece can hold.
+"""Prove that no text encodes to a token, from the rules of its model alone. There are three kinds of proof:
 
-- UTF-8 never has its bytes; or its text is rewritten by the model's normal form, which every part of a normalised text
+- UTF-8 never has its bytes; or its text is changed by the model's normal form, which every part of a normalised text
   is in; or an added token, or a piece that is cut out first, is a part of it; or it is marked as unused.
-- Merging its own symbols does not give it, and it cannot be a whole piece that is looked up. What stands around does
-  not matter: had a merge crossed the token's ends, it would not be there, and merges inside happen in the same order.
+- Merging its own symbols does not give it, and it cannot be a whole piece that is looked up. The surrounding text does
+  not matter: if a merge crossed the token's ends, it would not result, and merges inside happen in the same order.
 - No match of the pattern contains its text (`Factors`).
 
 For `Factors` a pattern is relaxed to a nondeterministic automaton: lookaheads and ends hold everywhere, possessive and
@@ -31,7 +31,7 @@ from impls.core.text.patterns import DROPS_MATCHES
 
 
 class Factors:
-    """The texts that a piece of split stages can hold."""
+    """The texts that a piece of the given split stages can contain."""
 
     def __init__(self, stages: Sequence[str]) -> None:
         kept = [stage for stage in stages if not stage.startswith(DROPS_MATCHES)]
@@ -47,7 +47,7 @@ class Factors:
         return all(automaton.finds(text) for automaton in self._automata)
 
     def can_be(self, text: str) -> bool:
-        """Return False only where no piece of any text is `text`."""
+        """Return False only if no piece of any text is `text`."""
         return self.can_hold(text) and (self._last is None or self._last.matches(text))
 
 
@@ -73,7 +73,7 @@ class _Automaton:
         self._after = [
             [(1 << place, closures[place + 1]) for place, source in takes if inside[source]] for inside in member
         ]
-        """Character class -> the instructions that take it, each with those reached then."""
+        """Character class -> the instructions that consume it, each with those reached afterwards."""
 
     def finds(self, text: str) -> bool:
         """Return whether a match contains `text`."""
@@ -96,7 +96,7 @@ class _Automaton:
 
 
 def _reached(code: Sequence[tuple[int, int, int]], place: int) -> int:
-    """Return the instructions that take a character or match, reached from `place` without taking one."""
+    """Return the instructions that consume a character or match, reached from `place` without consuming one."""
     seen, found, waiting = 0, 0, [place]
     while waiting:
         one = waiting.pop()
@@ -114,11 +114,11 @@ def _reached(code: Sequence[tuple[int, int, int]], place: int) -> int:
 
 
 _ENDS = 4096
-"""Ways to complete a character of which two bytes are missing."""
+"""Number of ways to complete a character of which two bytes are missing."""
 _TWO_BYTES = range(0xC2, 0xE0)
-"""First bytes of the characters of two bytes."""
+"""First bytes of two-byte characters."""
 _SETTLED_FORMS = ("nfc", "nfd", "nfkc", "nfkd")
-"""Normal forms of which any part of a normalised text is in that form (UAX #15)."""
+"""Normal forms closed under substrings: any part of a normalised text is normalised (UAX #15)."""
 
 Rule = Literal["utf-8", "normalization", "added token", "unused", "merges", "pattern", "context"]
 
@@ -139,11 +139,11 @@ class Proofs:
         self._ways += [self._by_merges, self._by_pattern] if self._merges else []
 
     def of(self, i: int, token: bytes) -> tuple[Rule, str] | None:
-        """Return which rule makes it impossible, and how; None where there is no proof."""
+        """Return which rule makes the token impossible, and how; None if there is no proof."""
         return next((proof for way in self._ways if (proof := way(i, token)) is not None), None)
 
     def _raw(self, i: int) -> bytes | None:
-        """Return the token as merges see it; None for the byte of a character that is no token."""
+        """Return the token as merges see it; None for a byte of a character that is not a token."""
         return self._model.tokens[i] if i < len(self._model.tokens) else None
 
     def _by_bytes(self, i: int, token: bytes) -> tuple[Rule, str] | None:
@@ -191,7 +191,7 @@ class Proofs:
         return "merges", f"{self._crossing(i, raw, ends[0])}its symbols merge to {left}{also}"
 
     def _crossing(self, i: int, raw: bytes, ids: Sequence[int]) -> str:
-        """Say which merge crosses the border between the parts that the listed merge of a token joins."""
+        """Describe the merge that crosses the border between the two parts of a token's own merge."""
         model = self._model
         if model.merge_rule != "pairs" or model.continuing_prefix is not None:
             return ""
@@ -210,7 +210,7 @@ class Proofs:
             return None
         if (text := self._piece(raw)) is not None:
             return None if self._factors.can_hold(text) else ("pattern", "no piece of the pattern can hold it")
-        # Where only the end of a character is missing, all texts around it can be looked at.
+        # If only the end of a character is missing, all texts around it can be examined.
         every = texts_around(token, _ENDS + 1) if token[0] & 0xC0 != 0x80 else []
         if not every or len(every) > _ENDS or any(map(self._factors.can_hold, every)):
             return None
@@ -227,7 +227,7 @@ class Proofs:
 
 
 def text_of(token: bytes) -> str | None:
-    """Return the text of a token, None where it is not whole characters."""
+    """Return the text of a token, or None if it is not whole characters."""
     try:
         return token.decode()
     except UnicodeDecodeError:

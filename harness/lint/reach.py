@@ -1,8 +1,8 @@
-"""Which tokens some text is encoded to, and for the others a proof that none is, or what was tried.
+"""Find which tokens some text encodes to, and for the others a proof that none does, or what was tried.
 
-A token that its own text is encoded to is reached. Any other is put between characters of different classes; a text
-whose ids have it shows that it is reached. What remains is unreachable where `proofs` has a proof, and otherwise
-reported as not found, with the number of texts tried: that is no proof.
+A token that its own text encodes to is reached. Any other is put between characters of different classes; if the ids of
+such a text contain it, it is reached. A remaining token is unreachable if `proofs` has a proof; otherwise it is
+reported as not found, with the number of texts tried, which is no proof.
 """
 
 from __future__ import annotations
@@ -27,52 +27,52 @@ _MOST_AROUND = 30
 _MOST_TEXTS = 100_000
 """Texts tried for all tokens together, in each round."""
 _AFTER = ("s", "t", "d", "m", "ll", "re", "ve", "S", "LL")
-"""Ends of English contractions, which some patterns keep together."""
+"""Endings of English contractions, which some patterns keep together."""
 _FEW, _MANY = 32, 2048
-"""Texts tried around a part of a character: first, where none of these has it, and at last a few with more around."""
+"""Texts tried around a part of a character: few at first, then many, and finally few for each pair of neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
-    """A token that no text is known to be encoded to."""
+    """A token that no text is known to encode to."""
 
     id: int
     token: bytes
     ids: tuple[int, ...] | None
-    """What its own text is encoded to; None for a part of a character, and where that text is refused."""
+    """The ids of its own text; None for a part of a character, and if that text is refused."""
     proven: bool
-    """True: from no text. False: from none of those tried."""
+    """True if no text can give it, False if none of those tried did."""
     rule: Rule
     why: str
 
     @property
     def is_unused_byte(self) -> bool:
-        """Whether it is one of the 13 bytes that UTF-8 never has, which a vocabulary over bytes needs all the same."""
+        """Return whether it is one of the 13 bytes that UTF-8 never has, which a vocabulary over bytes still needs."""
         return self.rule == "utf-8" and len(self.token) == 1
 
 
 class Elsewhere(NamedTuple):
-    """How a token is reached that its own text is not encoded to."""
+    """How a token is reached that its own text does not encode to."""
 
     ids: tuple[int, ...] | None
-    """What its own text is encoded to; None for a part of a character, and where that text is refused."""
+    """The ids of its own text; None for a part of a character, and if that text is refused."""
     text: str
-    """A text whose ids have it."""
+    """A text whose ids contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The tokens of a vocabulary by whether they are reached."""
+    """The tokens of a vocabulary, by whether they are reached."""
 
     tokens: dict[int, bytes]
-    """All that were looked at: no special, added or unknown token."""
+    """All examined tokens; special, added and unknown tokens are not."""
     elsewhere: dict[int, Elsewhere]
-    """Those reached, but not from their own text."""
+    """Tokens that are reached, but not from their own text."""
     unreached: list[Unreached]
 
 
 def reach(tokenizer: Tokenizer) -> Reach:
-    """Return which ordinary tokens of a tokenizer's model are reached; special text is ordinary text."""
+    """Return which ordinary tokens of a tokenizer's model are reached; special tokens are read as ordinary text."""
     search = _Search(tokenizer)
     tokens = ordinary_tokens(tokenizer.model)
     texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
@@ -95,7 +95,7 @@ class _Search:
     """Encodes many texts, and looks for an id in each."""
 
     found: dict[int, str]
-    """Id -> a text whose ids have it."""
+    """Id -> a text whose ids contain it."""
     n_tried: Counter[int]
     """Id -> the number of texts tried."""
 
@@ -112,7 +112,7 @@ class _Search:
         self.found, self.n_tried = {}, Counter()
 
     def encoded(self, texts: list[str]) -> Iterator[tuple[int, ...] | None]:
-        """Yield the ids of each text, None where it is refused."""
+        """Yield the ids of each text, or None if it is refused."""
         ids, ends = self._ragged(texts)
         listed, start = ids.tolist(), 0
         for end in ends[1:].tolist():
@@ -120,14 +120,14 @@ class _Search:
             start = end
 
     def quickly(self, tokens: dict[int, bytes]) -> None:
-        """Look for the ids of tokens with one rare character around, or with what completes their characters."""
+        """Look for tokens with one rare character around them, or with bytes that complete their characters."""
         rare = self._around[0] if self._around else ""
         asked = [(i, f"{rare}{text}{rare}") for i, token in tokens.items() if (text := text_of(token)) is not None]
         parts = [i for i, token in tokens.items() if text_of(token) is None]
         self._look(asked + [(i, text) for i in parts for text in texts_around(tokens[i], _FEW)])
 
     def thoroughly(self, tokens: dict[int, bytes]) -> None:
-        """Look for the ids of tokens with all characters around that may matter."""
+        """Look for tokens with all surrounding characters that may matter."""
         texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
         pairs = list(_pairs(self._around, self._after))
         n_asked = 0
@@ -148,7 +148,7 @@ class _Search:
             self._look(asked)
 
     def failure(self, i: int, text: str | None) -> str:
-        """Say what became of an id that was not found: how its own text is cut, and how many others were tried."""
+        """Describe an id that was not found: how its own text is encoded, and how many others were tried."""
         tried = f"in none of the {self.n_tried[i]:,} texts tried"
         try:
             pieces = [] if text is None else self._tokenizer.pieces(text)
@@ -158,7 +158,7 @@ class _Search:
         return f"its text is cut into {cut}; {tried}" if len(pieces) > 1 else tried
 
     def _look(self, asked: list[tuple[int, str]]) -> None:
-        """Look for an id in the ids of a text, for each pair."""
+        """For each pair of an id and a text, look for the id in the ids of the text."""
         if not asked:
             return
         wanted, texts = zip(*asked, strict=True)
@@ -169,7 +169,7 @@ class _Search:
         self.n_tried.update(wanted)
 
     def _ragged(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of all texts and their offsets; of a text that is refused there are none."""
+        """Return the concatenated ids of all texts and their offsets; a refused text has none."""
         try:
             return self._tokenizer.encode_ragged(texts, disallowed_special=())
         except BPEError:

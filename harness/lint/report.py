@@ -1,4 +1,4 @@
-"""A vocabulary's health, all of it: what is found, as data, and which kinds of findings are there."""
+"""The report on a vocabulary's health: all findings as data, and which kinds of findings there are."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from impls import Tokenizer
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What was found of a vocabulary."""
+    """The findings on a vocabulary."""
 
     name: str
     tokenizer: Tokenizer
     reach: Reach
     use: TokenUse | None
-    """What a corpus uses of it."""
+    """How a corpus uses the vocabulary."""
     duplicates: dict[str, list[tuple[int, ...]]]
-    """By normal form."""
+    """Groups of duplicate tokens, by normal form."""
     glitches: list[Glitch]
     policy: dict[str, dict[str, Any]]
     scripts: dict[str, int]
-    """The number of tokens by script."""
+    """Number of tokens by script."""
 
     def ids(self, finding: str) -> list[int]:
         """Return the tokens of a kind of finding; of a group of duplicates all but the first."""
@@ -49,7 +49,7 @@ class Health:
         return [i for group in self.duplicates[finding.removeprefix("duplicate-")] for i in group[1:]]
 
     def document(self, fail_on: Sequence[str]) -> dict[str, Any]:
-        """Return all of it for JSON; `failed` are the kinds of `fail_on` that were found."""
+        """Return everything as a JSON-serialisable document; `failed` are the kinds of `fail_on` that were found."""
         tokens, use = self.reach.tokens, self.use
         corpus = None if use is None else {"text": use.text, "n_documents": use.n_documents, "n_bytes": use.n_bytes}
         return {
@@ -83,7 +83,7 @@ class Health:
 
     @property
     def looked_for(self) -> list[str]:
-        """The kinds of findings that could be looked for: without a corpus no unmet tokens."""
+        """Return the kinds of findings that could be looked for: without a corpus, no unmet tokens."""
         return [finding for finding in FINDINGS if finding != "unmet" or self.use is not None]
 
     def failed(self, fail_on: Sequence[str]) -> list[str]:
@@ -92,7 +92,7 @@ class Health:
 
 
 def health(name: str, tokenizer: Tokenizer, use: TokenUse | None) -> Health:
-    """Return the health of a tokenizer's vocabulary, with what a corpus uses of it."""
+    """Return the health of a tokenizer's vocabulary, with its use by a corpus."""
     found = reach(tokenizer)
     n_by_script = Counter(map(script_of, found.tokens.values()))
     return Health(

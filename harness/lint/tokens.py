@@ -1,9 +1,9 @@
-"""Tokens that are suspicious as they stand: parts of characters, duplicates, and glitch candidates.
+"""Tokens that are suspicious in themselves: parts of characters, duplicates, and glitch candidates.
 
 A glitch candidate is a token that a language model may hardly have seen in training, by what the tokenizer alone shows
 of it (Land and Bartolo 2024, "Fishing for Magikarp"): no text is encoded to it, or it is a fragment, which occurs
-(nearly) only inside longer tokens. Whether a model has learned it is seen in its embeddings, which are
-not asked here: a candidate is none of that proven, and a token that is not one may be under-trained all the same.
+(nearly) only inside longer tokens. Only its embeddings show whether a model has learned it, and these are not examined
+here: a candidate need not be under-trained, and another token may be.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from impls.core.model.model import Model
 from impls.core.text.normal_forms import Form, normal_form
 
 FRAGMENT_OCCURRENCES = 300
-"""So many occurrences inside longer tokens and none as itself: then at most 1 % of all are itself (95 % sure)."""
+"""Occurrences inside longer tokens, with none as itself, that show at 95 % confidence that at most 1 % are itself."""
 
 
 class Glitch(NamedTuple):
-    """A token and why it is a candidate."""
+    """A candidate glitch token and why it is one."""
 
     id: int
     reasons: tuple[str, ...]
 
 
 def parts_of_characters(tokens: Mapping[int, bytes]) -> list[int]:
-    """Return the tokens that are not whole characters, the single bytes among them."""
+    """Return the tokens that are not whole characters, including single bytes."""
     return [i for i, token in tokens.items() if text_of(token) is None]
 
 
 def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]:
-    """Return the groups of tokens that are the same text in a normal form; case and white space are left alone.
+    """Return the groups of tokens whose text is the same in a normal form; case and white space are significant.
 
     >>> duplicates({1: "é".encode(), 2: "e\\u0301".encode(), 3: b"e"}, "NFC")
     [(1, 2)]
@@ -56,7 +56,7 @@ def duplicates(tokens: Mapping[int, bytes], form: Form) -> list[tuple[int, ...]]
 
 
 def glitch_candidates(model: Model, found: Reach, times: np.ndarray | None) -> list[Glitch]:
-    """Return the candidates by id; `times` is how often a corpus uses each id, None without one."""
+    """Return the candidates by id; `times` is how often a corpus uses each id, or None without a corpus."""
     reasons: dict[int, list[str]] = {}
     for one in found.unreached:
         if not one.is_unused_byte:
@@ -72,7 +72,7 @@ def glitch_candidates(model: Model, found: Reach, times: np.ndarray | None) -> l
 
 
 def _learned_fragments(model: Model) -> Iterator[tuple[int, int, int]]:
-    """Yield learned tokens that longer ones left fewer occurrences of than the rarest merge had: id, occurrences when
+    """Yield learned tokens of which longer ones left fewer occurrences than the rarest merge had: id, occurrences when
     it was made, occurrences left."""
     if not model.merge_counts:
         return

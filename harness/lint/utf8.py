@@ -1,4 +1,4 @@
-"""Texts around parts of characters: whether bytes can be a part of UTF-8, and characters that hold them."""
+"""Texts around parts of characters: whether bytes can be part of UTF-8, and characters that contain them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import chain, islice, product, zip_longest
 
 _CONTINUES = range(0x80, 0xC0)
 _LEADS = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
-"""Bytes of a character -> its first byte."""
+"""Length of a character in bytes -> its possible first bytes."""
 
 
 def texts_around(token: bytes, most: int) -> list[str]:
@@ -41,7 +41,7 @@ def texts_around(token: bytes, most: int) -> list[str]:
 
 
 def _befores(head: bytes) -> Iterator[bytes]:
-    """Yield what can stand before the bytes that end a character."""
+    """Yield the bytes that can precede those that end a character."""
     if not head:
         return iter([b""])
     leads = [
@@ -51,7 +51,7 @@ def _befores(head: bytes) -> Iterator[bytes]:
 
 
 def _afters(tail: bytes) -> Iterator[bytes]:
-    """Yield what can stand after the bytes that begin a character."""
+    """Yield the bytes that can follow those that begin a character."""
     if not tail:
         return iter([b""])
     n_bytes = next(n for n, leads in _LEADS.items() if tail[0] in leads)
@@ -59,7 +59,7 @@ def _afters(tail: bytes) -> Iterator[bytes]:
 
 
 def _within(token: bytes) -> Iterator[bytes]:
-    """Yield characters that hold continuation bytes, at any place."""
+    """Yield characters that contain continuation bytes, at any position."""
 
     def placed(n_bytes: int, n_before: int) -> Iterator[bytes]:
         for one in _shuffled(_LEADS[n_bytes], *[_CONTINUES] * (n_bytes - len(token) - 1)):
@@ -78,7 +78,7 @@ def _shuffled(*choices: range) -> list[bytes]:
 
 
 def _in_turn(several: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
-    """Yield the first of each, then the second of each, …"""
+    """Yield the first item of each, then the second of each, and so on."""
     return (one for one in chain.from_iterable(zip_longest(*several)) if one is not None)
 
 

@@ -1,7 +1,7 @@
 """Timing, memory and compression: workloads, schedule, worker processes, statistics, provenance.
 
-From a workload to a record: `templates` reads the `workloads`, `schedule` puts the turns of a plan in order; the room
-`run` goes through them and has functions called in processes (`worker`); the room `jobs` is what is called there, on
-what `protocol` defines; `recording` keeps a run's folder; the room `analysis` decides what may be claimed of it.
-Nothing here parses a command line, prints, or knows a table.
+From a workload to a record: `templates` reads the `workloads` and `schedule` orders the turns of a plan. The package
+`run` carries them out, calling functions in worker processes (`worker`); the package `jobs` holds these functions, with
+the messages of `protocol`. `recording` keeps a run's folder, and the package `analysis` decides which claims it
+supports. Nothing here parses a command line, prints, or knows a table.
 """

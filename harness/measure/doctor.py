@@ -1,4 +1,5 @@
-"""Whether a machine is fit for measuring: a fixed loop timed against itself, first touches of memory, load and clocks.
+"""Examine whether a machine is fit for measuring: time a fixed loop against itself, first touches of memory, load,
+clocks.
 
 The loop is half interpreter (arithmetic, a dictionary), half memory (strided reads over more than a cache), the two
 things tokenizers depend on. It is run as A and as its copy A', alternating in random order, so that any difference
@@ -28,10 +29,10 @@ from harness.measure.texts import write_texts
 from impls import Model, Tokenizer
 
 QUIET_FLOOR = 0.01
-"""Below this A/A difference small effects can be measured."""
+"""Small effects can be measured if the A/A difference is below this."""
 TOLERABLE_FLOOR = 0.05
 TOLERABLE_TOUCH = 4.0
-"""How many times as long as the median megabyte the slowest 5 % may take at their first touch."""
+"""Most times as long as the median megabyte that the slowest 5 % may take at their first touch."""
 _MEGABYTE = 1 << 20
 
 
@@ -146,7 +147,7 @@ def against_itself(
 
 
 def first_touches(n_megabytes: int = 128) -> list[float]:
-    """Return the seconds to write each megabyte of memory new to this process, in huge pages where NumPy has them."""
+    """Return the seconds to write each megabyte of memory new to this process, in huge pages if NumPy uses them."""
     memory, found = np.empty(n_megabytes * _MEGABYTE, np.uint8), []
     for number in range(n_megabytes):
         start = perf_counter()
@@ -156,7 +157,7 @@ def first_touches(n_megabytes: int = 128) -> list[float]:
 
 
 def _interpreter_loop() -> int:
-    """Arithmetic and a dictionary, in the interpreter."""
+    """Exercise the interpreter: arithmetic and a dictionary."""
     counts: dict[int, int] = {}
     for i in range(5_000):
         key = i * 2654435761 % 1021
@@ -165,13 +166,13 @@ def _interpreter_loop() -> int:
 
 
 def _memory_loop() -> Callable[[], object]:
-    """Strided reads over 16 MB."""
+    """Exercise memory: strided reads over 16 MB."""
     field = np.arange(4_000_000, dtype=np.int32)
     return lambda: int(field[::16].sum())
 
 
 class NoOpTokenizer(Tokenizer):
-    """Returns no ids, at once."""
+    """A tokenizer that returns no ids, at once."""
 
     name = "empty"
 

@@ -25,12 +25,12 @@ def cores() -> list[int]:
 
 
 def can_pin() -> bool:
-    """Return whether processes can be pinned to cores here, and there is more than one core."""
+    """Return whether there are several cores and processes can be pinned to them."""
     return hasattr(os, "sched_setaffinity") and len(cores()) > 1
 
 
 def pin_to(chosen: Collection[int]) -> bool:
-    """Pin this process to some cores; return whether it is thereby pinned to a single one."""
+    """Pin this process to `chosen` cores; return whether it is now pinned to a single one."""
     if not chosen or not hasattr(os, "sched_setaffinity"):
         return False
     with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ def parent_on_first_core() -> Iterator[list[int]]:
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Return environment variables that bound the thread pools of the libraries."""
+    """Return environment variables that limit the thread pools of the libraries."""
     return {name: str(threads) for name in THREAD_VARIABLES} | {
         "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"
     }

@@ -1,4 +1,4 @@
-"""What a parent asks of a worker, and what the worker answers."""
+"""The messages between the parent process and its workers: jobs, and answers to them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ FIRST_TEXT = "hello world"
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A workload as a worker sees it: files written by the parent instead of names."""
+    """A workload as a worker sees it, with files written by the parent instead of names."""
 
     task: Task
     state: State
     texts: str = ""
     """File of texts (`texts.write_texts`), or the file to train from."""
     n_bytes: int = 0
-    """How much of the texts to take; 0: all."""
+    """How much of the texts to use; 0 for all."""
     threads: int = 1
     training: Mapping[str, Any] = {}
     document_bytes: int = 4096
     """Size of the documents read before a long text."""
     limit_tokens: int = 1000
-    """For `truncate`."""
+    """Limit of the task `truncate`."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
 
     @property
     def reads_file(self) -> bool:
-        """As `Workload.reads_file`: TEXTS names a plain text file."""
+        """Return `Workload.reads_file`: `texts` then names a plain text file."""
         return reads_file(self.task, self.state)
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What the reference answered; `ids_file` holds the ids themselves (`answers.write_ids`)."""
+    """The reference's answer; `ids_file` holds the ids themselves (`answers.write_ids`)."""
 
     digest: str
     n_tokens: int
@@ -64,16 +64,16 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """Time calls on texts given before, and on new texts of the same pieces."""
 
     job: Job
-    """Its texts give the words."""
+    """The job whose texts provide the words."""
     most_bytes: int
     """Upper limit on the bytes of one pass."""
     text_bytes: int
-    """Size of each text; 0: a pass is one text."""
+    """Size of each text; 0 if a pass is one text."""
     budget_seconds: float
     """Time to make a text and have it encoded."""
     seed: int
     earlier: bool = False
-    """Whether the texts to ask for were given to an earlier process instead of this one."""
+    """Whether the timed texts were given to an earlier process instead of this one."""
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of calls on texts given before, and on new ones, pair by pair."""
 
     n_bytes: int
-    """Of one call."""
+    """UTF-8 bytes of one call."""
     met_seconds: list[float]
     new_seconds: list[float]
 

@@ -1,6 +1,6 @@
 """Where and with what a run was made: machine, versions, settings. No host name, no user name, no path.
 
-A fact that is not available is None, never a guess.
+An unavailable fact is None, never a guess.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BALLOON, _REPORTING = 5, 5
 
 
 def recorded_packages() -> list[str]:
-    """Return the packages whose versions are recorded: this one, what it depends on, and what its extras install."""
+    """Return the packages whose versions are recorded: this one, its dependencies, and what its extras install."""
     required = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in metadata.requires("bpebench") or ()}
     return ["bpebench", "llvmlite", *sorted(required)]
 
@@ -73,7 +73,7 @@ def operating_system() -> str:
 
 
 def cpu_model() -> str | None:
-    """Return the model name of the processor, None where unknown."""
+    """Return the model name of the processor; None if unknown."""
     if named := re.search(r"^model name\s*:(.*)$", _read(_CPUINFO), re.MULTILINE):
         return " ".join(named[1].split())
     with contextlib.suppress(Exception):
@@ -84,7 +84,7 @@ def cpu_model() -> str | None:
 
 
 def cpu_generation() -> str | None:
-    """Return what tells processors of one name apart, such as `family 26 model 2 AVX-512`, None where unknown."""
+    """Return what distinguishes processors of one name, such as `family 26 model 2 AVX-512`; None if unknown."""
     found = dict(re.findall(r"^(cpu family|model|flags)\s*:(.*)$", _read(_CPUINFO), re.MULTILINE))
     if not {"cpu family", "model"} <= set(found):
         return None
@@ -95,14 +95,14 @@ def cpu_generation() -> str | None:
 
 
 def _read(path: Path) -> str:
-    """Return what the system has to say in a file, empty where it does not have it."""
+    """Return the content of a system file, or an empty string if it does not exist."""
     with contextlib.suppress(OSError):
         return path.read_text().strip()
     return ""
 
 
 def caches() -> dict[str, int]:
-    """Return the bytes of each cache of the first core: L1d, L1i, L2, L3."""
+    """Return the size in bytes of each cache of the first core: L1d, L1i, L2, L3."""
     found: dict[str, int] = {}
     for index in sorted((_CPU / "cpu0" / "cache").glob("index*")):
         level, kind, size = (_read(index / name) for name in ("level", "type", "size"))
@@ -118,13 +118,13 @@ def _size(text: str) -> int:
 
 
 def governor() -> str | None:
-    """Return the frequency governor of the cores (several, if they differ), None where the system does not say."""
+    """Return the frequency governor of the cores (several, if they differ); None if the system does not report it."""
     found = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
     return ", ".join(sorted(filter(None, found))) or None
 
 
 def turbo() -> bool | None:
-    """Return whether the processor may raise its frequency on its own, None where the system does not say."""
+    """Return whether the processor may raise its frequency on its own; None if the system does not report it."""
     for path, on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
         if said := _read(_CPU / path):
             return said == on
@@ -132,15 +132,15 @@ def turbo() -> bool | None:
 
 
 def is_virtual() -> bool | None:
-    """Return whether this is a virtual machine, whose host may be busy with others; None where unknown."""
+    """Return whether this is a virtual machine, which shares its host with others; None if unknown."""
     flags = re.search(r"^flags.*$", _read(_CPUINFO), re.MULTILINE)
     return "hypervisor" in flags[0].split() if flags else None
 
 
 def free_memory_taken_back() -> bool | None:
-    """Return whether the host of this virtual machine reclaims free memory; None where the system does not say.
+    """Return whether the host of this virtual machine reclaims free memory; None if the system does not report it.
 
-    Memory touched for the first time then sometimes waits for the host.
+    If so, memory touched for the first time sometimes waits for the host.
     """
     found: bool | None = None
     for device in _VIRTIO.glob("*"):
@@ -158,7 +158,7 @@ def load() -> float | None:
 
 
 def versions(packages: Iterable[str]) -> dict[str, str | None]:
-    """Return installed versions by package; None for what is not installed."""
+    """Return installed versions by package; None for a package that is not installed."""
     found: dict[str, str | None] = dict.fromkeys(packages)
     for name in found:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -167,7 +167,7 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
-    """Return the Unicode version each implementation splits by, probed in separate processes; None where unknown."""
+    """Return the Unicode version each implementation splits by, probed in separate processes; None if unknown."""
     from harness.unicode.sweep import versions
 
     probed = [(), *((name,) for name in implementations)]
@@ -180,9 +180,9 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
 
 
 def suite() -> dict[str, Any]:
-    """Return the suite's version, and in a checkout its commit and whether files differ (except `results/`)."""
+    """Return the suite's version and, in a checkout, its commit and whether files differ (except `results/`)."""
     root = Path(harness.__file__).parent.parent
-    # This project's own checkout, not another repository around an installed package.
+    # Use only this project's own checkout, not another repository around an installed package.
     is_checkout = (root / ".git").exists() and (root / "pyproject.toml").is_file()
     commit = _git(root, "rev-parse", "HEAD") if is_checkout else None
     dirty: bool | None = None

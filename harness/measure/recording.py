@@ -1,4 +1,4 @@
-"""A run's folder as every command writes it: the records, `machine.json` with where and how they were made, the plan.
+"""A run's folder, as every command writes it: the records, the plan, and `machine.json` with where and how it was made.
 
 Knows no task: the caller decides what is written and which facts its command adds.
 """
@@ -23,7 +23,7 @@ from harness.records import RecordError, RecordWriter, read_machine, write_atomi
 
 PLAN_FILE = "plan.json"
 PROTOCOL = 1
-"""Number of the protocol by METHODOLOGY; it changes where figures before and after cannot be compared."""
+"""Protocol number in METHODOLOGY; changed when earlier and later figures are no longer comparable."""
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -32,15 +32,15 @@ class Recording(msgspec.Struct, frozen=True):
     write: Callable[..., None]
     """Appends records."""
     facts: dict[str, Any]
-    """May be extended until the end."""
+    """May be extended until the recording ends."""
 
 
 @contextmanager
 def machine_facts(folder: Path, implementations: Sequence[str], command: str, **own: Any) -> Iterator[dict[str, Any]]:
     """Write `machine.json` of a folder of records: at once, and again when the body has succeeded.
 
-    Yield the facts, to which the body may add; `own` are the command's. Folders are removed from `command`. A resumed
-    run keeps the date and the load of its first start.
+    Yield the facts, to which the body may add; `own` are those of the command. Folders are removed from `command`. A
+    resumed run keeps the date and the load of its first start.
     """
     before = read_machine(folder)
     facts = {
@@ -62,9 +62,9 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
 def recording(
     folder: Path | None, implementations: Sequence[str], command: str, *, resume: bool = False
 ) -> Iterator[Recording]:
-    """Write records and their facts into `folder`; discard them where it is None.
+    """Write records and their facts into `folder`; discard them if it is None.
 
-    Raise `RecordError` where the folder holds records and `resume` is False.
+    Raise `RecordError` if the folder holds records and `resume` is False.
     """
     if folder is None:
         yield Recording(lambda *records: None, {})

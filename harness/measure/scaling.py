@@ -1,4 +1,4 @@
-"""Growth of time with the size of the input: what `run.curves` measures, and the exponents of the curves."""
+"""How time grows with the size of the input: the plan of `run.curves`, and the exponents of its curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
 SIZES = tuple(1024 << step for step in range(11))
 """1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
 PASS_LIMIT_SECONDS = 3.0
-"""The default limit of a pass, and that of records without one."""
+"""The default limit of a pass in seconds, also assumed for records without one."""
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def family_of(record: Measurement) -> str:
 
 
 def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Failed]:
-    """Map (implementation, family) -> exponent over its sizes, or the verdict where fewer than two sizes were ok.
+    """Map (implementation, family) -> its exponent, or the verdict if fewer than two sizes were ok.
 
     The time of a size is the minimum over its rounds. A timeout gives a lower bound at its limit.
     """
@@ -83,7 +83,7 @@ def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent 
 
 
 def ends(records: Iterable[Measurement]) -> dict[tuple[str, str], Measurement]:
-    """Map (implementation, family) -> the record of the smallest size that was not ok, where there is one."""
+    """Map (implementation, family) -> the record of the smallest size that was not ok, if there is one."""
     found: dict[tuple[str, str], Measurement] = {}
     for record in records:
         key = (record.implementation, family_of(record))

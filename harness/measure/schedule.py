@@ -1,6 +1,7 @@
-"""Which implementation runs which workload when: profiles, and a run's plan as turns in a seeded order. Runs nothing.
+"""Decide which implementation runs which workload when: profiles, and the turns of a run in a seeded order. Runs
+nothing.
 
-The order depends only on the seed and on names, never on what has run, so that a resumed run continues as it would
+The order depends only on the seed and on names, never on earlier results, so that a resumed run continues as it would
 have without the interruption.
 """
 
@@ -20,15 +21,15 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     rounds: int
     n_samples: int = 5
-    """Samples of a workload in one round (one where a pass needs a process of its own)."""
+    """Samples of a workload in one round (one if each pass needs a process of its own)."""
     sample_seconds: float = 0.1
     """Minimum length of a sample."""
     pass_seconds: float
-    """A pass is made small enough to take no longer than this."""
+    """Upper limit on a pass, which is made small enough to meet it."""
     time_limit_seconds: float
-    """A workload that takes longer in one process is recorded as `timeout`."""
+    """A workload that takes longer than this in one process is recorded as `timeout`."""
     copies: bool = True
-    """Run one implementation twice, to measure the noise floor."""
+    """Whether to run one implementation twice, to measure the noise floor."""
 
 
 PROFILES: Mapping[str, Profile] = {
@@ -44,11 +45,11 @@ PROFILES: Mapping[str, Profile] = {
 PROCESS_SECONDS = 1.3
 """Cost of starting a process: interpreter, imports, model. For estimates."""
 TRAINING_SECONDS_PER_BYTE = 0.5e-6
-"""Mean time of a training pass over all implementations, those that cannot train included. For estimates."""
+"""Mean time of a training pass over all implementations, including those that cannot train. For estimates."""
 FILE_TRAINING_SECONDS_PER_BYTE = 0.1e-6
-"""The same of a pass from a file, over those that are meant for it."""
+"""The same for a pass from a file, over the implementations meant for it."""
 GROWING_SECONDS_PER_BYTE = 0.5e-6
-"""Mean time of a pass over a text that grows, which most encode anew at every step. For estimates."""
+"""Mean time of a pass over a growing text, which most encode again at every step. For estimates."""
 SUSTAINED_SECONDS_PER_BYTE = 0.08e-6
 """Mean time of `sustained`, verification included. For estimates."""
 
@@ -101,7 +102,7 @@ def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
 
 
 def keys(turn: Turn) -> list[Key]:
-    """Return the keys of the records a turn writes where nothing fails."""
+    """Return the keys of the records a turn writes if nothing fails."""
     return [(workload.name, turn.implementation, turn.copy, turn.round) for workload in turn.workloads]
 
 

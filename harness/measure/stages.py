@@ -1,7 +1,7 @@
 """Time by stage (splitting, merging, output) of implementations that expose their stages.
 
-An implementation that works piece by piece is timed from outside: its splitter alone, merging over the finished
-pieces, and the whole; the remainder is output and bookkeeping. Others may report times by `stage_seconds(text)`.
+An implementation that works piece by piece is timed from outside: its splitter alone, merging over the finished pieces,
+and the whole; the remainder is output and bookkeeping. Others may report their own times with `stage_seconds(text)`.
 """
 
 from __future__ import annotations

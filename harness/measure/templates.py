@@ -129,7 +129,7 @@ def _problem(template: Template) -> str | None:
 
 
 def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: Sequence[str] = ()) -> list[Workload]:
-    """Return the workloads of `templates`; `models` and `corpora`, where given, replace those the templates name."""
+    """Return the workloads of `templates`; `models` and `corpora`, if given, replace those the templates name."""
     found: dict[str, Workload] = {}
     for template in templates:
         is_training, is_loading = template.task == "train", template.task == "load"
@@ -141,7 +141,7 @@ def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: S
 
 
 def load_workloads() -> list[Workload]:
-    """Return every shipped workload, over the models and corpora its table names."""
+    """Return every shipped workload, over the models and corpora that its table names."""
     return expand(load_templates())
 
 

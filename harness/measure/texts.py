@@ -1,4 +1,4 @@
-"""From a corpus to the texts of a pass: joining, cutting, slicing, new documents, and the files a worker reads.
+"""Make the texts of a pass from a corpus: joining, cutting, slicing, new documents, and the files a worker reads.
 
 Texts are kept as bytes (UTF-8 with surrogatepass) so that every pass can get new `str` objects.
 """
@@ -16,13 +16,13 @@ from harness.measure.workloads import DOCUMENTS, STRETCHES, State, Workload
 
 SHUFFLED_CHARACTERS = 64_000_000
 NEW_WORD_SHARE = 0.08
-"""Of all words of `new_documents`: about what a corpus of this mixture brings at a hundred megabytes. Of `mixed`, 19 %
-of the words after its first 6 MB had not been seen before, 15 % after 11.5 MB."""
+"""Share of new words in `new_documents`: about that of a corpus of this mixture at a hundred megabytes. Of `mixed`, 19
+% of the words after its first 6 MB had not been seen before, 15 % after 11.5 MB."""
 _MOST_LINE_CHARACTERS = 2000
 
 
 def shuffled(documents: Iterable[str]) -> list[str]:
-    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, its beginning."""
+    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, the beginning."""
     taken: list[str] = []
     room = SHUFFLED_CHARACTERS
     for document in documents:
@@ -35,7 +35,7 @@ def shuffled(documents: Iterable[str]) -> list[str]:
 
 
 def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
-    """Cut the texts of `workload` from `documents`; fewer bytes than asked for where the corpus is smaller.
+    """Cut the texts of `workload` from `documents`; fewer bytes than requested if the corpus is smaller.
 
     Document borders are kept only for `train`; otherwise documents are joined by newlines, then cut again. For states
     that read several stretches, the result holds equally many texts of each, one stretch after the other.
@@ -57,13 +57,13 @@ def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
 
 
 def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
-    """Divide the texts of a workload into equal groups, as many as its state asks for (`STRETCHES`)."""
+    """Divide the texts of a workload into equal groups, as many as its state requires (`STRETCHES`)."""
     size = len(texts) // STRETCHES.get(workload_state, 1)
     return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
 
 
 def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
-    """Yield documents that are not empty, from the first that ends after `skip`; the last one is cut at `limit`."""
+    """Yield non-empty documents, from the first that ends after `skip`; the last one is cut at `limit`."""
     position, room = 0, limit
     for document in documents:
         content = encoded(document)
@@ -118,7 +118,7 @@ def chunks(content: bytes, size: int) -> Iterator[bytes]:
 
 
 def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
-    """Return the first texts that fit `n_bytes` together (all, for 0).
+    """Return the first texts that fit into `n_bytes` together (0: all of them).
 
     A first text that is too long by itself is cut, so that the result is never empty; later ones are left out.
     """
@@ -137,11 +137,11 @@ def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
 
 
 def new_documents(documents: Iterable[str], document_bytes: int) -> Iterator[bytes]:
-    """Yield documents of at most `document_bytes` that never repeat, cut between characters; `ValueError` without text.
+    """Yield documents of at most `document_bytes` that never repeat, cut between characters.
 
-    They are lines of a corpus in random order. Lines alone would soon hold only known words, where real text keeps
-    bringing new ones; so a share of the words is replaced by the first half of one and the second half of another:
-    letters, lengths and scripts stay those of the text.
+    They are lines of a corpus in random order. Lines alone would soon hold only known words, whereas real text keeps
+    bringing new ones; so a share of the words is replaced by the first half of one word and the second half of another,
+    which preserves letters, lengths and scripts. Raise `ValueError` for documents without text.
     """
     lines = [
         line[:_MOST_LINE_CHARACTERS].split(" ")

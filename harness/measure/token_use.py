@@ -1,4 +1,4 @@
-"""What a text takes under a vocabulary: tokens against bytes, characters and words; and which tokens. Times nothing."""
+"""Count the tokens of a text under a vocabulary: against bytes, characters and words, and by token. Times nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from impls.core.text.script_patterns import SCRIPTS
 PARTS, OTHER, SEVERAL = "part of a character", "other scripts", "several scripts"
 DIGITS, SPACE, SIGNS = "digits", "white space", "signs"
 KINDS = (*SCRIPTS, OTHER, SEVERAL, DIGITS, SPACE, SIGNS, PARTS)
-"""Every answer of `script_of`."""
+"""Every possible result of `script_of`."""
 _SHARED = "shared"
 _COMMON = regex.compile(r"\p{Common}")
 _LETTER = regex.compile(r"\p{L}")
@@ -30,20 +30,20 @@ class TokenUse:
     """How often a text uses each token."""
 
     text: str
-    """What the text is called."""
+    """Name of the text."""
     n_documents: int
     n_bytes: int
     times: np.ndarray
-    """By id: int64 of shape (vocab_size,)."""
+    """Occurrences by id: int64 of shape (vocab_size,)."""
 
     @property
     def n_tokens(self) -> int:
-        """The number of tokens of the text."""
+        """Return the number of tokens of the text."""
         return int(self.times.sum())
 
 
 def token_use(tokenizer: Tokenizer, documents: Iterable[str], text: str) -> TokenUse:
-    """Count the tokens of documents, each encoded separately, special text as ordinary text."""
+    """Count the tokens of documents, each encoded separately, special tokens read as ordinary text."""
     times = np.zeros(tokenizer.model.vocab_size, np.int64)
     n_documents = n_bytes = 0
     for document in filter(None, documents):
@@ -54,7 +54,7 @@ def token_use(tokenizer: Tokenizer, documents: Iterable[str], text: str) -> Toke
 
 
 def all_of(uses: Iterable[TokenUse]) -> TokenUse:
-    """Return the use of several texts together; there must be one at least."""
+    """Return the sum of at least one use."""
     uses = list(uses)
     return TokenUse(
         ", ".join(use.text for use in uses),
@@ -65,13 +65,13 @@ def all_of(uses: Iterable[TokenUse]) -> TokenUse:
 
 
 def ordinary_tokens(model: Model) -> dict[int, bytes]:
-    """Return what each id decodes to, without special, added and unknown tokens."""
+    """Return the bytes of each id, without special, added and unknown tokens."""
     others = {*model.whole_token_ids.values(), model.unknown_id}
     return {i: token for i, token in model.bytes_by_id().items() if i not in others}
 
 
 def script_of(token: bytes) -> str:
-    """Return the script of the letters of a token, or what it has in place of letters: one of `KINDS`.
+    """Return the script of a token's letters or, if it has none, its kind of characters: one of `KINDS`.
 
     >>> [script_of(token.encode()) for token in (" the", "да", "Aя", " 12", "!", "\\n")]
     ['Latin', 'Cyrillic', 'several scripts', 'digits', 'signs', 'white space']
@@ -91,7 +91,7 @@ def script_of(token: bytes) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _script(character: str) -> str:
-    """Return the script of a letter, `_SHARED` for one that several scripts write; "" for any other character."""
+    """Return the script of a letter, `_SHARED` for a letter of several scripts, "" for any other character."""
     if not _LETTER.match(character):
         return ""
     if _COMMON.match(character):
@@ -100,11 +100,11 @@ def _script(character: str) -> str:
 
 
 _COUNTERS = ("tiktoken", "priority", "naive")
-"""Implementations that count, the first that can run the model; their ids are the same. `naive` runs all."""
+"""Implementations used for counting, in order of preference; their ids are the same. `naive` runs every model."""
 
 
 def counter(model: impls.Model) -> Tokenizer:
-    """Return what counts the tokens of a model."""
+    """Return a tokenizer for counting the tokens of a model."""
     if model.belongs_to is not None:
         return impls.load(model.belongs_to, model)
     for name in _COUNTERS[:-1]:
@@ -131,7 +131,7 @@ def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, c
 def uncounted(
     model: str, corpus: str, implementation: str = "", status: Status = "ok", reason: str = ""
 ) -> Compression:
-    """Return the record of a text of which nothing is counted yet."""
+    """Return the record of a text that has not been counted yet."""
     return Compression(
         model=model,
         corpus=corpus,
@@ -148,7 +148,7 @@ def uncounted(
 
 
 def add_text(record: Compression, text: str) -> None:
-    """Count one text, but not its tokens."""
+    """Count one text, except its tokens."""
     record.n_texts += 1
     record.n_bytes += len(text.encode("utf-8", "surrogatepass"))
     record.n_characters += len(text)

@@ -1,7 +1,7 @@
 """A worker process: holds one implementation, verifies it and times it, one call at a time.
 
-`WorkerProcess` is the parent's side: it starts the process, has functions called there and enforces the limits. Any
-exception of an implementation, `BaseException` included, comes back as a verdict, and so does the death of the process.
+`WorkerProcess` is the parent's side: it starts the process, calls functions there and enforces the limits. Any
+exception of an implementation, `BaseException` included, is returned as a verdict, and so is the death of the process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 _opening: Opening | None = None
-"""What this process holds, where it is a worker."""
+"""What this process holds, if it is a worker."""
 
 
 class WorkerFailed(Exception):
@@ -53,7 +53,7 @@ class WorkerProcess:
     ) -> None:
         """Start the process; `hash_seed` fixes the order of Python's sets, so that a repeated run is the same.
 
-        Its temporary files go to the folder `temporary`, whose owner can remove what a killed worker left.
+        Its temporary files go to the folder `temporary`, whose owner can remove those of a killed worker.
         """
         environment = os.environ | placement.thread_environment(threads)
         environment["PYTHONHASHSEED"] = str(hash_seed % 2**32)
@@ -64,7 +64,7 @@ class WorkerProcess:
         self.close = self._worker.child.close
 
     def open(self, implementation: str, model: str, cores: tuple[int, ...] = (), *, seconds: float) -> Opened:
-        """Have an implementation imported and, where `model` names a file, built; see `open_implementation`."""
+        """Import an implementation there and, if `model` names a file, build it; see `open_implementation`."""
         return self.call(seconds, _open, implementation, model, cores)
 
     def ask(
@@ -74,14 +74,14 @@ class WorkerProcess:
         *arguments: Arguments.args,
         **_: Arguments.kwargs,
     ) -> Answer:
-        """Return what `function` answers there of the implementation that was opened; fail as `call`."""
+        """Return the result of `function` for the implementation opened there; raise as `call` does."""
         answer: Answer = self.call(seconds, _on_opening, function, *arguments)
         return answer
 
     def call(
         self, seconds: float, function: Callable[Arguments, Answer], *arguments: Arguments.args, **_: Arguments.kwargs
     ) -> Answer:
-        """Return `function(*arguments)`, called there; raise `WorkerFailed` where no answer comes within `seconds`."""
+        """Return `function(*arguments)`, called there; raise `WorkerFailed` if no answer comes within `seconds`."""
         try:
             answer: Answer | Failed = self._worker.call(_answer, function, *arguments, seconds=seconds)
         except Stopped as stopped:
@@ -100,7 +100,7 @@ class WorkerProcess:
 
 
 def _answer(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return `function(*arguments)`, or the verdict on the exception an implementation or its verification raised."""
+    """Return `function(*arguments)`, or the verdict on the exception that it or verification raised."""
     try:
         return function(*arguments)
     except Wrong as error:

@@ -1,4 +1,4 @@
-"""Workloads: what is timed. Knows no clock, no process and no algorithm; `templates` reads them from files."""
+"""Workloads: what to time. Knows no clock, process or algorithm; `templates` reads workloads from files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ State = Literal[
     "warm-same", "warm-between", "warm-other", "same-object", "cold", "sustained", "second-call", "after-pause"
 ]
 ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold", "sustained")
-"""States whose every pass needs text the process has not seen."""
+"""States whose every pass needs text new to the process."""
 ENCODING: tuple[Task, ...] = tuple(task for task in get_args(Task) if task.startswith("encode"))
 """Tasks that encode texts and return ids."""
 BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
@@ -52,8 +52,8 @@ TEXTS: tuple[Task, ...] = (*DECODING, "truncate")
 LONG_TEXT: tuple[State, ...] = ("second-call", "after-pause")
 """States of one long text, read after documents of other text."""
 STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
-"""Number of equal stretches a text is cut into: the first is read before timing, each of the others is one pass; other
-states read one."""
+"""Number of equal stretches that a text is cut into: the first is read before timing, each of the others is one pass.
+States not listed read one."""
 ALONE: tuple[State, ...] = ("cold", "sustained", *LONG_TEXT)
 """States that need a process of their own."""
 N_PARTS = 100
@@ -61,7 +61,7 @@ N_PARTS = 100
 
 
 def reads_file(task: Task, state: State) -> bool:
-    """Return whether such a workload reads a file itself: training in a fresh process."""
+    """Return whether the workload reads a file itself: training in a fresh process."""
     return task == "train" and state == "cold"
 
 
@@ -70,7 +70,7 @@ class WorkloadError(BPEError):
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
-    """One task on one model and one piece of text."""
+    """One task on one model and one text."""
 
     name: str
     task: Task
@@ -85,22 +85,22 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int = 0
     """Upper limit on the bytes of one pass."""
     whole: bool = False
-    """Whether the text is never sliced, however slow the implementation: some texts break only at their full length."""
+    """Whether the text is never sliced, however slow the implementation: some texts fail only at full length."""
     process: str = ""
-    """Workloads of the same label share a process with no others, so that none has read their texts before; empty: with
-    all others that have no label."""
+    """Label of a process shared only by workloads with the same label, so that no others have read their texts before.
+    Empty: shared by all workloads without a label."""
     document_bytes: int = 4096
     text_characters: int = 50
     limit_tokens: int = 1000
-    """For `truncate`."""
+    """Limit of the task `truncate`."""
     threads: int = 1
-    """0: all cores."""
+    """Number of threads; 0 for all cores."""
     training: Mapping[str, Any] = {}
     """Fields of the `TrainingSpec`, for `train`."""
     implementations: tuple[str, ...] = ()
-    """Regular expressions, one of which an implementation must match; empty: all."""
+    """Regular expressions, one of which an implementation must match; empty for all implementations."""
     rounds: int = 0
-    """Number of rounds it runs in, from the first; 0: all."""
+    """Number of rounds it runs in, counted from the first; 0 for all."""
     profiles: tuple[str, ...] = ()
     digest: str = ""
     """Expected SHA-256 of the ids of the whole text, or empty."""
@@ -108,7 +108,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reads_file(self) -> bool:
-        """Return whether it gets a file in place of texts, each line a document: reading is part of what is timed."""
+        """Return whether it gets a file of documents, one per line, instead of texts: reading it is then timed too."""
         return reads_file(self.task, self.state)
 
     @property
@@ -128,14 +128,14 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text_bytes(self) -> int:
-        """Return the approximate length of each of its texts; 0 where it is one text."""
+        """Return the approximate length in bytes of each of its texts; 0 if there is only one."""
         if self.task == "encode-short":
             return self.text_characters
         return self.document_bytes if self.task in DOCUMENTS else 0
 
     @property
     def group(self) -> str:
-        """Return the label of its process: workloads of one group share one."""
+        """Return the label of its process: workloads of one group share a process."""
         if self.has_own_process:
             return self.name
         label = f" {self.process}" if self.process else ""
@@ -160,14 +160,14 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def short_name(model: str) -> str:
-    """Return a model's name, without folder and suffix where it is a path: records hold no path of this machine."""
+    """Return a model's name, of a path without folder and suffix: records hold no paths."""
     if model.startswith("hf:") or ("/" not in model and "\\" not in model):
         return model
     return Path(model).stem
 
 
 def short_corpus(corpus: str) -> str:
-    """Return a corpus's name, without the folder where it is a path."""
+    """Return a corpus's name, of a path without the folder."""
     path = Path(corpus)
     return path.name if path.is_absolute() or corpus.startswith((".", "~")) or path.exists() else corpus
 
@@ -179,10 +179,10 @@ def select(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> list[Workload]:
-    """Select workloads of a profile whose names match an `include` (any, without one) and no `exclude`.
+    """Return the workloads of a profile whose names match an `include` (any, without one) and no `exclude`.
 
-    The patterns are regular expressions, searched for in the name. Raise `WorkloadError` for an invalid pattern, and
-    where no workload is left.
+    The patterns are regular expressions, searched for in the name. Raise `WorkloadError` for an invalid pattern, or if
+    no workload is left.
     """
     workloads = list(workloads)
     try:

@@ -1,4 +1,4 @@
-"""Packages of npm pinned in `datasets/npm.toml`: fetched by the user's npm, their scripts never run, and served."""
+"""Packages of npm pinned in `datasets/npm.toml`: fetched by the user's npm without running scripts, and served."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class NpmPackage:
     name: str
     version: str
     integrity: str
-    """In npm's form: the digest's name, and the digest in base64."""
+    """Digest in npm's form: its name, and its value in base64."""
     models: tuple[str, ...]
-    """The vocabularies it is judged on; none for a package only required by others."""
+    """Vocabularies it is judged on; empty for a package that others merely require."""
     requires: tuple[str, ...] = ()
 
 
@@ -57,7 +57,7 @@ def tokenizers() -> list[NpmPackage]:
 
 
 def program(name: str) -> str:
-    """Return the path of `node` or `npm`; raise `DataError` where it is not installed."""
+    """Return the path of `node` or `npm`; raise `DataError` if it is not installed."""
     found = shutil.which(name)
     if found is None:
         raise DataError(f"{name} is not installed; tokenizers from npm need node and npm on PATH")
@@ -65,7 +65,7 @@ def program(name: str) -> str:
 
 
 def module_folders(package: NpmPackage) -> list[Path]:
-    """Return the `node_modules` folders of the package and its requirements, fetched where missing."""
+    """Return the `node_modules` folders of the package and its requirements, fetching missing ones."""
     return [_module_folder(package), *(_module_folder(pinned()[name]) for name in package.requires)]
 
 
@@ -102,7 +102,7 @@ def _packed(npm: str, package: NpmPackage, scratch: Path) -> Path:
 
 
 def verify(package: NpmPackage, content: bytes) -> None:
-    """Raise `DataError` where the digest of the archive is not the pinned one."""
+    """Raise `DataError` unless the digest of the archive is the pinned one."""
     kind, _, wanted = package.integrity.partition("-")
     got = base64.b64encode(hashlib.new(kind, content).digest()).decode()
     if got != wanted:
@@ -113,7 +113,7 @@ def verify(package: NpmPackage, content: bytes) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Extract the files of a package's archive, which are below one folder in it, to `folder`."""
+    """Extract the files of a package's archive, which are below one folder within it, to `folder`."""
     folder.mkdir(parents=True)
     with tarfile.open(archive) as opened:
         for member in opened.getmembers():
@@ -146,7 +146,7 @@ def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]
 
 
 def _tokenizer_json(model: str) -> str:
-    """Return the path of the vocabulary as tokenizer.json, without special tokens, which every text may contain."""
+    """Return the path of the vocabulary as tokenizer.json, without special tokens: any text is ordinary text."""
     file = cache_folder() / "npm" / f"{model}.tokenizer.json"
     write_atomically(file, write_compact(_listed(model)))
     return str(file)

@@ -28,7 +28,7 @@ class Fault(msgspec.Struct, kw_only=True, omit_defaults=True):
     stage: str = ""
     reason: str
     input: str = ""
-    """Python expressions; of a long text without a pattern its ends, length and SHA-256."""
+    """A Python expression; for a long irregular text its ends, length and SHA-256."""
     expected: str = ""
     got: str = ""
 
@@ -43,15 +43,15 @@ class Judged(msgspec.Struct, kw_only=True, omit_defaults=True):
     node: str = ""
     """The version of node that ran it."""
     reason: str = ""
-    """Why it was not judged, or not timed."""
+    """Why it was not judged or not timed."""
     reference: str = ""
     checks: dict[str, list[str]] = msgspec.field(default_factory=dict)
-    """Names of the checks by status; empty where it was not judged."""
+    """Names of the checks by status; empty if it was not judged."""
     faults: list[Fault] = msgspec.field(default_factory=list)
     processor: str = ""
-    """On which it was timed."""
+    """Processor that it was timed on."""
     megabytes_per_second: dict[str, float] = msgspec.field(default_factory=dict)
-    """By corpus, of processor time, inside its own process."""
+    """Encoding speed by corpus, in processor time inside its own process."""
 
     def take(self, report: ConformanceReport) -> None:
         """Take from a report what a reader needs to reproduce the faults."""
@@ -90,13 +90,13 @@ def write(folder: Path, judged: list[Judged]) -> None:
 
 
 def read(folder: Path) -> list[Judged]:
-    """Return the record of a folder; empty where it has none."""
+    """Return the record in a folder, or an empty one."""
     file = folder / FILE
     return [msgspec.json.decode(line, type=Judged) for line in file.read_bytes().splitlines()] if file.exists() else []
 
 
 def page(judged: list[Judged]) -> str:
-    """Return the tables of verdicts, faults and speeds, in Markdown, by the template `page.md`."""
+    """Return the tables of verdicts, faults and speeds as Markdown, from the template `page.md`."""
     from jinja2 import Template
 
     timed = [one for one in judged if one.megabytes_per_second]

@@ -20,7 +20,7 @@ _SECONDS = 600.0
 def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> dict[str, float]:
     """Return MB of UTF-8 per second of processor time by corpus, the fastest of several passes over one text.
 
-    Raises `DataError` where the process fails.
+    Raises `DataError` if the process fails.
     """
     speeds: dict[str, float] = {}
     limits = replace(worker_limits(), start_seconds=_SECONDS, call_seconds=_SECONDS)
@@ -35,7 +35,7 @@ def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> d
 
 
 def text_of(corpus: str) -> str:
-    """Return the first documents of a corpus joined by newlines: a million characters, or all there are."""
+    """Return the first documents of a corpus joined by newlines: at most a million characters."""
     documents = list(load_corpus(corpus).documents())
     n = len(list(takewhile(lambda total: total < _CHARACTERS, accumulate(len(text) + 1 for text in documents))))
     return "\n".join(documents[: n + 1])[:_CHARACTERS]

@@ -1,4 +1,4 @@
-"""The routes of the playground: every request becomes calls of worker processes, every error a problem+json."""
+"""The routes of the playground: requests become calls of worker processes, errors become problem+json."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Asked = TypeVar("Asked")
 
 
 def _number(text: str) -> float:
-    """Return a number with a fraction or an exponent; 3.0 is a whole one, as for JSON Schema."""
+    """Return the number of a JSON literal with a fraction or an exponent; 3.0 is an integer, as in JSON Schema."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
@@ -64,10 +64,10 @@ _DECODER = msgspec.json.Decoder(float_hook=_number)
 
 
 class Playground:
-    """What the routes share: the models that may be named, and the workers."""
+    """State shared by the routes: the models that may be named, and the workers."""
 
     def __init__(self, store: Store, beginning: Beginning | None = None, limit_seconds: float = LIMIT_SECONDS) -> None:
-        """Take what the page begins with, and the limit on a column."""
+        """Store what the page shows at first, and the time limit of a column."""
         self.store, self.workers = store, Workers()
         self._beginning = beginning or store.beginning()
         self._seconds = limit_seconds
@@ -159,7 +159,7 @@ class Playground:
         )
 
     async def upload(self, request: Request) -> Response:
-        """Hold a model file in memory, after a worker has read it."""
+        """Hold a model file in memory, after a worker has read it successfully."""
         content = await body_of(request, "application/octet-stream", MAX_UPLOAD_BYTES)
         format, size, notes = await self.workers.call(
             "read", (), tasks.describe_file, content, seconds=4 * self._seconds
@@ -168,7 +168,7 @@ class Playground:
         return _json(ModelAnswer(held.name, held.label, format, size, notes))
 
     def download(self, request: Request) -> Response:
-        """Return a model that is held in memory, as a file."""
+        """Return a model held in memory as a file."""
         held = self.store.held(request.path_params["model"])
         if held is None:
             raise HTTPException(404, "no such model is held in memory")
@@ -186,7 +186,7 @@ class Playground:
         return StreamingResponse(self._trained(asked.text, spec), media_type="text/event-stream")
 
     async def _trained(self, text: str, spec: impls.TrainingSpec) -> AsyncIterator[bytes]:
-        """Yield the events of a training: `merges` as they come, `plateau`, `model`, or `error`."""
+        """Yield the events of a training: `merges` as they are learned, `plateau`, `model`, or `error`."""
         key = ("train", object())
         call = partial(self.workers.call, key, ())
         self._n_trainings += 1
@@ -226,7 +226,7 @@ def samples() -> dict[str, str]:
 
 
 async def _read(request: Request, kind: type[Asked]) -> Asked:
-    """Return the body as a request; raise an HTTPException for what is not JSON, or not such a request."""
+    """Return the body as a request; raise an HTTPException for invalid JSON or an invalid request."""
     body = await body_of(request, "application/json")
     try:
         return msgspec.convert(_DECODER.decode(body), kind)
@@ -237,7 +237,7 @@ async def _read(request: Request, kind: type[Asked]) -> Asked:
 
 
 def _n_bytes(text: str, most: int) -> int:
-    """Return the bytes of a text; raise an HTTPException for too many, or a lone surrogate."""
+    """Return the number of UTF-8 bytes of a text; raise an HTTPException for too many, or a lone surrogate."""
     try:
         n_bytes = len(text.encode())
     except UnicodeEncodeError as error:
@@ -248,7 +248,7 @@ def _n_bytes(text: str, most: int) -> int:
 
 
 def _judged(error: Exception) -> tuple[int, Any, str]:
-    """Return of an error the status of HTTP, the verdict of a column, and the reason."""
+    """Return the HTTP status, the verdict of a column, and the reason for an error."""
     match error:
         case Stopped():
             return 503, error.status, error.reason

@@ -1,4 +1,4 @@
-"""A view as one file that needs no server: the page with its style and modules inside, and the answers it shows."""
+"""Export a view as one file that needs no server: the page with its style and modules, and the answers it shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) ([\w$]+))
 
 
 def exported(store: Store, columns: list[Column], text: str) -> str:
-    """Return the page with the answers of `columns` on `text`; raise what loading and encoding raise."""
+    """Return the page with the answers of `columns` on `text`; let exceptions of loading and encoding through."""
     answers = {}
     for column, source in zip(columns, store.sources(columns), strict=True):
         tasks.prepare([source])
@@ -49,7 +49,7 @@ def exported(store: Store, columns: list[Column], text: str) -> str:
 
 
 def _bundled(modules: dict[str, str]) -> str:
-    """Return modules as one script: each a function that returns what it exports, after those it imports."""
+    """Return modules as one script: a function for each that returns its exports, after those it imports."""
     parts: list[str] = []
     done: set[str] = set()
 

@@ -1,7 +1,7 @@
-"""The tokens of a text and where in it they come from; and as it is typed, what each edit changes of them, as arrays.
+"""The tokens of a text and where in it they come from and, while it is typed, what each edit changes, as arrays.
 
-The first answers hold all tokens. After that the ids are followed by `Tokenizer.incremental`, and where the tokens
-spell the text an answer holds only those that are new; a text the model rewrites is aligned anew each time.
+The first answers hold all tokens. After that `Tokenizer.incremental` updates the ids; if the tokens spell the text, an
+answer holds only the new ones. A text that the model rewrites is aligned again each time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from impls.core.model.model import Model
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 _UNKNOWN = b"\xff"
-"""Stands for an unknown token; no byte of UTF-8."""
+"""Represents an unknown token; a byte that UTF-8 never has."""
 
 
 class Spelling:
-    """The bytes each id stands for in a text, in one array: without end-of-word marks, spaces for SentencePiece's."""
+    """The bytes of each id as in a text, in one array: without end-of-word marks, with spaces for SentencePiece's."""
 
     def __init__(self, model: Model) -> None:
         """Take the tokens of `model`."""
@@ -39,14 +39,14 @@ class Spelling:
         by_id |= {i: text.encode() for text, i in model.special_tokens.items()}
         if model.unknown_id is not None:
             by_id[model.unknown_id] = _UNKNOWN
-        n_ids = max(by_id, default=-1) + 2  # the last one for every id that is none
+        n_ids = max(by_id, default=-1) + 2  # the last entry is for every invalid id
         self._lengths = np.zeros(n_ids, np.int64)
         self._lengths[list(by_id)] = [len(token) for token in by_id.values()]
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
 
     def joined(self, ids: np.ndarray) -> tuple[bytes, np.ndarray]:
-        """Return the bytes of all tokens, and how many are of each."""
+        """Return the bytes of all tokens joined, and the number of bytes of each."""
         ids = np.minimum(ids, len(self._lengths) - 1)
         lengths = self._lengths[ids]
         places = np.repeat(self._starts[ids] - (np.cumsum(lengths) - lengths), lengths)
@@ -54,7 +54,7 @@ class Spelling:
 
 
 def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int]]:
-    """Return first byte, end byte, first and end code point of tokens; one that cuts a character has it as a whole."""
+    """Return first byte, end byte, first and end code point of tokens; a character cut by a token counts whole."""
     begins = (np.frombuffer(data, np.uint8) & 0xC0) != 0x80
     before = np.concatenate([[0], np.cumsum(begins)])
     last = before[ends]
@@ -64,7 +64,7 @@ def spans_of(starts: np.ndarray, ends: np.ndarray, data: bytes) -> list[list[int
 
 
 def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np.ndarray | None:
-    """Return the index of the token that begins each piece, as far as one does; None where they spell another text."""
+    """Return the index of the token that begins each piece, as far as one does; None if they spell another text."""
     if model.sentencepiece is not None:
         pieces = [piece.replace(SPACE_MARK, " ") for piece in pieces]
     ends = np.cumsum([0, *(len(piece.encode()) for piece in pieces)])
@@ -76,23 +76,23 @@ def piece_starts(pieces: Sequence[str], lengths: np.ndarray, model: Model) -> np
 
 
 def token_hex(joined: bytes, lengths: np.ndarray) -> list[str]:
-    """Return tokens in hex, the unknown one as an empty text."""
+    """Return tokens in hex, the unknown token as an empty string."""
     ends = np.cumsum(lengths)
     tokens = (joined[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True))
     return ["" if token == _UNKNOWN else token.hex() for token in tokens]
 
 
 MOST_SPLIT_BYTES = 256 << 10
-"""Of a text whose pieces are found unasked, as splitting takes time."""
+"""Longest text whose pieces are found without being requested, since splitting takes time."""
 
 
 class Tokens:
-    """The tokens of a text, and which bytes of it each comes from."""
+    """The tokens of a text, and the bytes of it that each comes from."""
 
     def __init__(
         self, tokenizer: impls.Tokenizer, spelling: Spelling, text: str, ids: list[int], allowed: SpecialSet = ()
     ) -> None:
-        """Find the borders of `ids`, which `text` has with special tokens `allowed`; raise `BPEError` for no ids."""
+        """Find the borders of `ids`, those of `text` with tokens `allowed`; raise `BPEError` for invalid ids."""
         self.tokenizer, self.text, self.data = tokenizer, text, text.encode()
         self.ids = np.array(ids) if ids else np.zeros(0, np.int64)
         if self.ids.dtype.kind != "i" or self.ids.ndim != 1 or self.ids.min(initial=0) < 0:
@@ -105,7 +105,7 @@ class Tokens:
             self._trace(allowed)
 
     def _trace(self, allowed: SpecialSet) -> None:
-        """Find the borders in a text that the model rewrites; none where the ids do not spell it."""
+        """Find the borders in a text that the model rewrites; leave none if the ids do not spell it."""
         try:
             ids, spans = self.tokenizer.encode_with_offsets(
                 self.text, unit="byte", allowed_special=allowed, disallowed_special=()
@@ -118,31 +118,31 @@ class Tokens:
         self.starts, self.ends = spans.T
 
     def pieces(self) -> np.ndarray | None:
-        """Return the tokens that begin pieces; None beside special tokens, which the pieces of a text do not know."""
+        """Return the tokens that begin pieces; None if there are special tokens, which are in no piece."""
         model = self.tokenizer.model
         if model.belongs_to is not None or np.isin(list(model.whole_token_ids.values()), self.ids).any():
             return None
         return piece_starts(self.tokenizer.pieces(self.text), self.lengths, model)
 
     def tokens(self) -> list[str] | None:
-        """Return the bytes of each token in hex; None where they are the bytes of their spans."""
+        """Return the bytes of each token in hex; None if they equal the bytes of their spans."""
         return None if self.spell else token_hex(self.joined, self.lengths)
 
 
 class Followed:
-    """A text that is edited in a page."""
+    """A text that is edited in a page, and its tokens."""
 
     def __init__(self, tokenizer: impls.Tokenizer, spelling: Spelling) -> None:
-        """Begin with no text."""
+        """Begin with an empty text."""
         self.version = 0
         self._tokenizer, self._spelling = tokenizer, spelling
         self._text = ""
         self._ids: Incremental | None = None
         self._spelled: tuple[bytes, np.ndarray] | None = None
-        """The bytes of the text and of each token, where the page has all tokens and they spell the text."""
+        """The bytes of the text and of each token, if the page has all tokens and they spell the text."""
 
     def change(self, start: int, stop: int, text: str) -> bytes:
-        """Put `text` in place of code points; return the tokens that are new, packed; raise as encoding does."""
+        """Replace code points by `text` and return the new tokens, packed; let exceptions of encoding through."""
         before, self._text = self._text, self._text[:start] + text + self._text[stop:]
         n_bytes = len(self._text.encode())
         if n_bytes > MAX_TEXT_BYTES:
@@ -162,7 +162,7 @@ class Followed:
     def _whole(self, ids: list[int], seconds: float) -> bytes:
         found = Tokens(self._tokenizer, self._spelling, self._text, ids)
         splits = len(found.data) <= MOST_SPLIT_BYTES
-        # A text that is split is answered as a whole each time, and one whose ids are not followed yet.
+        # Answer with all tokens if the text is split, or its ids are not followed yet.
         follows = found.spell and not splits and self._ids is not None
         self._spelled = (found.data, found.lengths) if follows else None
         arrays = {"ids": found.ids, "starts": found.starts, "ends": found.ends}
@@ -172,7 +172,7 @@ class Followed:
         return self._packed(head, seconds, arrays)
 
     def _part(self, n_kept: int, n_removed: int, new: list[int], seconds: float) -> bytes | None:
-        """Return the answer of the tokens that are new; None where that of all must be given."""
+        """Return the answer with only the new tokens; None if all must be sent."""
         if self._spelled is None:
             return None
         data, lengths = self._spelled
@@ -193,7 +193,7 @@ class Followed:
 
 
 def packed(head: dict[str, Any], arrays: dict[str, np.ndarray] | None = None) -> bytes:
-    """Return the length of the head, the head as JSON (`arrays`: how long each is), and arrays of uint32."""
+    """Return the length of the head, the head as JSON (`arrays`: their lengths), and the arrays as uint32."""
     arrays = arrays or {}
     sizes = {"arrays": {name: len(values) for name, values in arrays.items()}}
     text = msgspec.json.encode({"error": None, "verdict": "ok"} | head | sizes)

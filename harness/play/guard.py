@@ -1,8 +1,8 @@
-"""Who may ask, how much, and how errors look: a layer of ASGI around the routes.
+"""Access control, size limits and the form of errors: an ASGI layer around the routes.
 
 The server listens on the loopback interface, but any page in the user's browser can reach it. So a request must name
-this machine as its host (a name that was rebound to this address does not), and come from our own page or from no page.
-There is no CORS. Every answer forbids the browser to load anything from elsewhere.
+this machine as its host, which protects against DNS rebinding, and come from our own page or from no page. There is no
+CORS. Every answer forbids the browser to load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Guard:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer that it is refused."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -60,7 +60,7 @@ class Guard:
 
 
 def refusal(headers: Headers) -> str | None:
-    """Return why a request is refused, None where it is not."""
+    """Return why a request is refused, or None."""
     hosts = headers.getlist("host")
     if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
         return "the request is for another host; open the address that `bpebench play` printed"
@@ -80,7 +80,7 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> 
 
 
 async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES) -> bytes:
-    """Return the body; raise an HTTPException for one of another type, too large, or that does not come."""
+    """Return the body; raise an HTTPException if it has another type, is too large, or does not arrive."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != media_type:
         raise HTTPException(415, f"send {media_type}, not {given or 'a body without a type'}")

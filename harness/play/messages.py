@@ -1,4 +1,4 @@
-"""What is asked and answered, as types, and the OpenAPI description made of them. Knows no tokenizer."""
+"""The types of requests and answers, and the OpenAPI description made of them. Knows no tokenizer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Text = Annotated[str, Meta(max_length=MAX_TEXT_BYTES, description="At most 1 MiB
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
-    """A request: a field that is not known is an error."""
+    """A request, in which unknown fields are an error."""
 
 
 class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -33,14 +33,14 @@ class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class EncodeRequest(_Strict):
-    """A text, and what to encode it by."""
+    """A text, and the columns to encode it in."""
 
     text: Text
     columns: Annotated[list[Column], Meta(min_length=1, max_length=MAX_COLUMNS)]
     pieces: bool | None = None
     """Whether to say where pieces begin; by default for texts of at most 256 KiB, as splitting takes time."""
     allow_special: bool = False
-    """Special tokens in the text become their id."""
+    """Whether special tokens in the text become their id."""
 
 
 class FollowRequest(_Strict):
@@ -49,40 +49,40 @@ class FollowRequest(_Strict):
     The answer is binary: the length of its head (uint32, little-endian, as all its numbers), the head as JSON, and the
     arrays that `arrays` of the head names with their lengths: `ids`, `starts`, `ends` (bytes) of tokens and `pieces`,
     as in `ColumnAnswer`. The first `n_kept` tokens are as before; the next `n_removed` (null: all others) became these.
-    `again`: the base is not held any more, send the whole text. `version` is the base of the next edit.
+    `again`: the base is no longer held, so send the whole text. `version` is the base of the next edit.
     """
 
     column: Column
     follower: Annotated[str, Meta(min_length=1, max_length=64)]
     """Chosen by the page, one for each text and column."""
     base: int | None
-    """The version that is edited; null for a whole text."""
+    """The version that the edit applies to; null for a whole text."""
     start: Annotated[int, Meta(ge=0, le=MAX_TEXT_BYTES)]
     stop: Annotated[int, Meta(ge=0, le=MAX_TEXT_BYTES)]
-    """`text` is put in place of the code points from `start` to `stop`."""
+    """`text` replaces the code points from `start` to `stop`."""
     text: Text
 
 
 class ColumnAnswer(msgspec.Struct):
-    """What one column made of the text."""
+    """The result of one column for the text."""
 
     ids: list[int]
     spans: list[Annotated[list[int], Meta(min_length=4, max_length=4)] | None]
-    """Of each token: first byte, end byte, first code point, end code point; null where it cannot be known. A token
-    that cuts a character has the whole of it in code points."""
+    """For each token: first byte, end byte, first code point, end code point; null if unknown. A character that a token
+    cuts is included whole in its code points."""
     pieces: list[int] | None
-    """The index of the token that begins each piece; null where that was not asked for or is not known."""
+    """The index of the token that begins each piece; null if not requested or unknown."""
     tokens: list[str] | None
-    """The bytes of each token in hex, "" for the unknown one; null where the tokens are the bytes of their spans."""
+    """The bytes of each token in hex, "" for the unknown token; null if they equal the bytes of their spans."""
     seconds: float | None
-    """What encoding took."""
+    """Time of encoding."""
     note: str
     error: str | None
     verdict: Literal["ok", "error", "unsupported", "timeout", "out-of-memory", "crash", "busy"] = "ok"
 
 
 class EncodeAnswer(msgspec.Struct):
-    """One answer a column, in order."""
+    """One answer per column, in order."""
 
     columns: list[ColumnAnswer]
 
@@ -95,7 +95,7 @@ class ExplainRequest(_Strict):
 
 
 class DropoutChoice(_Strict):
-    """Which merges are dropped; the same seed drops the same ones."""
+    """Which merges are dropped at random; equal seeds drop the same merges."""
 
     probability: Annotated[float, Meta(ge=0, le=1)]
     seed: Annotated[int, Meta(ge=0, le=2**53)] = 0
@@ -107,7 +107,7 @@ class StepsRequest(_Strict):
     text: Annotated[str, Meta(max_length=MAX_STEPPED_BYTES)]
     model: Name
     piece: Annotated[int, Meta(ge=0, le=MAX_STEPPED_BYTES)] | None = None
-    """From 0; by default the longest one that can be shown."""
+    """Index of the piece, from 0; by default the longest one that can be shown."""
     dropout: DropoutChoice | None = None
 
 
@@ -117,21 +117,21 @@ class State(msgspec.Struct):
     symbols: list[str]
     ids: list[int]
     ranks: list[int | None]
-    """Of each pair of neighbours: the rank of its merge, null where it has none."""
+    """For each pair of neighbours the rank of its merge; null if they do not merge."""
 
 
 class Derivation(msgspec.Struct):
-    """One algorithm on the piece."""
+    """The steps of one algorithm on the piece."""
 
     algorithm: str
     way: str
-    """The rule, in words."""
+    """The rule in words."""
     steps: list[Step]
     states: list[State]
-    """Before the first step, and after each."""
+    """The states before the first step, and after each."""
     ids: list[int]
     reproduces: bool | None
-    """Whether the implementation gives these ids; null where it cannot run the model."""
+    """Whether the implementation gives these ids; null if it cannot run the model."""
 
 
 class StepsAnswer(msgspec.Struct):
@@ -141,11 +141,11 @@ class StepsAnswer(msgspec.Struct):
     piece: int
     derivations: list[Derivation]
     note: str = ""
-    """Why there are none."""
+    """Why there are no derivations."""
 
 
 class TrainRequest(_Strict):
-    """What to train on, and how."""
+    """The training text and options."""
 
     text: Text
     vocab_size: Annotated[int, Meta(ge=256, le=20_000)] = 1000
@@ -157,7 +157,7 @@ class ModelAnswer(msgspec.Struct):
     """A model held in memory."""
 
     model: str
-    """Its name in columns."""
+    """Its name, for use in columns."""
     label: str
     format: str
     vocab_size: int
@@ -165,7 +165,7 @@ class ModelAnswer(msgspec.Struct):
 
 
 class Problem(msgspec.Struct):
-    """An error, by RFC 9457."""
+    """An error as defined by RFC 9457."""
 
     status: int
     title: str
@@ -188,7 +188,7 @@ _ENDPOINTS: tuple[tuple[str, str, str, Any, Any, tuple[int, ...]], ...] = (
 
 
 def openapi() -> dict[str, Any]:
-    """Return the description of the API, OpenAPI 3.1."""
+    """Return the OpenAPI 3.1 description of the API."""
     types = [kind for *_, request, answer, _ in _ENDPOINTS for kind in (request, answer) if kind not in (None, bytes)]
     schemas, components = msgspec.json.schema_components([*types, Problem], ref_template="#/components/schemas/{name}")
     of = dict(zip(map(str, [*types, Problem]), schemas, strict=True))

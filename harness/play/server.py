@@ -1,4 +1,4 @@
-"""Running the playground: the loopback interface only, connections that say nothing closed, few at a time."""
+"""Run the playground: on the loopback interface only, with few connections, closing idle ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_FILES = 16_384
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1; a connection whose first request has not begun in time is closed, which uvicorn leaves open."""
+    """HTTP/1.1 that closes a connection whose first request does not begin in time; uvicorn leaves it open."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -32,7 +32,7 @@ class _Protocol(H11Protocol):
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that listens on the loopback interface, 0 for any free port; raise `BPEError` for one in use."""
+    """Return a socket that listens on the loopback interface (0: any free port); raise `BPEError` if it is in use."""
     try:
         return socket.create_server((ADDRESS, port), backlog=512)
     except OSError as error:
@@ -42,7 +42,7 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(app: ASGIApp, listening: socket.socket, open_page: bool) -> None:
-    """Answer requests until interrupted."""
+    """Serve requests until interrupted."""
     _allow_files()
     config = uvicorn.Config(
         app,
@@ -68,7 +68,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def _allow_files() -> None:
-    """Allow this process as many open files as connections may need, where the system lets it."""
+    """Raise this process's limit on open files to what connections may need, if the system allows it."""
     try:
         import resource
     except ImportError:  # Windows

@@ -13,15 +13,15 @@ from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
 
 SHOWN = {"naive": "naive", "priority": "heap", "backtracking": "backtracking", "greedy": "greedy"}
-"""Implementation -> what its algorithm is called."""
+"""Implementation -> the name shown for its algorithm."""
 
 
 def steps_of(
     load: Callable[[str], impls.Tokenizer], text: str, piece: int | None, dropout: DropoutChoice | None
 ) -> StepsAnswer:
-    """Return every algorithm on one piece of `text`; `load` gives the implementations of `SHOWN`.
+    """Return the steps of every algorithm on one piece of `text`; `load` returns the implementations of `SHOWN`.
 
-    Raise `Unsupported` for a piece that is not there, and `UnknownSymbol` as merging does.
+    Raise `Unsupported` for a missing piece, and `UnknownSymbol` as merging does.
     """
     tokenizer = load("naive")
     pieces, model = tokenizer.pieces(text), tokenizer.model
@@ -74,7 +74,7 @@ def _answer(rules: Rules, derived: Derived, algorithm: str, way: str, reproduces
 
 
 def _with_dropout(rules: Rules, piece: str, number: int, choice: DropoutChoice) -> Derivation:
-    """Return the merges that are left where some are dropped, as `impls.core.dropout` defines them."""
+    """Return the remaining merges when some are dropped, as `impls.core.dropout` defines it."""
     model = rules.model
     dropout = Dropout(choice.probability, choice.seed)
     for _ in range(number):

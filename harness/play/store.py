@@ -1,6 +1,6 @@
-"""Models by the names columns use: those of this machine, those of the command line, uploaded and trained ones.
+"""Models by the names used in columns: those of this machine, those of the command line, uploaded and trained ones.
 
-A request names no path: what is not listed here is not found.
+A request names no path: a model that is not listed here is not found.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Held:
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What the page shows where its address says nothing."""
+    """What the page shows if its address does not say."""
 
     text: str | None
     columns: list[Column]
@@ -47,7 +47,7 @@ class Store:
     """The models and implementations that requests may name."""
 
     def __init__(self, named: Sequence[str] = ()) -> None:
-        """Add models of the command line, by name or file; raise as `load_model` does."""
+        """Add models of the command line, by name or file; let exceptions of `load_model` through."""
         self._named: dict[str, str] = {}
         for name in named:
             load_model(name)
@@ -60,7 +60,7 @@ class Store:
         return list(dict.fromkeys([*self._named, *available_models(), *own, *self._held]))
 
     def choices(self) -> dict[str, Any]:
-        """Return what columns may name, as JSON."""
+        """Return the possible columns, as JSON."""
         rows = [availability(name) for name in impls.names()]
         usable = [row for row in rows if row.state in ("ready", "installed", "plug-in")]
         return {
@@ -70,11 +70,11 @@ class Store:
         }
 
     def label(self, name: str) -> str:
-        """Return how a model is shown."""
+        """Return the label under which a model is shown."""
         return self._held[name].label if name in self._held else name
 
     def source(self, model: str) -> Source:
-        """Return what a worker loads the model from; raise `UnknownName`."""
+        """Return the source from which a worker loads the model; raise `UnknownName`."""
         if model in self._held:
             return self._held[model].content
         if model not in self.models():
@@ -90,7 +90,7 @@ class Store:
         return [(column.implementation, self.source(column.model)) for column in columns]
 
     def hold(self, kind: str, label: str, content: bytes) -> Held:
-        """Keep a file in memory under a name made of its digest; the oldest ones go where there are too many."""
+        """Keep a file in memory under a name made of its digest; remove the oldest if there are too many."""
         held = Held(f"{kind}:{hashlib.sha256(content).hexdigest()[:12]}", printable(label)[:80] or kind, content)
         self._held.pop(held.name, None)
         self._held[held.name] = held
@@ -99,13 +99,13 @@ class Store:
         return held
 
     def held(self, name: str) -> Held | None:
-        """Return an uploaded or trained model, None where there is none of that name."""
+        """Return an uploaded or trained model, or None if there is none of that name."""
         return self._held.get(name)
 
     def beginning(self, implementations: Sequence[str] = (), text: str | None = None) -> Beginning:
-        """Return what the page begins with: each implementation on each model; raise `UnknownName`.
+        """Return what the page shows first: each implementation on each model; raise `UnknownName`.
 
-        Without models of the command line, those of `_FIRST` that are here.
+        Without models of the command line, those of `_FIRST` that are available.
         """
         models = list(self._named) or [name for name in _FIRST if name in self.models()] or self.models()[:1]
         columns = [Column(name, model) for model in models for name in implementations or ("compiled",)]

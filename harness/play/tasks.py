@@ -1,7 +1,7 @@
-"""What a worker process does: it holds models and tokenizers, and answers in JSON.
+"""The functions of a worker process, which holds models and tokenizers, and answers in JSON.
 
-`prepare` is called first, then those that use what was prepared. Models come by name, or as the
-content of a file, which was uploaded.
+`prepare` is called first, then the functions that use what it prepared. Models are given by name, or as the content of
+an uploaded file.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from impls.registry import learn
 Source = str | bytes
 """The name of a model, or the content of its file."""
 MOST_FOLLOWED = 12
-"""Texts of pages."""
+"""Most texts that are followed at a time."""
 FEWEST_MERGES = 25
-"""Of one part of a training."""
+"""Fewest merges of one part of a training."""
 
 
 @dataclass
 class _Held:
-    """What this process holds."""
+    """The state of this process."""
 
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
     spelling: Spelling = field(init=False)
     followed: dict[str, Followed] = field(default_factory=dict)
-    """By follower, the one used last at the end."""
+    """Followed texts by follower, the most recently used last."""
     training: _Training | None = None
 
 
@@ -52,14 +52,14 @@ _held = _Held()
 
 
 def prepare(columns: Sequence[tuple[str, Source]]) -> None:
-    """Load the models of (implementation, source); let the first encode and follow, to make now what that takes."""
+    """Load the models of (implementation, source); encode and follow once with the first, as a warm-up."""
     models = {source: _model_of(source) for _, source in columns}
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()
     _held.followed.clear()
     if columns:
         _held.spelling = Spelling(_held.columns[0][1])
-        with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is said when it is asked
+        with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is reported when requested
             _tokenizer(0).incremental("warm", disallowed_special=())
 
 
@@ -78,9 +78,9 @@ def _model_of(source: Source) -> impls.Model:
 
 
 def read_file(content: bytes) -> tuple[str, impls.Model, list[str]]:
-    """Return the format and the model of an uploaded file, and what the reader assumed; raise `InvalidModel`.
+    """Return the format and model of an uploaded file, and the reader's assumptions; raise `InvalidModel`.
 
-    The file is alone in a folder of its own, so that it names no other.
+    The file is alone in a folder of its own, so that it can refer to no other.
     """
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -94,7 +94,7 @@ def read_file(content: bytes) -> tuple[str, impls.Model, list[str]]:
 
 
 def describe_file(content: bytes) -> tuple[str, int, list[str]]:
-    """Return the format, the number of ids, and what the reader assumed, of an uploaded file."""
+    """Return the format, the number of ids and the reader's assumptions for an uploaded file."""
     format, model, notes = read_file(content)
     return format, model.vocab_size, notes
 
@@ -123,7 +123,7 @@ def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
 
 @without_collecting()
 def follow(follower: str, base: int | None, start: int, stop: int, text: str) -> bytes:
-    """Return what an edit changes of the tokens of the first column; see `FollowRequest`."""
+    """Return what an edit changes in the tokens of the first column; see `FollowRequest`."""
     followed = _held.followed.pop(follower, None)
     if base is None:
         followed = Followed(_tokenizer(0), _held.spelling)
@@ -156,7 +156,7 @@ def steps(text: str, piece: int | None, dropout: DropoutChoice | None) -> bytes:
 
 
 class _Training:
-    """A training that goes on from what it has, a few merges at a time; the result is that of training at once."""
+    """A training continued a few merges at a time; the result is that of training in one go."""
 
     def __init__(self, text: str, spec: impls.TrainingSpec) -> None:
         self.text, self.spec = text, spec
@@ -178,7 +178,7 @@ class _Training:
 
 
 def begin_training(text: str, spec: impls.TrainingSpec) -> None:
-    """Begin; `more_merges` trains."""
+    """Begin a training, to be continued by `more_merges`."""
     _held.training = _Training(text, spec)
 
 
@@ -189,7 +189,7 @@ def more_merges() -> tuple[list[Any], bool]:
 
 
 def trained_model() -> bytes:
-    """Return the file of the model that was trained."""
+    """Return the file of the trained model."""
     assert _held.training is not None
     assert _held.training.model is not None
     content = own.write(_held.training.model)

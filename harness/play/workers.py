@@ -1,6 +1,6 @@
-"""The worker processes: one for each column, so that a slow or crashing library holds up or ends only its own.
+"""The worker processes: one per column, so that a slow or crashing library affects only its own column.
 
-They are few, started when needed; the one that is unused for longest is ended for another. Every call has a limit in
+They are few and started when needed; the one unused for longest is ended to make room. Every call has a time limit in
 seconds, after which its process is ended; the next call starts a new one.
 """
 
@@ -20,9 +20,9 @@ from harness.process.worker import Worker
 
 MOST_WORKERS = 8
 MEMORY_BYTES = 3 << 30
-"""Of one worker."""
+"""Memory limit of one worker."""
 START_SECONDS = 60.0
-"""Reading a model, and compiling the kernels where that was never done."""
+"""Time limit for reading a model, and for compiling the kernels if that was never done."""
 QUEUE_SECONDS = 20.0
 _LOOK_SECONDS = 0.05
 
@@ -39,14 +39,14 @@ class _Slot:
     columns: Sequence[tuple[str, Source]]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_users: int = 0
-    """Calls that run or wait."""
+    """Calls that are running or waiting."""
     used: float = 0.0
     holds: bool = False
     """Whether there is a worker, or one is about to start."""
     worker: Worker | None = None
 
     def call(self, limits: Limits, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-        """Return `function(*arguments)` in the worker, which is started where there is none; on a thread."""
+        """Return `function(*arguments)` from the worker, starting one if needed; runs on a thread."""
         ready = self.worker is not None
         try:
             if self.worker is None:
@@ -69,7 +69,7 @@ class _Slot:
 
 
 class Workers:
-    """All of them, for use from one event loop."""
+    """All workers, for use from one event loop."""
 
     def __init__(self, most: int = MOST_WORKERS) -> None:
         self._most = most
@@ -85,9 +85,9 @@ class Workers:
         *arguments: Any,
         seconds: float,
     ) -> Any:
-        """Return `function(*arguments)` in the worker of `key`, which has prepared `columns`.
+        """Return `function(*arguments)` from the worker of `key`, which has prepared `columns`.
 
-        Raise `Busy`, `Stopped` for a worker that used more than it may or died, and what the function raises.
+        Raise `Busy`, `Stopped` for a worker that exceeded its limits or died, and the exceptions of the function.
         """
         slot = self._slots.setdefault(key, _Slot(key, columns))
         slot.n_users += 1
@@ -108,11 +108,11 @@ class Workers:
 
         def done(future: asyncio.Future[Any]) -> None:
             if not future.cancelled():
-                future.exception()  # taken note of, even where nobody waits any more
+                future.exception()  # retrieved, even if nobody waits for it any more
             self._release(slot)
 
         running.add_done_callback(done)
-        return await asyncio.shield(running)  # whoever asked may go; the worker answers first
+        return await asyncio.shield(running)  # the caller may be cancelled; the worker answers first
 
     def _run(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
         return asyncio.get_running_loop().run_in_executor(self._threads, function)
@@ -125,7 +125,7 @@ class Workers:
             del self._slots[slot.key]
 
     async def _make_room(self, slot: _Slot) -> None:
-        """Wait until `slot` has a worker or may start one, ending the one that is unused for longest."""
+        """Wait until `slot` has a worker or may start one, ending the one unused for longest."""
         deadline = monotonic() + QUEUE_SECONDS
         while not slot.holds and sum(other.holds for other in self._slots.values()) >= self._most:
             unused = [other for other in self._slots.values() if other.n_users == 0]
@@ -140,7 +140,7 @@ class Workers:
         slot.holds = True
 
     async def forget(self, key: Hashable) -> None:
-        """End the worker of `key`, after the call it is in."""
+        """End the worker of `key` after its current call."""
         if (slot := self._slots.pop(key, None)) is not None:
             async with slot.lock:
                 await self._run(slot.end)

@@ -1,4 +1,4 @@
-"""The one way to run a child process: whatever it does ends in an answer or in a `Stopped`, and it leaves no process.
+"""The one way to run a child process: every call ends with an answer or a `Stopped`, and no process is left behind.
 
 - `reaper`: the small process between us and a child that ends the child and all its descendants, however we end.
 - `limits`: the time, memory, output and processes a child may use, and the verdict on one that gave no answer.

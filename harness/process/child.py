@@ -1,7 +1,7 @@
 """A child process that may do anything, driven line by line, watched for time, memory and output.
 
-Whatever it does ends in an answer or in a `Stopped` with its verdict, and nothing it started outlives it (see
-`reaped`). Knows nothing of the content of the lines.
+Every request ends with an answer or a `Stopped` with a verdict, and nothing it started outlives it (see `reaped`).
+Knows nothing of the content of the lines.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from harness.process.limits import (
 from harness.process.reaped import Reaped
 
 _FIRST_WATCH_SECONDS, WATCH_SECONDS = 0.01, 0.1
-"""Soon after a request, then less often: the reaper counts processes, and a hard limit stops what grows faster."""
+"""Intervals between checks of the limits: soon after a request, then less often. The reaper counts processes, and a
+hard limit stops memory that grows faster."""
 _READ_BYTES = 1 << 18
 _MANY = 10_000
 _GRACE_SECONDS = 1.0
-"""How long a process that closed a pipe may take to end; how it ends is then the verdict."""
+"""How long a process that closed a pipe may take to end; its exit then determines the verdict."""
 _CLOSE_SECONDS = 2.0
 
 
@@ -78,7 +79,7 @@ class Child:
         return self._selector.fileno()
 
     def exchange(self, request: bytes, seconds: float) -> bytes:
-        """Send the line `request` and return the line the child answers, without its end. Raises `Stopped`."""
+        """Send the line `request` and return the child's answering line, without its end. Raises `Stopped`."""
         self.send(request, seconds)
         return self.receive()
 
@@ -103,7 +104,7 @@ class Child:
             self._step(WATCH_SECONDS)
 
     def receive(self, seconds: float | None = None) -> bytes:
-        """Wait for the answer and return it; with `seconds` for so long from now. Raises `Stopped`."""
+        """Wait for the answer and return it; with `seconds`, wait at most that long from now. Raises `Stopped`."""
         if seconds is not None:
             self._set_deadline(seconds)
         while (answer := self.poll(WATCH_SECONDS)) is None:
@@ -111,7 +112,7 @@ class Child:
         return answer
 
     def poll(self, wait_seconds: float = 0.0) -> bytes | None:
-        """Return the answer; None where there is none within `wait_seconds`. Raises `Stopped`."""
+        """Return the answer, or None if there is none within `wait_seconds`. Raises `Stopped`."""
         if self._stopped is not None:
             raise self._stopped
         if self._answer is None:
@@ -125,13 +126,13 @@ class Child:
         self._seconds, self._deadline = seconds, monotonic() + seconds
 
     def _step(self, wait_seconds: float) -> None:
-        """Act on what happens within `wait_seconds`, and look whether the limits hold."""
+        """Handle events within `wait_seconds`, and check the limits."""
         left = min(self._deadline, self._grace_ends) - monotonic()
         if left <= 0:
             raise self._late()
         self._act(max(0.0, min(left, self._next_watch - monotonic(), wait_seconds)))
         if self._has_ended:
-            with contextlib.suppress(BlockingIOError):  # what it wrote before its end
+            with contextlib.suppress(BlockingIOError):  # output from before its end
                 while self._answer is None and self._process.stdout in self._selector.get_map():
                     self._hear(self._process.stdout)
             if self._answer is None:
@@ -158,7 +159,7 @@ class Child:
             self._selector.unregister(descriptor)
 
     def _read(self, descriptor: int) -> bytes:
-        """Return what can be read; listen no longer to a pipe that has ended."""
+        """Return the available bytes; stop listening to a pipe that has ended."""
         content = os.read(descriptor, _READ_BYTES)
         if not content:
             self._selector.unregister(descriptor)
@@ -215,7 +216,8 @@ class Child:
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Peak memory: the child's own as the system counts it, or that of all its processes as observed, if larger."""
+        """Return the peak memory in bytes: of the child by the system, or if larger, of all its processes
+        as observed."""
         if not self._process.ended and not self._has_ended:
             self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(self.pid) or 0)
         return self._peak_bytes
@@ -251,7 +253,7 @@ class Child:
         return self._stopped
 
     def kill(self) -> None:
-        """End the process and whatever it started, at once."""
+        """End the process and its descendants at once."""
         if self._process.ended:
             return
         self._stopped = Stopped("crash", "its process was ended before")
@@ -281,7 +283,7 @@ class Child:
         return self._errors.decode("utf-8", "replace")
 
     def _read_errors(self) -> None:
-        """Read what is left in the pipe of standard error, without waiting for more."""
+        """Read the rest of the pipe of standard error, without waiting for more."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(64):
                 if self._process.stderr in self._selector.get_map():

@@ -1,4 +1,4 @@
-"""What a child process may use, and how one that used more, or died, is reported."""
+"""The resources a child process may use, and the verdict on one that exceeded them or died."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 StopVerdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
 MEMORY_SHARE = 0.6
-"""Share of the machine's memory a worker may hold."""
+"""Share of the machine's memory that a worker may use."""
 _PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
 _TELLING = re.compile(r"error|exception|panic|fatal|abort|fail|cannot", re.IGNORECASE)
 
@@ -19,15 +19,15 @@ _NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|Memor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a child may use. Memory is that of the child and all its descendants together; None is no limit."""
+    """Limits of a child. Memory is that of the child and all its descendants together; None is no limit."""
 
     call_seconds: float = 10.0
     start_seconds: float = 30.0
     memory_bytes: int | None = 2 << 30
     output_bytes: int = 64 << 20
-    """Of one answer."""
+    """Most bytes of one answer."""
     stderr_bytes: int = 64 << 10
-    """How much of the end of standard error is kept; the rest is read and dropped."""
+    """Bytes kept of the end of standard error; the rest is read and dropped."""
     processes: int | None = 100
 
 
@@ -35,7 +35,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def worker_limits(memory_bytes: int | None = None) -> Limits:
-    """Return the limits of a worker of ours; of memory, unless given, `MEMORY_SHARE` of this machine's."""
+    """Return the limits of a worker of ours; the default for memory is `MEMORY_SHARE` of this machine's."""
     import psutil
 
     memory_bytes = memory_bytes or int(psutil.virtual_memory().total * MEMORY_SHARE)
@@ -52,12 +52,12 @@ class Stopped(Exception):
     def __init__(self, verdict: StopVerdict, reason: str, *, exit_status: int | None = None) -> None:
         self.verdict, self.reason = verdict, reason
         self.exit_status = exit_status
-        """Its status where it ended by itself, negative for a signal."""
+        """Exit status if it ended by itself, negative for a signal."""
         super().__init__(f"{verdict}: {reason}")
 
     @property
     def status(self) -> Literal["timeout", "crash", "out-of-memory"]:
-        """The verdict on a worker of ours, which breaks the protocol only where a library takes its process over."""
+        """Return the verdict on a worker of ours; a protocol violation counts as a crash of a library."""
         return "crash" if self.verdict == "protocol" else self.verdict
 
 
@@ -81,7 +81,8 @@ def last_words(output: str) -> str:
 def verdict_on_end(exit_status: int, output: str, unended: bytes | bytearray) -> tuple[StopVerdict, str]:
     """Return the verdict on a process that ended by itself, and the reason.
 
-    `exit_status` is negative for a signal, `output` what it wrote to standard error, `unended` the begin of an answer.
+    `exit_status` is negative for a signal, `output` what it wrote to standard error, `unended` the beginning of an
+    answer.
     """
     reason = f"the process ended with exit status {exit_status}"
     if exit_status < 0:

@@ -13,7 +13,7 @@ from harness.process import reaper
 
 
 def resident_bytes(pid: int | None = None) -> int:
-    """Return the resident memory of this process, or of process `pid` (0 where it is gone)."""
+    """Return the resident memory in bytes of this process, or of process `pid` (0 if it has ended)."""
     import psutil
 
     try:
@@ -41,9 +41,9 @@ def resident_bytes_below(root: int, most: int) -> dict[int, int]:
 
 
 def proportional_bytes(pids: Iterable[int]) -> int:
-    """Return the memory of processes together, what several of them share counted once (`Pss` of proc(5)).
+    """Return the memory in bytes of processes together, counting shared memory once (`Pss` of proc(5)).
 
-    Resident memory counts for a process whose shares the system does not tell; one that is gone holds nothing.
+    Resident memory is used for a process whose shared memory the system does not report; an ended process counts 0.
     """
     total = 0
     for pid in pids:
@@ -58,18 +58,18 @@ def proportional_bytes(pids: Iterable[int]) -> int:
 
 @cache
 def _lists_children() -> bool:
-    """Whether the system has the file `reaper.direct_children` reads (Linux, if its kernel was built with it)."""
+    """Return whether the system has the file that `reaper.direct_children` reads (Linux, depending on its kernel)."""
     return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()
 
 
 def reset_peak() -> None:
-    """Reset the peak resident memory of this process, where the system can (Linux)."""
+    """Reset the peak resident memory of this process, if the system can (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_bytes(pid: int | None = None) -> int | None:
-    """Return the peak resident memory of this process or `pid` since `reset_peak` or its start; None where unknown."""
+    """Return the peak resident memory of this process or `pid` since `reset_peak` or its start; None if unknown."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid or 'self'}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -17,11 +17,11 @@ from harness.process.worker import Worker
 T = TypeVar("T")
 
 TASK_SECONDS = 3600.0
-"""Limit on one task, where none is given."""
+"""Default time limit of a task."""
 
 
 class WorkerDied(Exception):
-    """The worker of a task ended without an answer: it crashed inside a library, or used more than it may."""
+    """The worker of a task ended without an answer: it crashed inside a library or exceeded its limits."""
 
     def __init__(self, status: Literal["timeout", "crash", "out-of-memory"], reason: str) -> None:
         self.status = status
@@ -32,7 +32,7 @@ class WorkerDied(Exception):
 
 
 class Pool:
-    """Workers that keep what they have loaded from one call of `run` to the next. To be used as a context manager."""
+    """Workers that keep what they have loaded from one call of `run` to the next. A context manager."""
 
     def __init__(self) -> None:
         self._limits = worker_limits()
@@ -55,8 +55,8 @@ class Pool:
     ) -> list[T | WorkerDied]:
         """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
-        Where a worker dies that other tasks have used, the task runs again, in a process of its own. Raises what the
-        function raises.
+        If a worker dies that earlier tasks have used, the task runs again in a process of its own. Exceptions of the
+        function are raised here.
         """
         answers: dict[int, T | WorkerDied] = {}
         waiting = deque((index, False) for index in range(len(tasks)))
@@ -102,7 +102,7 @@ def run_tasks(
     *,
     seconds: float | None = None,
 ) -> list[T | WorkerDied]:
-    """Return what `Pool.run` does, by workers of this call alone."""
+    """Run `Pool.run` with workers for this call only."""
     with Pool() as pool:
         return pool.run(function, tasks, done, seconds=seconds)
 
@@ -113,7 +113,7 @@ def run_tasks_on(
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
 ) -> list[T | WorkerDied]:
-    """Return what `run_tasks` does, each task in a process of its own on one of the workers of an executor."""
+    """Run `run_tasks` with each task in a process of its own on one of an executor's workers."""
     with executors() as executor:
         futures = {executor.submit(run_tasks, function, [task]): index for index, task in enumerate(tasks)}
         for future in as_completed(futures):

@@ -1,6 +1,6 @@
 """The server's side of the lines of a `child`: how it is started, and how it answers.
 
-It keeps the pipes to itself: what a library prints goes to standard error, and it has no input.
+It keeps the pipes to itself: what a library prints goes to standard error, and its standard input is empty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BOOT = (
 def python_command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs `main(arguments)` of a module in a fresh interpreter, with our import path.
 
-    Fresh: a fork would carry our threads and loaded libraries into the verdict.
+    Fresh, because a fork would inherit our threads and loaded libraries.
     """
     return [sys.executable, "-P", "-c", _BOOT, json.dumps([path for path in sys.path if path]), module, *arguments]
 
@@ -39,7 +39,7 @@ def serve_lines(reply: Callable[[bytes], bytes]) -> None:
         for line in requests:
             left = memoryview(reply(line) + b"\n")
             if os.getpid() != server:
-                os._exit(0)  # a fork of the library: only the original process answers
+                os._exit(0)  # a fork by the library; only the original process answers
             while left:
                 left = left[os.write(replies, left) :]
     sys.stdout.flush()

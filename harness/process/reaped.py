@@ -1,6 +1,6 @@
-"""A command run under a `reaper`: its pipes, its exit status, and the guarantee that none of its processes is left.
+"""A command run under a `reaper`: its pipes, its exit status, and the guarantee that no process of it remains.
 
-Knows nothing of what is written to the pipes.
+Knows nothing of the content of the pipes.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class Reaped:
         As soon as there are more processes than `limits` allow, all are ended.
         """
         self.exit_status: int | None = None
-        """None while it runs; negative for a signal."""
+        """Exit status: None while it runs, negative for a signal."""
         self.lost = False
         """Whether the reaper is gone, so that nothing more will be reported."""
         self.crowded = False
         """Whether it was ended for starting too many processes."""
         self.ended = False
         self.n_left = 0
-        """How many of its descendants had to be ended; known after `end`."""
+        """Number of its descendants that had to be ended; known after `end`."""
         control, self._control = os.pipe()
         self.reports, reports = os.pipe()
         """Descriptor to poll: call `note` when it is readable."""
-        # A hard limit on the private memory of each process, for what grows faster than we look.
+        # A hard limit on the private memory of each process, for growth faster than our checks.
         settings = (control, reports, 2 * (limits.memory_bytes or 0), limits.processes or 0)
         try:
             self._reaper = subprocess.Popen(
@@ -114,7 +114,7 @@ class Reaped:
             while not self.lost and (left := deadline - monotonic()) > 0:
                 if selector.select(left):
                     self.note()
-        if not self.lost or self._reaper.wait() != 0:  # the reaper itself was killed, or cannot do it
+        if not self.lost or self._reaper.wait() != 0:  # the reaper itself was killed, or cannot clean up
             self.mode = reaper.PROCESS_GROUP
             self._reaper.kill()
             with contextlib.suppress(ProcessLookupError, PermissionError):

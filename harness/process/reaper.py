@@ -1,12 +1,12 @@
 """The reaper: a small process between us and an untrusted child that ends the child and all its descendants.
 
 Run as a script: `python -I -S reaper.py CONTROL REPORTS DATA_BYTES MOST COMMAND ...`. It starts COMMAND in a session of
-its own, and waits. On a byte from the pipe CONTROL, or at its end (it closes with us, however we end), it ends every
-descendant, reports how many there were, and exits. On Linux it is a *subreaper*: daemons and orphans are reparented
-to it, so nothing escapes; our own process is not one, so its other children are left alone. Elsewhere the reaper
-ends the child's process group, and reports that.
+its own, and waits. On a byte from the pipe CONTROL, or at its end (it closes when we end, however we end), it ends
+every descendant, reports how many there were, and exits. On Linux it is a *subreaper*: daemons and orphans are
+reparented to it, so nothing escapes; our own process is not one, so its other children are left alone. Elsewhere the
+reaper ends the child's process group, and reports that.
 
-Reports, one a line: `started PID MODE` or `failed ERRNO`; `ended STATUS` (as in `subprocess`: negative for a signal);
+Reports, one per line: `started PID MODE` or `failed ERRNO`; `ended STATUS` (as in `subprocess`: negative for a signal);
 `crowded N` for more than MOST processes (0: no limit); `cleaned N`. Uses only the standard library, so that it starts
 fast.
 """
@@ -29,14 +29,14 @@ _FIRST_PAUSE_SECONDS, _PAUSE_SECONDS = 0.001, 0.05
 
 
 def _content(path: str) -> bytes:
-    """Return the content of a file of /proc; empty where its process has ended, and where there is no such file."""
+    """Return the content of a file of /proc; empty if its process has ended or there is no such file."""
     with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 (pathlib is slow to import)
         return file.read()
     return b""
 
 
 def direct_children(pid: int) -> list[int]:
-    """Return the children of a process from a Linux file that is quick to read; none where there is no such file."""
+    """Return the children of a process from a Linux file that is quick to read; none if there is no such file."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
@@ -45,7 +45,7 @@ def direct_children(pid: int) -> list[int]:
 
 
 def few_below(root: int, most: int) -> list[int]:
-    """Return the descendants of `root`, or a few more than `most` of them; quicker than listing all processes."""
+    """Return the descendants of `root`, stopping soon after `most`; faster than listing all processes."""
     found: list[int] = []
     left = [root]
     while left and len(found) <= most:
@@ -58,17 +58,17 @@ def few_below(root: int, most: int) -> list[int]:
 class Below:
     """The descendants of `root`, found by looking only at processes that are not yet known (Linux).
 
-    So a look takes less time than a fork, which is how a fork bomb is caught up with.
+    A look therefore takes less time than a fork, so that it catches up with a fork bomb.
     """
 
     def __init__(self, root: int) -> None:
         self._root = root
         self.pids: set[int] = set()
-        """Found so far."""
+        """Descendants found so far."""
         self._others: set[int] = {0}
 
     def look(self, number: int) -> bool:
-        """Look for new ones and send each at once the signal of that number; return False where there were none."""
+        """Look for new descendants and send each at once signal `number`; return False if there were none."""
         before = len(self.pids)
         listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
         early: dict[int, list[int]] = {}
@@ -83,13 +83,13 @@ class Below:
                     left += early.pop(pid, [])
             elif parent is None or parent in self._others:
                 self._others.add(found)
-            else:  # its parent comes later, as process numbers start again at the end
+            else:  # its parent comes later, since process ids wrap around
                 early.setdefault(parent, []).append(found)
         return len(self.pids) > before
 
 
 def _parent(pid: int) -> int | None:
-    """Return the parent of a process, or None where it has ended."""
+    """Return the parent of a process, or None if it has ended."""
     fields = _content(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)
     return None if not fields or fields[0] in (b"Z", b"X") else int(fields[1])
 
@@ -107,7 +107,7 @@ def _start(command: list[str], data_bytes: int) -> subprocess.Popen[bytes]:
     parent = os.getpid()
 
     def prepare() -> None:
-        """Set what holds for the new process, before it becomes `command`."""
+        """Set the limits of the new process before it becomes `command`."""
         import resource
 
         _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
@@ -138,7 +138,7 @@ def _send(pid: int, number: int) -> None:
 
 
 def _hurry(wanted: bool) -> None:
-    """Switch real-time scheduling on or off, where we are allowed to (Linux)."""
+    """Switch real-time scheduling on or off, if permitted (Linux)."""
     if hasattr(os, "sched_setscheduler"):
         policy = os.SCHED_FIFO if wanted else os.SCHED_OTHER
         with contextlib.suppress(OSError):
@@ -148,7 +148,7 @@ def _hurry(wanted: bool) -> None:
 def end_all(child: int, mode: str) -> int:
     """End every descendant of this process; return how many there were besides `child`.
 
-    All are stopped first, until no new one is found: otherwise they could fork faster than we look.
+    All are stopped first, until no new one is found; otherwise they could fork faster than they are found.
     """
     _hurry(True)
     if mode == PROCESS_GROUP:
@@ -163,7 +163,7 @@ def end_all(child: int, mode: str) -> int:
         pass
     for pid in below.pids:
         _send(pid, signal.SIGKILL)
-    _hurry(False)  # from here on they need the processor to end
+    _hurry(False)  # from here on they need the processor in order to end
     pause_seconds = _FIRST_PAUSE_SECONDS
     while True:
         left = Below(me)
@@ -181,7 +181,7 @@ def end_all(child: int, mode: str) -> int:
 
 
 def _end_few(me: int) -> set[int]:
-    """End the present children, repeatedly, to catch one that forks and ends at once between two looks."""
+    """End the present children, repeatedly, to catch one that forks and exits between two looks."""
     seen: set[int] = set()
     for _ in range(100):
         children = direct_children(me)
@@ -202,7 +202,7 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
             os.write(reports, line.encode() + b"\n")
 
     def wake(number: int, frame: FrameType | None) -> None:
-        """Do nothing: without a handler the wakeup descriptor would not be written to."""
+        """Do nothing: without a handler, the wakeup descriptor would not be written to."""
 
     mode = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and _content("/proc/self/stat") else PROCESS_GROUP
     woken, waking = os.pipe()

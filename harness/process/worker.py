@@ -1,4 +1,4 @@
-"""A process of ours that calls functions, so that a library that crashes or hangs ends only it.
+"""A process that calls functions for us, so that a library that crashes or hangs ends only this process.
 
 A call and how it ended are one line each: a pickle in base64.
 """
@@ -19,7 +19,7 @@ from harness.process.protocol import python_command, serve_lines
 
 
 class Reply(NamedTuple):
-    """How a call ended: what the function returned, or what it raised."""
+    """The outcome of a call: the value the function returned, or the exception it raised."""
 
     value: Any
     error: BaseException | None = None
@@ -35,12 +35,12 @@ class Worker:
     """One process. Always `close` or `kill` it."""
 
     def __init__(self, limits: Limits, environment: Mapping[str, str] | None = None, *, echo: bool = False) -> None:
-        """Start it; with `echo` its standard error is copied to ours."""
+        """Start the process; with `echo` its standard error is copied to ours."""
         self.n_calls = 0
         self.child = Child(python_command("harness.process.worker"), limits, environment, echo=echo)
 
     def start(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        """Begin a call that may take so long; `poll` and `result` raise what is wrong with the process."""
+        """Begin a call with a time limit; `poll` and `result` raise if the process fails."""
         self.n_calls += 1
         with contextlib.suppress(Stopped):
             self.child.send(_encoded((function, arguments)) + b"\n", seconds)
@@ -56,11 +56,11 @@ class Worker:
         return None if line is None else _decoded(line)
 
     def result(self, seconds: float | None = None) -> Any:
-        """Wait for the call (`seconds` from now, where given) and return its value. Raises `Stopped`, or its error."""
+        """Wait for the call (`seconds` from now, if given) and return its value. Raises `Stopped`, or its exception."""
         return _decoded(self.child.receive(seconds)).result()
 
     def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-        """Return `function(*arguments)`. Raises `Stopped`, or what the function raises."""
+        """Return `function(*arguments)`. Raises `Stopped`, or the exception of the function."""
         self.start(function, *arguments, seconds=seconds)
         return self.result()
 

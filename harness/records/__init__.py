@@ -1,4 +1,4 @@
-"""The records of runs, and their files. Everything shown to people is made from these."""
+"""The records of runs, and their files. All tables and charts are made from these."""
 
 from harness.records.comparisons import (
     Agreement,

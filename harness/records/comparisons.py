@@ -1,4 +1,4 @@
-"""The records of what two implementations, trainers or releases answer: where they agree, and where not."""
+"""Records of comparisons between two implementations, trainers or releases: where they agree, and where not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from harness.records.schema import Counterexample, Record, Text
 
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
-"""What a difference in ids is: the sides owe agreement; they know other characters; they need not agree; one of them
-does not encode the text; it was seen once and not again."""
+"""Why ids differ: although the sides must agree; because they know different characters; as expected; because one of
+them does not encode the text; or once only, not when repeated."""
 
 
 class Agreement(Record, tag="agreement"):
@@ -40,21 +40,21 @@ class Agreement(Record, tag="agreement"):
 
 
 class NotCompared(Record, tag="not-compared"):
-    """Two implementations, or two trainers, that were to be compared and could not be."""
+    """Two implementations, or two trainers, that could not be compared."""
 
     a: str
     b: str
     model: str
-    """Of trainers the rule."""
+    """For trainers, the rule."""
     corpus: str
     reason: str
     agreement_class: AgreementClass | None = None
-    """The agreement they owe each other, where both have run."""
+    """The agreement class of the pair, if both ran."""
     conditions: str = ""
 
 
 class MergeChoice(msgspec.Struct, frozen=True):
-    """A pair a trainer merged, and how often it occurred in the corpus as that trainer saw it."""
+    """A pair that a trainer merged, and how often it occurred in the corpus as that trainer counted it."""
 
     left: Text
     right: Text
@@ -62,7 +62,7 @@ class MergeChoice(msgspec.Struct, frozen=True):
 
 
 class FirstDifference(msgspec.Struct, frozen=True):
-    """Where two lists of merges first differ: one merge of each, or None for a list that ended before."""
+    """Where two lists of merges first differ: one merge of each, or None for a list that has ended."""
 
     step: int
     """Counted from 1."""
@@ -73,7 +73,7 @@ class FirstDifference(msgspec.Struct, frozen=True):
 
 
 class TrainerAgreement(Record, tag="trainer-agreement"):
-    """Whether two trainers learn the same merges from one corpus, each by a declared rule, and the effect if not."""
+    """Whether two trainers learn the same merges from one corpus, each by a declared rule; if not, the effect."""
 
     a: str
     b: str
@@ -85,7 +85,7 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     conditions: str = ""
     """How the rules differ."""
     fault: str = ""
-    """Why this is a fault; empty where it is none."""
+    """Why this is a fault; empty if it is not."""
     n_bytes: int = 0
     """Bytes of the text both learned from."""
     n_merges_a: int = 0
@@ -95,14 +95,14 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     """Number of tokens learned by only one of the two."""
     n_only_b: int = 0
     only_a: list[Text] = msgspec.field(default_factory=list)
-    """The first few of them, in the order they were learned."""
+    """The first few of these tokens, in the order they were learned."""
     only_b: list[Text] = msgspec.field(default_factory=list)
     n_tokens_a: int = 0
     """Tokens of the counted text under each one's vocabulary."""
     n_tokens_b: int = 0
     n_counted_bytes: int = 0
     counted_on: Literal["held-out", "training"] = "held-out"
-    """The text that was counted: held out from training or, where the corpus is too small for that, the same."""
+    """The counted text: held out from training or, if the corpus is too small for that, the training text."""
 
     def __post_init__(self) -> None:
         if not (self.n_merges_a or self.n_merges_b):
@@ -110,31 +110,32 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
 
 
 class Disagreement(Record, tag="disagreement", kw_only=True):
-    """A text that two sides encode differently, minimised, with everything needed to ask them again."""
+    """A text that two sides encode differently, minimised, with everything needed to reproduce it."""
 
     a: str
     b: str
     model: str
-    """Name of a published vocabulary, or empty where `own_model` holds the model."""
+    """Name of a published vocabulary, or empty if `own_model` holds the model."""
     own_model: dict[str, Any] | None = None
     """The model in the suite's own JSON form, minimised."""
     counterexample: Counterexample
-    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails. Of `decode`: the ids given."""
+    """`expected` are the ids of `a`, `got` those of `b`; None for a side that fails. For `decode`, the
+    given ids too."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
-    """Side -> what it raised, or how it ended."""
+    """Side -> the exception it raised, or how its process ended."""
     call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"
     allow_special: bool = False
-    """Whether special tokens were recognised, or read as text."""
+    """Whether special tokens were recognised rather than read as text."""
     difference: Difference
     stage: str = ""
-    """The first stage in which the sides differ, by `explain`; empty where that cannot be determined."""
+    """The first stage in which the sides differ, found by `explain`; empty if unknown."""
     agreement_class: AgreementClass
     conditions: str = ""
     shape: str = ""
-    """The text as classes of characters; with the fields above it identifies a difference."""
+    """The text as classes of characters; together with the fields above it identifies a kind of difference."""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     """Package -> version it was found with."""
     found: str = ""
-    """Seed and number of the text in which it was found."""
+    """Seed and number of the text that showed it."""
     holds: Literal["differs", "agrees"] = "differs"
-    """What a replay must find; `agrees` for a fault that has been fixed."""
+    """The expected result of a replay; `agrees` for a fault that has been fixed."""

@@ -33,13 +33,13 @@ COLUMNS = (
     "status", "reason", "round", "noise_copy", "sample", "seconds", "n_bytes", "n_texts", "n_tokens", "n_calls",
     "seconds_per_byte", "mb_per_second", "peak_memory_bytes",
 )  # fmt: skip
-"""`seconds` are of one pass over `n_bytes`; `noise_copy` is 1 for the second process of the A/A pair."""
+"""`seconds` is the time of one pass over `n_bytes`; `noise_copy` is 1 for the second process of the A/A pair."""
 
 
 def measurements_frame(*folders: Path) -> pd.DataFrame:
     """Return one row for each sample of the runs in `folders`, with the columns `COLUMNS`.
 
-    What could not be timed has one row without figures, with its status and reason. Raise `RecordError` for a folder
+    A measurement that failed has one row without figures, with its status and reason. Raise `RecordError` for a folder
     without records.
     """
     rows = [row for folder in folders for row in _rows(folder)]

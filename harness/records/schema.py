@@ -1,6 +1,6 @@
-"""The record schema: raw samples and verdicts on one implementation, nothing derived (on two: `comparisons`).
+"""The record schema: raw samples and verdicts on one implementation, nothing derived (for pairs see `comparisons`).
 
-Texts are stored as base64 of UTF-8 with surrogatepass, beside a readable escape.
+Texts are stored as base64 of UTF-8 with surrogatepass, together with a readable escape.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from impls.interface import Ties
 
 Status = Literal["ok", "mismatch", "unverified", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
 Remembered = Literal["", "process", "machine", "unknown"]
-"""Whether texts met before are answered from memory: nothing found (or not looked for, in older records), within one
-process, from one process to the next, or it could not be found out."""
+"""Whether an implementation caches whole texts: not as far as found (or not tested, in older records), within one
+process, from one process to the next, or unknown."""
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Counterexample(msgspec.Struct, frozen=True):
 
     text: Text
     expected: list[int] | None
-    """Ids of the reference (`reference` names it), or None where the text itself did not come back."""
+    """Ids of the reference (`reference` names it), or None if the text did not round-trip."""
     got: list[int] | None
     reference: str = ""
     note: str = ""
@@ -64,8 +64,7 @@ class Verdict(Record, tag="verdict"):
     n_bytes: int = 0
     counterexample: Counterexample | None = None
     round_trip: str = ""
-    """What the model lets one expect: exact, normalising (a normal form comes back) or lossy; empty where it is not
-    known."""
+    """Expected round trip of the model: exact, normalising (a normal form is restored) or lossy; empty if unknown."""
 
     def __post_init__(self) -> None:
         if self.status == "ok" and self.check != "load" and not self.n_texts:
@@ -79,14 +78,14 @@ class Measurement(Record, tag="measurement"):
     implementation: str
     task: str
     model: str
-    """Of `train` the name of the specification, as gpt2-4000."""
+    """Name of the model; for `train`, of the specification, such as gpt2-4000."""
     corpus: str
     status: Status
     reason: str = ""
     exact: bool = True
-    """False where the implementation declares that its ids differ: shown, never ranked among the exact."""
+    """False if the implementation declares that its ids differ; it is then shown but not ranked among exact ones."""
     round_trip: str = ""
-    """What the model lets one expect of its texts, as in `Verdict`."""
+    """The round trip expected of the model, as in `Verdict`."""
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
@@ -98,58 +97,58 @@ class Measurement(Record, tag="measurement"):
     n_texts: int = 0
     """Texts of one pass; 0 for `load`."""
     n_bytes: int = 0
-    """Bytes of one pass: the whole workload, or the slice an implementation can process in reasonable time. For `load`
+    """Bytes of one pass: the whole workload, or the slice an implementation can process in reasonable time. For `load`,
     the size of the model's file."""
     full_bytes: int = 0
-    """Bytes of the whole workload; 0 where the implementation could not even be built for it."""
+    """Bytes of the whole workload; 0 if the implementation could not even be built for it."""
     n_tokens: int = 0
-    """Of one pass; merges for `train`, 0 for `decode`, `decode-stream` and `truncate`."""
+    """Tokens of one pass; merges for `train`, 0 for `decode`, `decode-stream` and `truncate`."""
     digest: str = ""
-    """SHA-256 of the ids (of each text their number, then they, as little-endian uint32); of the counts for `count`,
-    the texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
+    """SHA-256 of the ids (for each text their number, then the ids, as little-endian uint32); of the counts for
+    `count`, the texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
     reference: str = ""
-    """Whose answer the digest was compared with; empty where only the round trip could be verified."""
+    """The implementation whose answer the digest was compared with; empty if only the round trip could be verified."""
     loops: int = 1
     """Passes per sample."""
     samples_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
-    """Seconds by part: of `load` import (not in the sample), model, build and first id; of `train` from a file import;
-    of `after-pause` the calls after each kind of pause."""
+    """Seconds by part: for `load` import (not in the sample), model, build and first id; for `train` from a file
+    import; for `after-pause` the calls after each kind of pause."""
     samples_wanted: int = 0
-    """Number of samples planned, for `sustained`; there are fewer where the time ran out."""
+    """Number of samples planned, for `sustained`; there are fewer samples if the time ran out."""
     page_faults: list[int] = msgspec.field(default_factory=list)
     """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
     system_seconds: list[float] = msgspec.field(default_factory=list)
-    """Seconds in the system during each sample, for the same."""
+    """System time in seconds during each sample, for the same states."""
     resident_bytes: list[int] = msgspec.field(default_factory=list)
-    """Resident memory after each sample of `sustained`, beyond what `peak_memory_bytes` is counted from."""
+    """Resident memory after each sample of `sustained`, relative to the same baseline as `peak_memory_bytes`."""
     call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
-    """Calls of `sustained` by how long they took: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
+    """Number of calls of `sustained` by duration: (b, n) says that n calls took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
     """Time limit of a pass of `scale`; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
-    """Highest resident memory of the worker beyond what it held once the implementation was imported and the
-    neutral form of the model read."""
+    """Highest resident memory of the worker, minus its memory after importing the implementation and reading the
+    neutral form of the model."""
     threads: int = 1
     pinned: bool = False
     """Whether the process was bound to a single core."""
     n_calls: int = 1
     """Calls of the implementation in one pass."""
     remembered: Remembered = ""
-    """Whether these samples may be answers from memory: a `TextMemory` found that the implementation remembers whole
-    texts, and this workload gives it a text more than once."""
+    """Whether these samples may come from a cache of whole texts: a `TextMemory` found one in the implementation, and
+    this workload gives it a text more than once."""
     counterexample: Counterexample | None = None
 
 
 class TextMemory(Record, tag="text-memory"):
-    """A test for memory of whole texts: times of calls on texts given before, and on new ones of the same pieces."""
+    """A test for caches of whole texts: times of calls on texts given before, and on new texts of the same pieces."""
 
     implementation: str
     model: str
     task: str
     state: str = "warm-same"
-    """same-object where known texts were passed as the very same objects."""
+    """same-object if known texts were passed as the very same objects."""
     earlier: bool = False
     """Whether the texts were given to an earlier process, which had ended."""
     status: Status = "ok"
@@ -157,7 +156,7 @@ class TextMemory(Record, tag="text-memory"):
     seed: int = 0
     """Seed of the order of the words."""
     n_bytes: int = 0
-    """Of one call."""
+    """Bytes of one call."""
     met_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per pair: the call on a text given before."""
     new_seconds: list[float] = msgspec.field(default_factory=list)
@@ -182,7 +181,7 @@ class Compression(Record, tag="compression"):
     status: Status = "ok"
     reason: str = ""
     round_trip: str = ""
-    """What the model lets one expect of its texts, as in `Verdict`."""
+    """The round trip expected of the model, as in `Verdict`."""
 
 
 class Trained(Record, tag="trained"):
@@ -197,6 +196,6 @@ class Trained(Record, tag="trained"):
     seconds: float
     digest: str
     ties: Ties = "smallest"
-    """The tie rule it was learned by."""
+    """The tie rule of its training."""
     merge_counts: list[int] = msgspec.field(default_factory=list)
     first_tokens: list[Text] = msgspec.field(default_factory=list)

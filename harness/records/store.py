@@ -1,6 +1,6 @@
 """Files of records: one JSON object per line, written by one process at a time, and the machine's facts beside them.
 
-An incomplete last line is skipped with a warning on reading and cut off on resuming.
+On reading, an incomplete last line is skipped with a warning; on resuming, it is removed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_records(folder: Path) -> list[AnyRecord]:
 def read_lines(path: Path) -> list[AnyRecord]:
     """Return every record of a file; an incomplete last line is skipped with a warning, other bad lines are errors.
 
-    Of records of one key (`key_of`) the last is kept, in the place of the first, and a warning names them.
+    Among records with the same key (`key_of`) the last is kept, at the position of the first, and a warning names them.
     """
     lines = path.read_bytes().split(b"\n")
     records: list[AnyRecord] = []
@@ -182,12 +182,12 @@ def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:
 
 
 def write_machine(folder: Path, facts: dict[str, Any]) -> None:
-    """Write where and with what the records of `folder` were made, atomically."""
+    """Write the machine facts of the records of `folder`, atomically."""
     write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """Return what `write_machine` wrote, empty where there is nothing that can be read."""
+    """Return what `write_machine` wrote, or an empty dict if it cannot be read."""
     try:
         return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError):

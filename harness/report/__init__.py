@@ -1,1 +1,1 @@
-"""Everything shown to people, made from records: tables, charts, pages, the README's generated parts."""
+"""Output for people, made from records: tables, charts, pages, and the generated parts of the README."""

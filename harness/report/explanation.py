@@ -1,4 +1,4 @@
-"""Explanations and traces: both derivations side by side, in plain columns for the terminal, and as a page."""
+"""Render explanations and traces: both derivations side by side, as plain columns for the terminal, and as a page."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class SideRow(NamedTuple):
 
     heading: str
     cells: Sequence[Any]
-    """One for each side; None where it has nothing there."""
+    """One cell per side; None if it has nothing to show."""
     here: bool = False
     """Whether the sides first differ here."""
     kind: Literal["text", "piece", "step", "code"] = "text"
-    """What the cells are."""
+    """Kind of content of the cells."""
 
 
 def stage_rows(found: Explanation, ids_shown: int, steps: Sequence[SideRow] = ()) -> list[SideRow]:
-    """Return everything known of both sides, stage by stage, with `steps` after the pieces."""
+    """Return everything known about both sides, stage by stage, with `steps` after the pieces."""
     both, stage = (found.a, found.b), found.stage
     rewriting = [side.rewriting or "as it is" if side.error is None else f"refused: {side.error}" for side in both]
     return [
@@ -69,7 +69,7 @@ def stage_rows(found: Explanation, ids_shown: int, steps: Sequence[SideRow] = ()
 
 
 def _piece_rows(found: Explanation) -> Iterator[SideRow]:
-    """Yield the pieces of both, those that begin at the same byte in one row."""
+    """Yield the pieces of both sides; those that begin at the same byte share a row."""
     by_start = [{piece.start: piece for piece in side.pieces} for side in (found.a, found.b)]
     for start in sorted({*by_start[0], *by_start[1]}):
         pieces = [side.get(start) for side in by_start]
@@ -79,7 +79,7 @@ def _piece_rows(found: Explanation) -> Iterator[SideRow]:
 
 
 def step_rows(found: Explanation, heading: str, at_most: int) -> list[SideRow]:
-    """Return how the piece in which both differ is derived, `heading` beside the algorithms."""
+    """Return the derivation of the piece in which the sides differ, `heading` beside the algorithms."""
     sides = (found.a.steps, found.b.steps)
     rows = [SideRow(heading, [found.a.way, found.b.way])]
     for i in range(min(max(map(len, sides)), at_most)):
@@ -101,7 +101,7 @@ def _written(cell: Any, kind: str) -> str:
 
 
 def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
-    """Return a text in quotes, on one line, shortened where it is long."""
+    """Return a text in quotes, on one line, shortened if it is long."""
     written = wording.text(text)
     return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
 
@@ -115,7 +115,7 @@ def piece_line(piece: Piece) -> str:
 
 
 def step_line(step: Step) -> str:
-    """Return one step: what was done, its rank, and the symbols after it."""
+    """Return one step: its action, its rank, and the symbols after it."""
     rank = "" if step.rank is None else f", rank {step.rank}"
     match step.action:
         case "merge":
@@ -174,13 +174,13 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 _PATH = ("special tokens", "normalisation", "pieces", "merges", "vocabulary", "decode")
 _BRANCH = {"unicode version": "pieces"}
-"""A stage that is a reason of another."""
+"""A stage that is a reason for another one -> that other one."""
 _STEPS_ON_A_PAGE = 200
 _IDS_ON_A_PAGE = 60
 
 
 def explanation_page(found: Explanation) -> str:
-    """Return the whole page. Everything from outside is escaped; nothing in it runs."""
+    """Return the whole page. External text is escaped, and none of it can run as a script."""
     from harness.report.page.templates import render
 
     where = "" if found.where is None else f", at character {found.where} of the text"

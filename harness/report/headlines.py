@@ -1,4 +1,4 @@
-"""The sentences that sum up a run, each with its figure."""
+"""The sentences that summarise a run, each with its figure."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
 
 
 def _training(rows: Sequence[Row]) -> Iterator[Headline]:
-    """Compare two trainers, in the mean over the workloads on which this run may claim a difference."""
+    """Compare two trainers by the mean over the workloads on which this run may claim a difference."""
     timed = [row for row in rows if row["task"] == "train" and row["status"] == "ok"]
     ratios = []
     for some in grouped(timed, lambda row: row["workload"]).values():
@@ -125,7 +125,7 @@ def _training(rows: Sequence[Row]) -> Iterator[Headline]:
 
 
 def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
-    """Give the slowest text of each of two: on hostile texts the worst case says more than a mean."""
+    """Compare two implementations by their slowest text: on hostile texts the worst case matters more than a mean."""
     hostile = [row for row in rows if row["corpus"].startswith("gen/") and row["unit"] == "MB/s"]
     hostile = [row for row in hostile if not is_growth(row["workload"])]
     n_workloads = len({row["workload"] for row in hostile})

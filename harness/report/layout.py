@@ -1,4 +1,4 @@
-"""A table as terminal text, Markdown, CSV, JSON or LaTeX. Knows tables, no records."""
+"""Render a table as terminal text, Markdown, CSV, JSON or LaTeX. Knows tables, but no records."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
 def _markdown(table: Table, width: int | None) -> str:
     parts = [f"**{escaped_markdown(table.title)}**", ""]
     headings = [escaped_markdown(column.heading) for column in table.columns]
-    # A row of pipes needs 3 columns for each cell and one more, where text needs 2 between cells.
+    # A row of pipes needs 3 columns for each cell and one more; text needs 2 between cells.
     for heading, cells in _groups(table, width and width - len(table.columns) - 3):
         parts += [f"*{escaped_markdown(heading)}*", ""] if heading else []
         cells = [[escaped_markdown(cell) for cell in row] for row in cells]
@@ -106,7 +106,7 @@ def _markdown(table: Table, width: int | None) -> str:
 
 
 def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | None, width: int | None) -> str:
-    """Return a table of pipes, its columns padded where a row then fits `width`."""
+    """Return a table of pipes, its columns padded if a row then fits `width`."""
     grid = tabulate(cells, headings, tablefmt="pipe", disable_numparse=True, colalign=alignment)
     if width is None or len(grid.partition("\n")[0]) <= width:
         return grid
@@ -118,7 +118,7 @@ def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | N
 
 
 def escaped_markdown(cell: str) -> str:
-    """Escape text for Markdown, in a table too. An underscore within a word needs no escape."""
+    """Escape text for Markdown, also within a table. An underscore within a word needs no escape."""
     return re.sub(r"([\\`*\[\]<>|~#&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", cell)
 
 

@@ -1,4 +1,4 @@
-"""Colours, shapes and type of every chart, in a light and a dark scheme. Knows no data.
+"""Colours, shapes and fonts of every chart, in a light and a dark scheme. Knows no data.
 
 Colours are Okabe and Ito's (2008, "Color universal design"), lightened on a dark background; each also has its own
 shape or word, so that nothing depends on colour alone.
@@ -38,10 +38,10 @@ LINE = {"light": "#D0D5DA", "dark": "#3D444C"}
 FAINT = {"light": "#F3F4F6", "dark": "#20252A"}
 LINK = {"light": "#00598C", "dark": "#7CC1F0"}
 PAGE = {"ground": GROUND, "ink": INK, "quiet": QUIET, "line": LINE, "faint": FAINT, "link": LINK}
-"""What a page calls its colours."""
+"""Names of the colours in pages."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
-"""Fonts of images, whose text is measured on the machine that makes them and drawn on another."""
+"""Fonts of images: text is measured on the machine that renders them and drawn on another."""
 
 
 def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How tables show each model's round trip: exact, normalising or lossy.
 
-An exact model is shown by its name; for others the word follows the name. What a run did not record is taken from the
-catalogue of published vocabularies; nothing is said about any other model.
+An exact model is shown by its name alone; for others the word follows the name. If a run did not record it, it is taken
+from the catalogue of published vocabularies; for any other model it is left out.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _MEANING = {
 
 
 def recorded(records: Iterable[object]) -> dict[str, str]:
-    """Map model -> round trip, where the records hold it."""
+    """Map model -> round trip, for the models whose records have it."""
     kinds = (Compression, Measurement, Verdict)
     return {r.model: r.round_trip for r in records if isinstance(r, kinds) and r.round_trip}
 
 
 def round_trip(model: str, known: Mapping[str, str]) -> str:
-    """Return `exact`, `normalising`, `lossy`, or empty where unknown."""
+    """Return `exact`, `normalising` or `lossy`, or an empty string if unknown."""
     if model in known:
         return known[model]
     vocabulary = vocabulary_named(model)
@@ -37,7 +37,7 @@ def round_trip(model: str, known: Mapping[str, str]) -> str:
 
 
 def named(shown: str, round_trip: str) -> str:
-    """Return the label of a model, with its round trip where that is not exact.
+    """Return the label of a model, with its round trip unless that is exact.
 
     >>> named("mistral-v1", "normalising"), named("gpt2", "exact")
     ('mistral-v1 (normalising)', 'gpt2')
@@ -46,7 +46,7 @@ def named(shown: str, round_trip: str) -> str:
 
 
 def note(round_trips: Mapping[str, str]) -> str:
-    """Return the note that explains the names, by model -> round trip; empty where none is known.
+    """Return the note that explains the names, from a map model -> round trip; empty if none is known.
 
     >>> note({"gpt2": "exact", "mine": ""}), note({"gpt2": "exact"})
     ('Round trip: exact; not recorded of mine.', 'Round trip: exact.')
@@ -62,7 +62,7 @@ def note(round_trips: Mapping[str, str]) -> str:
 
 
 def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
-    """Add each model's round trip to `table`, where it names models."""
+    """Add each model's round trip to `table`, if it names models."""
     frame = table.frame
     if "model" not in frame or "round_trip" in frame or not len(frame):
         return table

@@ -1,4 +1,4 @@
-"""A run: its records, and everything that is derived from them."""
+"""A run: its records, and everything derived from them."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class Run:
 
     @cached_property
     def machine(self) -> dict[str, Any]:
-        """Return what is known of where it was made; empty where nothing is or the file cannot be read."""
+        """Return the facts of its machine; empty if there are none or the file cannot be read."""
         found = self._facts(MACHINE_FILE)
         return found if isinstance(found, dict) else {}
 
     @property
     def warnings(self) -> list[str]:
-        """Return what it warns of, a line each."""
+        """Return its warnings, one line each."""
         found = self.machine.get("warnings")
         return list(map(str, found)) if isinstance(found, list) else []
 
     @cached_property
     def analyses(self) -> dict[str, str]:
-        """Return what its workloads are for, in prose, by name; empty where it has no plan."""
+        """Return the purpose of its workloads in prose, by name; empty if it has no plan."""
         try:
             workloads = self._facts("plan.json")["workloads"]
             return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in workloads}
@@ -75,7 +75,7 @@ class Run:
         return {}
 
     def tables(self, price: float) -> dict[str, Table]:
-        """Return its tables by name, costs at `price` per million tokens."""
+        """Return its tables by name, with costs at `price` per million tokens."""
         if price not in self._tables:
             self._tables[price] = tables(self.records, price, self.speed_rows)
         return self._tables[price]

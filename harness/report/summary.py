@@ -1,4 +1,4 @@
-"""The screen at the end of a tour of the suite: its findings, and the most important tables."""
+"""The summary at the end of a tour of the suite: its findings, and the most important tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _wrapped(line: str, mark: str = "") -> str:
 
 
 def _held_out(table: Table) -> Table:
-    """Return the rows of held-out text, where the run has them, without the note on what was not weighed."""
+    """Return the rows of held-out text, if the run has them, without the note on texts that were not counted."""
     if table.name != "turkish":
         return table
     held_out = table.frame["text"] == compression.HELD_OUT

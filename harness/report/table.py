@@ -1,4 +1,4 @@
-"""A table: a frame of raw values, and how each column is headed, formatted and aligned; and records by key."""
+"""A table: a frame of raw values, with the heading, format and alignment of each column; and grouping of records."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Column:
     write: Callable[[Any], str] = wording.text
     right: bool = False
     elastic: bool = False
-    """May be cut short on a narrow terminal (reasons, texts)."""
+    """Whether the column may be shortened on a narrow terminal (reasons, texts)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled frame. `frame` holds raw values, one row per line; `columns` says what is shown and how."""
+    """A titled frame. `frame` holds raw values, one row per line; `columns` says which are shown and how."""
 
     name: str
     title: str
@@ -44,11 +44,11 @@ class Table:
     note: str = ""
     columns: tuple[Column, ...] = ()
     group_by: str | None = None
-    """A column of the frame whose values become headings over their rows."""
+    """A column of the frame whose values become headings above their rows."""
     group_title: dict[str, str] = field(default_factory=dict)
 
     def groups(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Return (heading, rows) in order of appearance; one group without heading where nothing groups."""
+        """Return (heading, rows) in order of appearance; a single group without heading if there is no `group_by`."""
         if self.group_by is None:
             yield "", self.frame
             return
@@ -61,7 +61,7 @@ class Table:
 
 
 _FIGURES = ("figure", "count", "percent", "money", "size", "duration")
-"""Functions of `wording` that write figures."""
+"""Functions of `wording` that format figures."""
 
 
 @cache
@@ -93,7 +93,7 @@ def table_of(
     declared = _declared()[name]
     declared = _declared()[declared["like"]] | declared if "like" in declared else declared
     keys = dict.fromkeys(key for row in rows for key in row)
-    # Series of objects keep None and whole numbers as they are, where a frame of rows would make floats of them.
+    # Series of objects keep None and integers as they are; a frame of rows would turn them into floats.
     frame = pd.DataFrame({key: pd.Series([row.get(key) for row in rows], dtype=object) for key in keys})
     if columns is None:
         silent = {key for key in declared.get("optional", ()) if not any(row.get(key) for row in rows)}
@@ -119,7 +119,7 @@ def triangle(who: str, names: Sequence[str], cells: Mapping[frozenset[str], str]
 
 
 def triangle_columns(who: str, names: Sequence[str], write: Callable[[Any], str] = wording.text) -> Iterator[Column]:
-    """Yield the columns of `triangle`, whose cells `write` formats."""
+    """Yield the columns of `triangle`, whose cells are formatted by `write`."""
     yield Column("number", "", str, right=True)
     yield Column(who, who)
     for number, name in enumerate(names[:-1], 1):
@@ -127,7 +127,7 @@ def triangle_columns(who: str, names: Sequence[str], write: Callable[[Any], str]
 
 
 def plain_rows(frame: pd.DataFrame) -> list[Row]:
-    """Return rows as dicts of plain Python values, None for what is absent."""
+    """Return rows as dicts of plain Python values, None for missing ones."""
     return [{str(key): _plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
 
 
@@ -138,7 +138,7 @@ def _plain(value: Any) -> Any:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """Return the ratio of two numbers, None for one to nothing."""
+    """Return the ratio of two numbers; None if `whole` is 0."""
     return part / whole if whole else None
 
 

@@ -1,4 +1,4 @@
-"""The sweep over all code points, for the terminal: each engine's Unicode version, and the ranges that differ."""
+"""Render the sweep over all code points for the terminal: each engine's Unicode version, and the ranges that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from harness.report.explanation import columns
 from harness.unicode.sweep import REASONS, Range, UnicodeSweep
 
 _RANGES_SHOWN = 40
-"""Of each engine."""
+"""Most ranges shown for each engine."""
 
 
 def render_sweep(found: UnicodeSweep) -> str:

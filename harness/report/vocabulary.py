@@ -1,4 +1,4 @@
-"""A vocabulary over its training text and held-out text, and everything that is derived from it: tables, charts."""
+"""A vocabulary on its training text and on held-out text, with everything derived from that: tables, charts."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from impls.core.model.model import Model
 _N_SIZES = 60
 _N_EXAMPLES = 8
 _LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 17, 33)
-"""Least bytes of each class of lengths."""
+"""Lower bound in bytes of each class of token lengths."""
 
 
 @dataclass(frozen=True)
 class VocabularyReport:
-    """A vocabulary, and what its training text and held-out text use of it; everything else is made on demand."""
+    """A vocabulary, and how its training text and held-out text use it; everything else is made on demand."""
 
     name: str
     model: Model
     trained: Sequence[TokenUse]
-    """One for each corpus it was trained on."""
+    """One use for each corpus it was trained on."""
     held_out: Sequence[TokenUse]
     curve: Curve | None
-    """Over the held-out text; None for a model that cannot be cut."""
+    """The curve over the held-out text; None for a model that cannot be truncated."""
 
     @cached_property
     def rows(self) -> dict[str, list[Row]]:
-        """Return the raw rows of each table by name; those of a table without rows are left out."""
+        """Return the raw rows of each table by name; tables without rows are left out."""
         every = {
             "vocabulary-merges": list(self._merges()),
             "vocabulary-curve": list(self._curve()),
@@ -49,7 +49,7 @@ class VocabularyReport:
         return {name: rows for name, rows in every.items() if rows}
 
     def document(self) -> dict[str, Any]:
-        """Return all of it for JSON: every merge, every size of the curve, the ids that are never used."""
+        """Return everything as a JSON-serialisable document: every merge, every size of the curve, the unused ids."""
         rows = {name.removeprefix("vocabulary-"): some for name, some in self.rows.items()}
         return {"held_out": all_of(self.held_out).text, "plateau_merge": self.plateau, **rows}
 
@@ -64,11 +64,11 @@ class VocabularyReport:
 
     @property
     def plateau(self) -> int | None:
-        """The merge after which the frequency of merges flattens; None where that is not known."""
+        """Return the merge after which the frequency of merges flattens; None if unknown."""
         return plateau(self.model.merge_counts or ())
 
     def tables(self) -> list[Table]:
-        """Return the tables; of merges and sizes only the 1st, 2nd, 5th, 10th, 20th, …"""
+        """Return the tables; those of merges and sizes only have the 1st, 2nd, 5th, 10th, 20th, … row."""
         flattened = "" if self.plateau is None else f" They flatten after merge {self.plateau:,}."
         text, shown = wording.text(all_of(self.held_out).text), _round_numbers(len(self.model.merges))
         return [
@@ -111,7 +111,7 @@ class VocabularyReport:
                 }  # fmt: skip
 
     def _by_class(self, class_of: dict[int, str], order: Sequence[str]) -> Iterator[Row]:
-        """Yield for each class of tokens how many there are, and how many held-out text uses, how often."""
+        """Yield for each class of tokens their number, how many the held-out text uses, and how often."""
         held_out, ids_of = all_of(self.held_out), grouped(class_of, class_of.__getitem__)
         for name in order:
             if ids := ids_of.get(name):
@@ -133,7 +133,7 @@ class VocabularyReport:
         return self._by_class(class_of, list(names.values()))
 
     def _unused(self) -> Iterator[Row]:
-        """Yield how many base symbols and learned tokens held-out text never uses, and which."""
+        """Yield how many base symbols and learned tokens the held-out text never uses, and which."""
         tokens, base = self._tokens(), self.model.symbol_ids
         trained, held_out = all_of(self.trained).times, all_of(self.held_out).times
         for kind, ids in (("learned", tokens.keys() - base), ("base", tokens.keys() & base)):
@@ -147,12 +147,12 @@ class VocabularyReport:
 
 
 def curve_sizes(n_merges: int) -> list[int]:
-    """Return the numbers of merges at which the curve is taken: 0, all, round ones, and some even by logarithm."""
+    """Return the numbers of merges at which the curve is evaluated: 0, all, round ones, some evenly by logarithm."""
     even = {round(n_merges ** (i / _N_SIZES)) for i in range(_N_SIZES + 1)} if n_merges else set()
     return sorted({*_round_numbers(n_merges), *even})
 
 
 def _round_numbers(most: int) -> set[int]:
-    """Return 0, 1, 2, 5, 10, 20, … up to `most`, and that."""
+    """Return 0, 1, 2, 5, 10, 20, … up to `most`, and `most` itself."""
     found = {step * 10**power for power in range(len(str(most))) for step in (1, 2, 5)}
     return {0, most, *(number for number in found if number <= most)}

@@ -1,4 +1,4 @@
-"""Formatting of figures, names and texts for people: one place, so that every table and chart agrees.
+"""Format figures, names and texts for people: one place, so that all tables and charts agree.
 
 Knows no record and no table. Figures get three significant digits, absent values are dashes, and unprintable text is
 escaped.
@@ -25,7 +25,7 @@ def is_absent(value: object) -> bool:
 
 
 def _or_absent(write: Callable[[float], str]) -> Callable[[float | None], str]:
-    """Return `write` with a dash for what is absent."""
+    """Return `write`, made to return a dash for a missing value."""
 
     @wraps(write)
     def written(value: float | None) -> str:
@@ -96,7 +96,7 @@ def text(value: object) -> str:
 
 
 def ids(value: list[int] | None, at_most: int = 12) -> str:
-    """Format token ids, only the first of them where there are many."""
+    """Format token ids, only the first ones if there are many."""
     if value is None:
         return ABSENT
     shown = " ".join(map(str, value[:at_most]))
@@ -104,13 +104,13 @@ def ids(value: list[int] | None, at_most: int = 12) -> str:
 
 
 def quoted(value: str, at_most: int = 120) -> str:
-    """Format a text in quotes, only its beginning where it is long."""
+    """Format a text in quotes, only its beginning if it is long."""
     shown = text(value)
     return f"'{shown}'" if len(shown) <= at_most else f"'{shown[:at_most]}… ({len(shown):,} characters)'"
 
 
 def places(value: str, at_most: int = 3) -> str:
-    """Format names of places, joined by commas: only the first of them where there are many."""
+    """Format place names, separated by commas, only the first ones if there are many."""
     every = value.split(", ")
     shown = text(", ".join(every[:at_most]))
     return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most:,} more"
@@ -139,16 +139,16 @@ WORDS: dict[Status, str] = {
     "out-of-memory": "memory",
     "timeout": "time",
 }
-"""The word in a cell for each verdict."""
+"""Verdict -> the word in a cell."""
 
 
 _PRODUCTION = ("tiktoken", "tokenizers", "sentencepiece")
 
 
 def kind_of(implementation: str) -> Kind:
-    """Return the kind of an implementation; whatever is neither ours nor a production library is a peer.
+    """Return the kind of an implementation; anything that is neither ours nor a production library is a peer.
 
-    Decided by the name alone: a report must not import what it reports on, nor depend on what is installed.
+    Decided by the name alone: a report must not import the implementations, nor depend on what is installed.
     """
     import impls
 
@@ -160,6 +160,6 @@ def kind_of(implementation: str) -> Kind:
 
 
 def counted(n: int, what: str) -> str:
-    """Return a number of things: `1 workload`, `2 vocabularies`, `3 ways`."""
+    """Format a number of things: `1 workload`, `2 vocabularies`, `3 ways`."""
     plural = what[:-1] + "ies" if what.endswith("ry") else what + "s"
     return f"{n:,} {what if n == 1 else plural}"

@@ -1,4 +1,4 @@
-"""Targets: how a user names a tokenizer to check, compare or explain, with one grammar and loader for every verb.
+"""Targets: the names by which a user selects a tokenizer to check, compare or explain, with one grammar and loader.
 
 A target is a command over the line protocol, `module:object`, a Python file, a model file run by its library, or an
 implementation.

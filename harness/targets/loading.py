@@ -1,4 +1,4 @@
-"""Load a target of any form: the object with encode and decode it names, and that as a `Tokenizer`."""
+"""Load a target of any form: the object with encode and decode that it names, or a `Tokenizer` around that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from impls.plugin import Minimal, wrap
 
 
 def load_named(name: str, model: Callable[[], Model] | None) -> object:
-    """Return the object `name` refers to, created with `model()` where it needs a model.
+    """Return the object `name` refers to, created with `model()` if it needs a model.
 
     `name` is an instance, or a class or function that returns one when called without arguments or with the model. A
     file without `:object` must define one class with encode and decode. Raises `NotLoadable`, and the object's own
@@ -75,7 +75,7 @@ def _of_file(file: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[file.stem] = module  # for pickles, and for what it defines
+    sys.modules[file.stem] = module  # for pickles, and for its own imports
     spec.loader.exec_module(module)
     return module
 
@@ -111,7 +111,7 @@ def _lacking(found: object) -> str:
 
 
 def _needs_argument(factory: Any) -> bool:
-    """Whether a class or function cannot be called without an argument; it is then given the model."""
+    """Return whether a class or function cannot be called without an argument; it is then given the model."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except (TypeError, ValueError):
@@ -123,7 +123,7 @@ def _needs_argument(factory: Any) -> bool:
 def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
     """Load the target `name` over `model`; a command or a file brings its own model.
 
-    Raises `NotLoadable`, and what loading an implementation or a model raises.
+    Raises `NotLoadable`, and the exceptions of loading an implementation or a model.
     """
     if not is_target(name):
         return impls.load(name, model)
@@ -137,7 +137,7 @@ def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
 
 
 def load_object(name: str, model: impls.Model | None) -> object:
-    """Load the object with encode and decode behind an object's or command's name.
+    """Load the object with encode and decode that an object's or command's name refers to.
 
     Raises `NotLoadable`, or `Unsupported`.
     """
@@ -148,7 +148,7 @@ def load_object(name: str, model: impls.Model | None) -> object:
 
 
 class _Command(Minimal):
-    """A program behind `encode` and `decode`, restarted when it fails, ended with this process."""
+    """A program used through `encode` and `decode`, restarted when it fails and ended with this process."""
 
     def __init__(self, spec: TargetSpec) -> None:
         from harness.conform.target import Target, TargetFailed

@@ -1,4 +1,4 @@
-"""TARGET as the user writes it, and the command that runs it."""
+"""Parse TARGET as the user writes it, and build the command that runs it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ class NotLoadable(BPEError):
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """A target by name; nothing of it is loaded here."""
+    """A parsed target; nothing of it is loaded here."""
 
     kind: Literal["object", "entry-point", "command", "file"]
     name: str
-    """As it is shown."""
+    """Name for display."""
     words: tuple[str, ...]
-    """For a command its words; object: name, model; entry-point: implementation, model; file: library, file."""
+    """The words of a command; for an object name and model; for an entry point implementation and model; for a file
+    library and file."""
 
     @staticmethod
     def parse(target: str, library: str | None = None, model: str = DEFAULT_MODEL) -> TargetSpec:
@@ -75,13 +76,13 @@ class TargetSpec:
         """Return the command that speaks the protocol."""
         if self.kind == "command":
             return list(self.words)
-        from harness.process.protocol import python_command  # slow to import, and of no use to most commands
+        from harness.process.protocol import python_command  # slow to import, and not needed by most commands
 
         return python_command("harness.conform.serve", self.kind, *self.words)
 
 
 def is_target(name: str) -> bool:
-    """Whether `name` is a target other than the name of an implementation: a command, an object or a file."""
+    """Return whether `name` is a target other than an implementation: a command, an object or a file."""
     if name in impls.names():
         return False
     objects = _OBJECT.fullmatch(name) or _FILE_OBJECT.fullmatch(name)
@@ -89,7 +90,7 @@ def is_target(name: str) -> bool:
 
 
 def split_object(name: str) -> tuple[str, str]:
-    """Return (module or file, path of the object in it, empty where none is named)."""
+    """Return (module or file, path of the object in it); the path is empty if none is given."""
     if found := _FILE_OBJECT.fullmatch(name):
         return found["file"], found["object"] or ""
     module, _, path = name.partition(":")

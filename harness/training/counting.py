@@ -1,4 +1,4 @@
-"""Counting the pieces of corpora, of any size, here or by workers: what `count` keeps and `train` learns from."""
+"""Count the pieces of corpora of any size, here or by workers, for `count` to write and `train` to learn from."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def counted(
     parts: Path | None = None,
     executors: Executors | None = None,
 ) -> dict[str, PieceCounts]:
-    """Return the counts of each corpus; of named ones, those of the part for training.
+    """Return the counts of each corpus; of a named corpus, those of its training part.
 
-    Counts of files are written to the folder `parts` as they come, and what was found there is not counted again.
+    Partial counts of files are written to the folder `parts` as they are made, and counts found there are reused.
     """
     found = {}
     try:
@@ -67,7 +67,7 @@ def counted(
                 raise DataError(f"{name}: holds no text")
             found[name] = count
     except BaseException:
-        if parts is not None and not any(parts.glob("*/*.json")):  # there is nothing to go on with
+        if parts is not None and not any(parts.glob("*/*.json")):  # there are no partial counts to continue from
             shutil.rmtree(parts)
         raise
     return found
@@ -108,9 +108,9 @@ def _of_files(
 def parts_folder(
     out: Path, corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading, *, resume: bool
 ) -> Path:
-    """Return the folder beside `out` where counts are written as they come, one folder in it for each corpus.
+    """Return the folder beside `out` for partial counts, with one folder in it for each corpus.
 
-    Raise `DataError` where an earlier count lies there and `resume` was not asked for, or it was of something else.
+    Raise `DataError` if it has earlier counts and `resume` is False, or they were made with other inputs.
     """
     folder = out.with_name(f"{out.name}.parts")
     plan, place = _plan(corpora, pattern, reading), folder / "plan"
@@ -126,7 +126,7 @@ def parts_folder(
 
 
 def _plan(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:
-    """Return all that counting depends on, as JSON."""
+    """Return everything that counting depends on, as JSON."""
     files = [file for name in dict.fromkeys(corpora) if not is_named(name) for file in reading.files(name)]
     about = [(file.path, file.path.stat()) for file in files if file.path is not None]
     return {
@@ -138,7 +138,7 @@ def _plan(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) ->
 
 
 def half_of_free() -> int:
-    """Return half of the memory that is free now, in bytes."""
+    """Return half of the free memory, in bytes."""
     return int(psutil.virtual_memory().available) // 2
 
 
@@ -151,13 +151,13 @@ def _digest(file: TextFile) -> str:
 
 
 _RETRIES = 3
-"""Times that a task is given to another worker after one died with it."""
+"""How often a task is given to another worker after one died with it."""
 _SECONDS = 20.0
-"""How long the scheduler is waited for."""
+"""How long to wait for the scheduler."""
 
 
 def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], AbstractContextManager[Executor]] | None:
-    """Return what starts so many processes, or connects to a scheduler; None where neither is asked for."""
+    """Return a function that starts `workers` processes or connects to a scheduler; None if neither is given."""
     if scheduler is not None:
         return lambda: _dask(scheduler)
     if workers is not None:

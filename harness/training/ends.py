@@ -1,7 +1,7 @@
-"""Both ends of a training: what it takes over from the model it goes on from, and where and why it stops.
+"""The start and end of a training: what it takes over from the model it continues, and where and why it stops.
 
-The gain of k merges is the relative rise in bytes per token that the next merges bring: of (k + 1,000) over that of k,
-minus 1. The model is cut to the least k whose gain is below the share; learning on would not have changed these merges.
+The gain of k merges is the relative rise in bytes per token from k to k + 1,000 merges. The model is truncated to the
+smallest k whose gain is below the share; further training would not have changed these merges.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from impls.core.training import corpus_pieces, piece_symbols
 
 
 def spec_like(model: Model, fields: Mapping[str, Any], given: Collection[str]) -> TrainingSpec:
-    """Return the specification of these fields, except that the pattern, the alphabet and `end_of_word` are those of
-    `model` where they are not `given`.
+    """Return the specification with these fields; pattern, alphabet and `end_of_word` are those of `model` unless
+    `given`.
 
-    Raise `InvalidSpec` where the model's pattern is needed and has no name and several stages.
+    Raise `InvalidSpec` if the model's pattern is needed but has several stages and no name.
     """
     kept: dict[str, Any] = {"alphabet": model.alphabet, "end_of_word": model.end_of_word}
     if "pattern" not in given:
@@ -38,7 +38,7 @@ def spec_like(model: Model, fields: Mapping[str, Any], given: Collection[str]) -
 
 
 def n_listed_merges(model: Model) -> int:
-    """Return the number of merges of a model that training can go on from."""
+    """Return the number of merges of a model that training can continue from."""
     return len(model.merges if model.merge_rule == "pairs" else model.recovered_merges[0])
 
 
@@ -46,12 +46,12 @@ N_MERGES = 1000
 
 
 class InvalidRule(BPEError):
-    """A rule for the end of a training that cannot be parsed."""
+    """Raised for a stop rule that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """End where another `n_merges` merges gain less than `share` in bytes per token; `rule` is how that was written."""
+    """Stop when another `n_merges` merges gain less than `share` in bytes per token; `rule` is the rule as written."""
 
     rule: str
     share: float
@@ -59,14 +59,14 @@ class Until:
 
 
 class End(NamedTuple):
-    """Where a training was ended, and why."""
+    """Where a training ended, and why."""
 
     rule: str
     n_merges: int
     by_rule: bool
     """Whether the rule ended it; otherwise all merges were kept."""
     gain: float | None
-    """The gain at that size; of the last merges where the rule did not end it; None for fewer merges than it takes."""
+    """The gain at that size, or of the last merges if the rule did not end it; None if there are too few merges."""
     bytes_per_token: float
     text: str
     """The text the gain was measured on, and its bytes of UTF-8."""
@@ -88,11 +88,11 @@ def parse_until(text: str) -> Until:
 def end_of_training(
     model: Model, until: Until, documents: Iterable[str], text: str, n_kept: int = 0
 ) -> tuple[Model, End]:
-    """Return `model` cut to where `until` ends it, measured on `documents`, which are called `text`.
+    """Return `model` truncated where `until` ends it, measured on `documents`, which are called `text`.
 
-    The first `n_kept` merges, those of a model that training went on from, are never cut.
+    The first `n_kept` merges, those of a model that training continued from, are always kept.
 
-    Raise `InvalidRule` where the model cannot be cut.
+    Raise `InvalidRule` if the model cannot be truncated.
     """
     if why_not := uncuttable(model):
         raise InvalidRule(f"{until.rule}: the learned vocabulary cannot be cut: {why_not}")
@@ -115,7 +115,7 @@ def end_of_training(
 
 
 def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str] | PieceCounts) -> str | None:
-    """Return why `model`, trained by `spec` on `texts`, has fewer ids than requested; None where it has not.
+    """Return why `model`, trained by `spec` on `texts`, has fewer ids than requested; None if it does not.
 
     Splits the texts once more to see what is left to merge.
     """

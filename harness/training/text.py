@@ -1,4 +1,4 @@
-"""What a vocabulary is trained on: documents in memory, or counts of what need not be held there."""
+"""The text a vocabulary is trained on: documents in memory, or counts of text too large for that."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
 
 MOST_HASHED = 100_000_000
-"""Bytes of files whose documents are hashed: it takes about as long as training on them."""
+"""Bytes of files up to which documents are hashed; hashing takes about as long as training on them."""
 
 
 @dataclass(frozen=True)
 class TrainingText:
-    """Corpora, of named ones the part for training, and files of counts."""
+    """Corpora (of named ones only the training part) and files of counts."""
 
     corpora: tuple[str, ...]
     reading: Reading
     count_files: tuple[Path, ...] = ()
     weights: dict[str, float] | None = None
-    """By corpus or file of counts."""
+    """Weight by corpus or file of counts."""
     max_bytes: int | None = None
     """UTF-8 bytes taken of each corpus."""
 
     @cached_property
     def given_counts(self) -> list[PieceCounts]:
-        """The counts of the files."""
+        """Return the counts of the files."""
         return [load_counts(path) for path in self.count_files]
 
     @property
     def must_be_counted(self) -> bool:
-        """Whether there are no texts to train on: counts are given, or weighted."""
+        """Return whether counts must be used instead of texts: counts are given, or there are weights."""
         return bool(self.count_files or self.weights)
 
     @property
     def is_all_named(self) -> bool:
-        """Whether no file of the user's is read."""
+        """Return whether no file of the user's is read."""
         return "-" not in self.corpora and all(map(is_named, self.corpora))
 
     def counts(
@@ -59,7 +59,7 @@ class TrainingText:
         parts: Path | None = None,
         executors: Executors | None = None,
     ) -> PieceCounts:
-        """Return the sum of the counts, each times its weight; `parts` and `executors` as `counted` takes them."""
+        """Return the sum of the counts, each times its weight; `parts` and `executors` are those of `counted`."""
         limit = memory_limit or half_of_free()
         found = counted(self.corpora, pattern, self.reading, memory_limit=limit, parts=parts, executors=executors)
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
@@ -68,7 +68,7 @@ class TrainingText:
         return replace(weighted[0] if len(weighted) == 1 else added(weighted), memory_limit=limit)
 
     def texts_or_files(self) -> list[str] | TextFiles:
-        """Return the documents of all corpora as files where none is named, else as `texts`; raise as that does."""
+        """Return the documents of all corpora, as files if none is named, else as `texts`; raise as `texts` does."""
         if any(map(is_named, self.corpora)):
             return self.texts()
         found = {name: TextFiles(self.reading.files(name)) for name in dict.fromkeys(self.corpora)}
@@ -78,7 +78,7 @@ class TrainingText:
         return TextFiles([file for files in found.values() for file in files.files])
 
     def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
-        """Return the documents of all corpora, or of these. Raises `DataError` for one that holds no text."""
+        """Return the documents of all corpora, or of `corpora`. Raises `DataError` for a corpus without text."""
         texts: list[str] = []
         for name in dict.fromkeys(self.corpora if corpora is None else corpora):
             found = self._documents(name)
@@ -96,7 +96,7 @@ class TrainingText:
         return list(corpus.documents())
 
     def hashes(self, texts: list[str] | PieceCounts | TextFiles, before: str) -> str | None:
-        """Return what later finds the text; None where only counts, or too much text, were read."""
+        """Return hashes by which the text can be recognised later; None if only counts, or too much text, were read."""
         if isinstance(texts, list):
             return training_documents(texts, before)
         n_bytes = sum(

@@ -1,8 +1,8 @@
 """Bytes per token against the size of a vocabulary, exactly and at every size, from one model; where curves flatten.
 
 Training learns merges one after another, so the first k merges of a vocabulary are the vocabulary trained to k merges.
-Encoding applies the lowest rank first: with k merges a piece goes through the same steps up to the first of rank k or
-more, and ends there. So each distinct piece is merged once, and the ranks of its steps give its length at every size.
+Encoding applies the lowest rank first: with k merges a piece goes through the same steps up to the first one of rank k
+or more. So each distinct piece is merged once, and the ranks of its steps give its length at every size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Curve:
     """Tokens at `sizes`: int64 of shape (n_groups, n_sizes)."""
 
     def bytes_per_token(self, n_merges: int) -> float:
-        """Return the mean bytes of UTF-8 per token under so many merges."""
+        """Return the mean bytes of UTF-8 per token with `n_merges` merges."""
         return float(self.n_bytes.sum() / self.n_tokens[n_merges])
 
     def intervals(self) -> list[Interval]:
@@ -51,9 +51,9 @@ def vocabulary_curve(
 ) -> Curve:
     """Return the curve of `model`, which must not be `uncuttable`, over documents that are each encoded separately.
 
-    Document i belongs to group i modulo `n_groups`, without it each to its own. With groups memory grows with the
-    distinct pieces of the text, not with its length. Special tokens in the text are read as ordinary text. Raise
-    `UnknownSymbol` for a character outside the alphabet.
+    Document i belongs to group i modulo `n_groups`; without it, each is a group of its own. With groups memory grows
+    with the distinct pieces of the text, not with its length. Special tokens in the text are read as ordinary text.
+    Raise `UnknownSymbol` for a character outside the alphabet.
 
     Merges a+b (rank 0), ab+c (rank 1), "abc ab":    0: a b c _ a b    1: ab c _ ab    2: abc _ ab
     """
@@ -96,9 +96,9 @@ def vocabulary_curve(
 
 
 def _steps(model: Model, piece: str) -> tuple[int, list[int]]:
-    """Return the number of symbols of a piece, and of each step of merging it the number of merges it needs.
+    """Return the number of symbols of a piece and, for each of its merge steps, the number of merges it requires.
 
-    A step after one of higher rank needs that one too, so the numbers ascend.
+    A step after one of higher rank requires that one too, so the numbers ascend.
     """
     symbols = model.symbols(piece)
     n_symbols = len(symbols)
@@ -106,7 +106,7 @@ def _steps(model: Model, piece: str) -> tuple[int, list[int]]:
 
 
 def uncuttable(model: Model) -> str | None:
-    """Return why the first merges of `model` are not a vocabulary of their own, or None where they are."""
+    """Return why the first merges of `model` are not a vocabulary of their own, or None if they are."""
     if model.merge_rule != "pairs":
         return "it lists no merges"
     if model.ignore_merges:
@@ -122,7 +122,7 @@ def uncuttable(model: Model) -> str | None:
 
 
 def cut(model: Model, n_merges: int) -> Model:
-    """Return `model`, which must not be `uncuttable`, with its first merges only: what training to that size gives."""
+    """Return `model`, which must not be `uncuttable`, with its first merges only, as training to that size gives it."""
     n_tokens, n_left_out = len(model.tokens), len(model.merges) - n_merges
 
     def moved(i: int) -> int:
@@ -140,9 +140,9 @@ def cut(model: Model, n_merges: int) -> Model:
 def plateau(counts: Sequence[float]) -> int | None:
     """Return the merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
 
-    The knee is the point furthest below the straight line from the first to the last count, both axes scaled to
-    [0, 1] (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing); of a curve that rises, the
-    point furthest above.
+    The knee is the point furthest below the straight line from the first to the last count, both axes scaled to [0, 1]
+    (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing); for a rising curve, the point
+    furthest above.
     """
     last = len(counts) - 1
     if last < 2 or counts[0] == counts[last]:

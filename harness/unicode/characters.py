@@ -1,7 +1,7 @@
-"""Characters as references: long-established ones of each class, one letter of each version, and how new one is.
+"""Reference characters: long-established ones of each class, one letter of each version, and how new a character is.
 
-Which Unicode version a splitting engine knows is found by testing whether it treats letters of a version as letters:
-it then cuts around them as around a long-known letter.
+The Unicode version of a splitting engine is found by testing whether it treats letters of a version as letters, that
+is, cuts around them as around a long-established letter.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ STAND_INS: dict[str, tuple[str, str, str]] = {
     "mark": ("\u0301", "\u20d0", "\U0001d165"),
     "symbol": ("§", "\u2603", "\U0001f600"),
 }
-"""Class -> a character of 2, 3 and 4 bytes that has been in it since Unicode 6 or earlier."""
+"""Class -> characters of 2, 3 and 4 bytes that have been in it since Unicode 6 or earlier."""
 
 SPACES = ("\u00a0", "\u2003")
-"""White space of 2 and 3 bytes; there is none of 4."""
+"""White space of 2 and 3 bytes; there is none of 4 bytes."""
 LETTERS = {
     "10.0": "\u0860",
     "11.0": "\u0560",
@@ -39,12 +39,12 @@ _UNASSIGNED = regex.compile(r"\p{Cn}")
 
 
 def stand_in(kind: str, character: str) -> str:
-    """Return the character of a class with as many bytes as `character`, which has two or more."""
+    """Return the reference character of a class with as many bytes as `character`, which has two or more."""
     return STAND_INS[kind][len(character.encode()) - 2]
 
 
 def version(is_letter: Callable[[str], bool]) -> str | None:
-    """Return the newest version up to which all these letters are letters; None for none."""
+    """Return the newest version up to which all these letters count as letters; None if there is none."""
     newest: str | None = None
     for name, letter in LETTERS.items():
         if not is_letter(letter):
@@ -63,10 +63,10 @@ def newer_than(character: str) -> str | None:
 
 
 def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
-    """Whether two engines may classify `character` differently because one of them is older than it.
+    """Return whether two engines may classify `character` differently because one of them is older than it.
 
-    True for a character the available tables do not have. For others only where the engines are known to differ in
-    version, the older one is older than this Python's tables, and the character came after Unicode 3.2.
+    True for a character that the available tables do not have. For others only if the engines are known to differ in
+    version, the older one is older than this Python's tables, and the character was added after Unicode 3.2.
     """
     if newer_than(character) is not None:
         return True

@@ -1,11 +1,11 @@
-"""One code point in the contexts that matter to a pattern, and a vocabulary, with an engine of it, that shows its cuts.
+"""Code points in the contexts that matter to a pattern, and a vocabulary whose token borders show every cut.
 
 A code point is put beside letters, digits, a space, a contraction, upper and lower case. The vocabulary joins any byte
-that may begin or end a character with its neighbours there, and nothing within a character: wherever there is no cut a
-token continues, so the token borders show every cut.
+that may begin or end a character with its neighbours there, and nothing within a character: a token continues wherever
+there is no cut, so the token borders show every cut.
 
-How a piece is merged depends only on its shape, since that vocabulary treats all bytes that begin a character alike,
-and all that end one. So each shape is merged once, by `priority`.
+How a piece is merged depends only on its shape, since the vocabulary treats all bytes that begin a character alike, and
+all that end one. So each shape is merged once, by `priority`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from impls.interface import SpecialSet
 CONTEXTS = ("a{0}b", "1{0}2", " {0}", "{0}'s", "A{0}a", "a{0}A", "{0}Aa")
 """The contexts of a code point; each is followed by a line end."""
 FEW_CONTEXTS = ("a{0}1{0}'s",)
-"""For planes without characters, and private ones."""
+"""Contexts for planes without characters, and for private ones."""
 LOST = np.uint64(2**64 - 1)
-"""In place of token borders: the tokens do not spell the text."""
+"""Replaces token borders when the tokens do not spell the text."""
 
 _SURROGATES = range(0xD800, 0xE000)
 _EMPTY_PLANES = (*range(4, 14), 15, 16)
@@ -38,7 +38,7 @@ def code_points() -> list[int]:
 
 
 def contexts_of(code: int) -> tuple[str, ...]:
-    """Return the contexts a code point is put into."""
+    """Return the contexts that a code point is put into."""
     return FEW_CONTEXTS if code >> 16 in _EMPTY_PLANES else CONTEXTS
 
 
@@ -61,7 +61,7 @@ def sweep_model(pattern: tuple[str, ...]) -> Model:
             # A code point of one byte touches both sides.
             tokens.update(dict.fromkeys(before + bytes([byte]) + after for byte in range(0x80)))
     tokens[b"'s"] = None
-    # Shorter tokens come first, so that every token has a derivation; and those over the border of a code point.
+    # Shorter tokens come first, so that every token has a derivation; of equal ones, those with bytes beyond ASCII.
     in_order = sorted(tokens, key=lambda token: (len(token), token.isascii(), token))
     return Model(tokens=tuple(in_order), pattern=pattern, merge_rule="concatenation")
 
@@ -78,8 +78,8 @@ def _neighbours() -> set[tuple[bytes, bytes]]:
 def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] | None = None) -> np.ndarray:
     """Return for each code point, as the bits of a uint64, the bytes of its text at which a token begins.
 
-    All texts are encoded as one. Where the tokens do not spell it, each is encoded alone; `LOST` marks a text whose
-    tokens do not spell it even then, or on which the tokenizer fails.
+    All texts are encoded as one. If the tokens do not spell it, each text is encoded separately; `LOST` marks a text
+    whose tokens do not spell it even then, or on which the tokenizer fails.
     """
     codes = list(codes)
     texts = [text_of(code, contexts) for code in codes]
@@ -122,11 +122,11 @@ _SHAPE = bytes([*range(0x80), *[0x80] * 64, 0xC0, 0xC1, *[0xC2] * 51, *range(0xF
 
 
 class RegexEngine(Tokenizer):
-    """Gives tokens of the right lengths, which is all a sweep needs; the ids themselves are arbitrary."""
+    """Returns ids whose tokens have the right lengths, which is all a sweep needs; the ids themselves are arbitrary."""
 
     name: ClassVar[str] = "regex"
     shape: ClassVar[bytes] = _SHAPE
-    """A table for `bytes.translate`: its tokens spell the text up to this translation."""
+    """Table for `bytes.translate`; the tokens spell the text only up to this translation."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

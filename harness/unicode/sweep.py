@@ -1,7 +1,7 @@
-"""Every code point through every engine: which cut around it differently, and is the Unicode version the reason?
+"""Run every code point through every engine: which of them cut differently, and is the Unicode version the reason?
 
-The engine `regex` is the package our own implementations split with; its pieces are merged here, once per shape. All
-others run the vocabulary of `contexts`, each in a process of its own.
+The engine `regex` is the package that our own implementations split with; its pieces are merged here, once per shape.
+All others run the vocabulary of `contexts`, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REASONS: dict[Reason, str] = {
 
 
 class Engine(msgspec.Struct, kw_only=True):
-    """One engine: whether it answered, and which Unicode version it knows."""
+    """One engine: whether it ran, and which Unicode version it knows."""
 
     name: str
     status: Literal["ok", "unsupported", "missing", "crash"]
@@ -63,7 +63,7 @@ class Range(msgspec.Struct, kw_only=True):
     """The class by which the reference cuts around it."""
     engine_class: str
     name: str
-    """Name of the first, where Python knows one."""
+    """Name of the first code point, if Python knows one."""
 
 
 class UnicodeSweep(msgspec.Struct, kw_only=True):
@@ -78,14 +78,14 @@ class UnicodeSweep(msgspec.Struct, kw_only=True):
 
     @property
     def answered(self) -> list[Engine]:
-        """The engines that answered."""
+        """Return the engines that ran."""
         return [engine for engine in self.engines if engine.status == "ok"]
 
     @property
     def is_fault(self) -> bool:
-        """Whether something differs that no Unicode version explains, an engine died, or nothing was compared.
+        """Return whether a difference is not explained by Unicode versions, an engine died, or nothing was compared.
 
-        A single engine is asked only for its version.
+        A single engine is only tested for its version.
         """
         if len(self.answered) < min(2, len(self.engines)):
             return True
@@ -109,7 +109,7 @@ class Swept:
     borders: bytes = b""
     """A uint64 for each code point, in order."""
     classes: dict[tuple[int, bool, int], str] = field(default_factory=dict)
-    """(UTF-8 bytes, whether in few contexts, borders) -> the class whose reference character is cut like that."""
+    """(UTF-8 bytes, whether in few contexts, borders) -> the class whose reference character is cut the same way."""
 
     def array(self) -> np.ndarray:
         """Return the borders as a uint64 array of shape (n_code_points,)."""
@@ -117,7 +117,7 @@ class Swept:
 
 
 def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> Swept:
-    """Run one engine over `codes` (in a process of its own: it may crash)."""
+    """Run one engine over `codes`; call it in a process of its own, as it may crash."""
     begin = time.perf_counter()
     model = sweep_model(pattern)
     try:
@@ -136,7 +136,7 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
 
 
 def letters_known(tokenizer: impls.Tokenizer) -> str | None:
-    """Return the newest Unicode version whose letters are cut like long-known ones; `tokenizer` runs `sweep_model`."""
+    """Return the newest Unicode version whose letters are cut like old ones; `tokenizer` runs `sweep_model`."""
     old = [character for kind in STAND_INS if kind.endswith("letter") for character in STAND_INS[kind]]
     found = borders(tokenizer, [*map(ord, old), *map(ord, LETTERS.values())], CONTEXTS)
     as_letter = {(len(character.encode()), bits) for character, bits in zip(old, found, strict=False)}
@@ -157,14 +157,14 @@ def _classes(tokenizer: impls.Tokenizer) -> dict[tuple[int, bool, int], str]:
 
 
 def _class_name(kinds: list[str]) -> str:
-    """Return a short name for classes that are cut alike: all three kinds of letters are `letter`."""
+    """Return a short name for classes that are cut alike: `letter` for all three kinds of letters."""
     if len([kind for kind in kinds if kind.endswith("letter")]) == 3:
         kinds = ["letter", *(kind for kind in kinds if not kind.endswith("letter"))]
     return " or ".join(kinds)
 
 
 def compare(pattern_name: str, swept: Sequence[Swept], codes: Sequence[int]) -> UnicodeSweep:
-    """Compare every engine with the first that answered; a text any of them loses is `lost`, the first included."""
+    """Compare every engine with the first that ran; a text that any of them (even the first) loses is `lost`."""
     answered = [one for one in swept if one.engine.status == "ok"]
     ranges: list[Range] = []
     if answered:
@@ -239,7 +239,7 @@ def sweep(
 
 
 def versions(implementations: Iterable[str]) -> dict[str, str | None]:
-    """Return the version each implementation's splitting engine knows (None where it cannot run), and `regex`'s."""
+    """Return the Unicode version of each implementation's splitting engine (None if it cannot run), and `regex`'s."""
     found: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
     model = sweep_model(NAMED["cl100k"])
     for name in implementations:

@@ -1,1 +1,2 @@
-"""What implementations share: the model, how text is read, errors, arguments, the user's cache. Runs no algorithm."""
+"""Shared by the implementations: the model, reading of texts, errors, arguments, the user's cache. Runs no
+algorithm."""

@@ -27,7 +27,7 @@ def wrong_type(name: str, wanted: str, given: object) -> TypeError:
 
 
 def _described(given: object) -> str:
-    """Return its value where that is short, else its type."""
+    """Return the value of an argument if it is short, else its type."""
     if given is None or isinstance(given, int | float):
         return repr(given)
     if isinstance(given, str | bytes):
@@ -77,7 +77,7 @@ def check_texts(texts: Sequence[object]) -> None:
 
 
 def encoded_batch(encode: Callable[[list[str], int], Ids], texts: Iterable[str], threads: int | None) -> Ids:
-    """Return `encode(texts, threads)`; where it raises TypeError, name the first item that is not a str instead."""
+    """Return `encode(texts, threads)`; if it raises TypeError, name the first item that is not a str instead."""
     given, n_threads = list(text_sequence(texts)), thread_count(threads)
     try:
         return encode(given, n_threads)
@@ -87,9 +87,10 @@ def encoded_batch(encode: Callable[[list[str], int], Ids], texts: Iterable[str],
 
 
 def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
-    """Return `ids` as a list, without a copy where it is one; raise TypeError where it is not iterable.
+    """Return `ids` as a list, without a copy if it is one; raise TypeError if it is not iterable.
 
-    The items are not checked."""
+    The items are not checked.
+    """
     if type(ids) is list:
         return ids
     if isinstance(ids, str | bytes | bytearray):
@@ -100,7 +101,7 @@ def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
 
 
 def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
-    """Return `ids` as a list of int; raise TypeError naming the first that is not a whole number."""
+    """Return `ids` as a list of int; raise TypeError naming the first item that is not a whole number."""
     found = id_list(ids)
     if set(map(type, found)) <= {int}:
         return found
@@ -115,7 +116,7 @@ def _iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:
 
 
 def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number") -> int:
-    """Return `given` as an int; raise TypeError where it is not a whole number."""
+    """Return `given` as an int; raise TypeError if it is not a whole number."""
     try:
         return int(index(given))
     except TypeError:
@@ -123,7 +124,7 @@ def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number"
 
 
 def unsigned(name: str, given: Any, bits: int = 64) -> int:
-    """Return a whole number of so many bits; raise TypeError, or OverflowError for a number out of range."""
+    """Return a whole number of `bits` bits; raise TypeError, or OverflowError for a number out of range."""
     number = whole_number(name, given)
     if not 0 <= number < 1 << bits:
         raise OverflowError(f"{name} must be from 0 to {(1 << bits) - 1}, not {number}")

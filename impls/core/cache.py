@@ -1,7 +1,7 @@
 """Files in the user's cache: written atomically, read back only if intact and under their own name. Knows no format.
 
-A checksum is no signature: a file or folder another user can write is neither read nor written (`private_files`), and
-one line on standard error says why.
+A checksum is no signature: a file or folder that another user can write is neither read nor written (`private_files`),
+and one line on standard error says why.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 29
 
 
 def cache_folder() -> Path:
-    """Return the folder `BPEBENCH_CACHE` names, or else the user's cache folder for `bpebench`."""
+    """Return the folder that `BPEBENCH_CACHE` names, or else the user's cache folder for `bpebench`."""
     chosen = os.environ.get("BPEBENCH_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -37,7 +37,7 @@ class CachedFile(NamedTuple):
 
     content: memoryview
     sha256: str
-    """Of the content, hex."""
+    """SHA-256 of the content in hex."""
 
 
 def checksum(path: Path, sha256: bytes) -> bytes:
@@ -47,8 +47,7 @@ def checksum(path: Path, sha256: bytes) -> bytes:
 
 
 def is_private(folder: Path) -> bool:
-    """Return whether no other user can write `folder`, creating it where it is missing; report once why it is not
-    used."""
+    """Return whether no other user can write `folder`, creating it if it is missing; report once why it is not used."""
     try:
         make_folder(folder)
         check_folder(folder)
@@ -61,7 +60,7 @@ def is_private(folder: Path) -> bool:
 
 
 def open_cached(path: Path) -> int:
-    """Open a file of the cache and return its descriptor; raise `OSError`, also for a file others can write."""
+    """Open a file of the cache and return its descriptor; raise `OSError`, also for a file that others can write."""
     try:
         return open_checked(path)
     except Unsafe as error:
@@ -75,7 +74,7 @@ def _report(message: str) -> None:
 
 
 def read_checked(path: Path) -> CachedFile | None:
-    """Read a file of `write_checked`; return None where it is missing, damaged, or writable by others."""
+    """Return the content of a file of `write_checked`; None if it is missing, damaged, or writable by others."""
     try:
         with os.fdopen(open_cached(path), "rb", buffering=0) as file:
             everything = memoryview(file.read())
@@ -89,9 +88,9 @@ def read_checked(path: Path) -> CachedFile | None:
 
 
 def write_checked(path: Path, content: Any) -> bool:
-    """Write a file atomically, after its checksum; return False where the folder is not writable, or is by others.
+    """Write a file atomically, its checksum first; return False if the folder is not writable, or writable by others.
 
-    Deletes the oldest files with its suffix beyond `MOST_BYTES` in the folder, which other releases have left.
+    Deletes the oldest files with its suffix beyond `MOST_BYTES` in the folder, left by other releases.
     """
     if not is_private(path.parent):
         return False

@@ -1,16 +1,16 @@
-"""The places of a text that are certain: cut there, both parts have the ids they have together, whatever follows.
+"""Find certain places in a text: if it is cut there, the ids of both parts are those of the whole, whatever follows.
 
     "the| cat| sat"     GPT-2's pattern cuts between a letter and a space in every text
     "12|3"              not certain: \\p{N}{1,3} cuts by how many digits there are
     "a <|end"           not after "<|": "of|>" may follow, and make it one special token
 
-A place between two characters is certain where three things hold, each of them whatever else the text contains:
+A place between two characters is certain if three conditions hold, whatever else the text contains:
 
 - Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
-- The pattern cuts between the two characters as they are written then: its automaton is in no state after the first
-  that goes on with the second, and ends a piece with the first where the text ends (`core.pattern.tables`).
-  Without a pattern, SentencePiece's pieces are cut where no token holds the two side by side.
-- No special or added token can reach across, and none on either side depends on what is beyond the cut.
+- The pattern cuts between the two characters after normalisation: no state of its automaton after the first continues
+  with the second, and each ends a piece with the first if the text ends there (`core.pattern.tables`). Without a
+  pattern, SentencePiece's pieces are cut between characters that are adjacent in no token.
+- No special or added token can cross the place, and none on either side depends on what is beyond it.
 
 A pattern that no automaton expresses, or that drops text, has no certain places here, nor have replaced expressions, a
 charsmap beside user-defined pieces, or an implementation that splits by rules of its own. Knows models and texts; runs
@@ -43,17 +43,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class CertainPairs(dict[str, bool]):
-    """Two characters -> whether a text without special tokens may be cut between them; filled as texts need it."""
+    """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
     def __init__(self, model: Model, *, by_pieces: bool) -> None:
-        """Take a model, and whether the ids of a text are those of its pieces as the model splits it."""
+        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits."""
         super().__init__()
         rules, self._writing_rules = model.sentencepiece, model.writing_rules
         self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
         if not model.has_charsmap_only:
             self._borders = NormalBorders(model.normalization)
-        elif not model.user_defined_texts:  # which are found before entries are looked up
+        elif not model.user_defined_texts:  # they are found before entries are looked up
             self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
@@ -66,11 +66,11 @@ class CertainPairs(dict[str, bool]):
             and not (model.has_charsmap_only and self._user_defined)
             and not (self._removes_spaces and self._user_defined)
         )
-        """Whether there may be certain places at all."""
+        """Whether there may be any certain places."""
         self.changes_beginning = self._borders.changes_beginning or (
             rules is not None and (rules.dummy_prefix != "never" or rules.remove_extra_spaces)
         )
-        """Whether a text is written differently where it begins than where it continues another."""
+        """Whether a text is rewritten differently at its beginning than after a cut."""
 
     def __missing__(self, pair: str) -> bool:
         if len(self) >= _MOST_PAIRS:
@@ -80,9 +80,9 @@ class CertainPairs(dict[str, bool]):
 
     @cached_property
     def last_in_ascii(self) -> Callable[[str], re.Match[str] | None] | None:
-        """A search in an ASCII text, whose match ends at the last certain place.
+        """Return a search in an ASCII text, whose match ends at the last certain place.
 
-        None where the answers depend on more than the classes of a pattern.
+        None if certain places depend on more than the character classes of the pattern.
         """
         if not self.possible or self._pattern is None or self._cuts is not None or self._borders.rewrites:
             return None
@@ -96,12 +96,12 @@ class CertainPairs(dict[str, bool]):
         return re.compile(f"(?s:.*)(?:{'|'.join(pairs)})").match if pairs else None
 
     def continued(self, text: str) -> str:
-        """Return a text as it is written after a certain cut, where it begins neither the whole nor a segment."""
+        """Return a text as rewritten after a certain cut, where it begins neither the whole text nor a segment."""
         text = self._borders.continued(text)
         if self._writing_rules is None or not text:
             return text
         rules = replace(self._writing_rules, dummy_prefix="never")
-        # A character before it keeps the spaces it begins with.
+        # With a character before the text, spaces at its beginning are kept.
         return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
 
     def _is_certain(self, before: str, after: str) -> bool:
@@ -123,7 +123,7 @@ class CertainPairs(dict[str, bool]):
 
 @lru_cache(maxsize=64)
 def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
-    """Return where a pattern certainly cuts; None where no automaton expresses it."""
+    """Return where a pattern certainly cuts; None if no automaton expresses it."""
     try:
         return PairCuts([stage_tables(stage) for stage in stages])
     except NotExpressible:
@@ -131,19 +131,19 @@ def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
 
 
 class CertainCuts:
-    """Finds certain places in a text that begins at one, or at the begin of all."""
+    """Finds certain places in a text that begins at one, or at the beginning of the whole text."""
 
     def __init__(self, pairs: CertainPairs, model: Model, texts: Collection[str], *, hidden: bool) -> None:
-        """Take the special and added tokens that are searched, and whether in the normalised text."""
+        """Prepare the special and added tokens to search; `hidden` says whether in the normalised text."""
         self._pairs = pairs
         self._possible = pairs.possible and not (hidden and texts)
         self._last_in_ascii = pairs.last_in_ascii
         self._tokens = _TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
         self.margin = max(1, *map(len, texts)) if texts else 1
-        """On how many characters before a place, and after it, it depends that the place is certain."""
+        """Number of characters before a place, and after it, that decide whether it is certain."""
 
     def last(self, text: str) -> int:
-        """Return the last certain place before the end of `text`, or 0; `text` may go on anyhow."""
+        """Return the last certain place before the end of `text`, or 0, whatever follows `text`."""
         if self._possible:
             tokens, in_ascii = self._tokens, self._last_in_ascii
             if tokens is not None and not tokens.may_occur(text):
@@ -158,7 +158,7 @@ class CertainCuts:
         return 0
 
     def first(self, text: str, at: int) -> int:
-        """Return the first certain place at `at` (1 or more) or later and before the end of `text`, or 0."""
+        """Return the first certain place from `at` (1 or more) on and before the end of `text`, or 0."""
         if self._possible:
             pairs, tokens = self._pairs, self._tokens
             for place in range(at, len(text)):
@@ -168,14 +168,14 @@ class CertainCuts:
 
 
 class _TokenBorders:
-    """Says whether special and added tokens allow a cut."""
+    """Decides whether special and added tokens allow a cut."""
 
     def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
         self._longest = max(map(len, texts))
         self._sorted = sorted(texts)
         self._firsts = frozenset(text[0] for text in texts)
         firsts = "".join(map(re.escape, self._firsts))
-        # A token is searched in the repaired text, where surrogates are such characters.
+        # Tokens are searched in the repaired text, in which surrogates may have become such characters.
         surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
         self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
         self._only_first = next(iter(self._firsts)) if len(self._firsts) == 1 and not surrogates else ""
@@ -183,12 +183,12 @@ class _TokenBorders:
         self._words = tuple(text for text, of in flags.items() if "single_word" in of)
         self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
         self._strips = any("lstrip" in of or "rstrip" in of for of in flags.values())
-        # After a token the next segment would get a space of its own, which a text that continues does not get.
+        # The segment after a token would get a space of its own, unlike a text that continues.
         self._not_after = () if keeps_beginning else tuple(texts)
         self._flagged = bool(self._words or self._strips or self._not_after)
 
     def may_occur(self, text: str) -> bool:
-        """Return whether `allow` may say no for a place in `text`."""
+        """Return whether `allow` may return False for a place in `text`."""
         if self._flagged:
             return True
         if self._only_first:
@@ -196,7 +196,7 @@ class _TokenBorders:
         return self._may_begin(text) is not None
 
     def allow(self, text: str, place: int) -> bool:
-        """Return whether no token reaches across `place`, or depends on what is beyond it, however `text` goes on."""
+        """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
         start = max(0, place - self._longest + 1)
         found = self._may_begin(text, start, place)
         if found is not None and self._may_span(text, found.start(), place):
@@ -219,7 +219,7 @@ class _TokenBorders:
         return False
 
     def _independent(self, text: str, place: int) -> bool:
-        """Return whether what tokens absorb, and whether they are words of their own, is the same for both parts."""
+        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts."""
         if self._not_after and text.endswith(self._not_after, 0, place):
             return False
         if self._strips and text[place - 1] in WHITE_SPACE:

@@ -1,4 +1,4 @@
-"""Counts of the distinct pieces of a corpus: all that training needs of it, to be kept, added up and weighted."""
+"""Counts of the distinct pieces of a corpus, which is all that training needs: to be saved, added up and weighted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from impls.core.errors import BPEError
 
 _STEP = 1 << 17
-"""Pieces that are gathered at once."""
+"""Pieces gathered at a time."""
 _MOST = np.iinfo(np.int64).max
 
 
@@ -26,19 +26,19 @@ class CountedSource(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PieceCounts:
-    """Distinct pieces and their counts, sorted by UTF-8 where `sorted` or `added` returned it."""
+    """Distinct pieces and their counts; sorted by UTF-8 if returned by `sorted` or `added`."""
 
     pattern: tuple[str, ...]
-    """Stages, as `impls.core.text.patterns.resolve` returns them."""
+    """Split stages, as returned by `impls.core.text.patterns.resolve`."""
     text: np.ndarray
     """UTF-8 of the pieces, one after the other: uint8."""
     ends: np.ndarray
-    """int64 of shape (n_pieces,): where each ends in `text`."""
+    """End of each piece in `text`: int64 of shape (n_pieces,)."""
     counts: np.ndarray
-    """int64 of shape (n_pieces,)."""
+    """Occurrences of each piece: int64 of shape (n_pieces,)."""
     sources: tuple[CountedSource, ...] = ()
     memory_limit: int | None = None
-    """Bytes that learning from them may take; what needs more goes through files."""
+    """Memory in bytes that learning from the counts may take; what exceeds it goes through files."""
 
     @classmethod
     def of(cls, pattern: tuple[str, ...], counts: dict[str, int]) -> PieceCounts:
@@ -53,20 +53,20 @@ class PieceCounts:
 
     @property
     def starts(self) -> np.ndarray:
-        """int64 of shape (n_pieces,): where each piece begins in `text`."""
+        """Return the start of each piece in `text`: int64 of shape (n_pieces,)."""
         starts: np.ndarray = self.ends - self.lengths
         return starts
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 of shape (n_pieces,): bytes of each piece."""
+        """Return the number of bytes of each piece: int64 of shape (n_pieces,)."""
         lengths: np.ndarray = self.ends.copy()
         lengths[1:] -= self.ends[:-1]
         return lengths
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of all pieces, each as often as it occurs."""
+        """Return the bytes of all pieces, each times its count."""
         return int(self.counts @ self.lengths)
 
     def items(self) -> Iterator[tuple[str, int]]:
@@ -77,7 +77,7 @@ class PieceCounts:
             begin = end
 
     def chosen(self, order: np.ndarray) -> PieceCounts:
-        """Return the pieces of these indices, in their order."""
+        """Return the pieces with these indices, in the order given."""
         lengths = self.lengths[order]
         text = gathered(self.text, self.starts[order], lengths)
         return replace(self, text=text, ends=np.cumsum(lengths, dtype=np.int64), counts=self.counts[order])
@@ -91,7 +91,7 @@ class PieceCounts:
         return self.chosen(np.flatnonzero(self.counts >= least))
 
     def weighted(self, weight: float) -> PieceCounts:
-        """Return the counts times `weight`, each rounded to the nearest number, halves to even, but not to 0.
+        """Return the counts times `weight`, each rounded to the nearest integer (halves to even), but at least 1.
 
         Raises `BPEError` for a weight that is not positive, or counts that would not fit in 64 bits.
         """
@@ -131,7 +131,7 @@ def concatenated(parts: Sequence[PieceCounts]) -> PieceCounts:
 
 
 def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the stretches of `text` (uint8) that begin at `starts`, one after the other."""
+    """Return the concatenated stretches of `text` (uint8) with these starts and lengths."""
     out = np.empty(int(lengths.sum()), np.uint8)
     at = 0
     for begin in range(0, len(starts), _STEP):
@@ -145,8 +145,10 @@ def gathered(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.nd
 
 
 def _order(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices that sort the pieces: by 8 bytes, those that tie by 8 more, and at last by length; and, in
-    that order, a number for each, which equal pieces have in common."""
+    """Return the indices that sort the pieces and, in that order, a number for each that equal pieces share.
+
+    Pieces are compared by 8 bytes, those that tie by the next 8, and finally by length.
+    """
     order = np.argsort(_keys(text, starts, lengths, 0), kind="stable")
     group = _groups(_keys(text, starts[order], lengths[order], 0), np.zeros(len(order), np.int64))
     level = 1
@@ -174,7 +176,7 @@ def _groups(keys: np.ndarray, within: np.ndarray) -> np.ndarray:
 
 
 def _tied(group: np.ndarray) -> np.ndarray:
-    """Return the indices of members of groups of two or more."""
+    """Return the indices of the members of groups of two or more."""
     same = np.concatenate([[False], group[1:] == group[:-1], [False]])
     return np.flatnonzero(same[1:] | same[:-1])
 

@@ -1,6 +1,6 @@
-"""Sorted counts on disk, a run at a time, and their sum in bounded memory: for text with more pieces than fit.
+"""Sorted counts on disk, in runs, and their sum in bounded memory: for text with more distinct pieces than fit.
 
-A run is complete when its `.json` exists, which says what of the text it covers; so counting can be resumed.
+A run is complete when its `.json` exists, which says which part of the text it covers, so that counting can be resumed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from impls.core.errors import InvalidFile
 
 _ARRAYS = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
 _STEP = 1 << 18
-"""Pieces of all runs together that are merged at once."""
+"""Pieces of all runs merged at a time."""
 
 
 class Runs:
@@ -34,7 +34,7 @@ class Runs:
         return len(self._names)
 
     def covered(self) -> Iterator[Any]:
-        """Yield what each complete run covers, as given to `write`. Raises `InvalidFile` for one that is damaged."""
+        """Yield what each complete run covers, as given to `write`. Raises `InvalidFile` for a damaged run."""
         for name in self._names:
             path = self.folder / f"{name}.json"
             try:
@@ -43,7 +43,7 @@ class Runs:
                 raise InvalidFile(str(path), f"cannot be read: {error}; delete the folder and count again") from None
 
     def write(self, counts: PieceCounts, covers: Any) -> None:
-        """Write a run of counts in any order; `covers`, a JSON value, is what they are counts of."""
+        """Write a run of counts in any order; `covers`, a JSON value, says which part of the text they count."""
         with self._writing:
             name = f"{1 + max(map(int, self._names), default=-1):06}"
             self._names.append(name)
@@ -55,9 +55,9 @@ class Runs:
         temporary.replace(self.folder / f"{name}.json")
 
     def added(self, zeros: Callable[[int], np.ndarray]) -> PieceCounts:
-        """Return the sum of all runs, sorted; beside it, only a few pieces of each run are in memory.
+        """Return the sum of all runs, sorted; besides the result, only a few pieces of each run are in memory.
 
-        `zeros` gives memory for it: zeroed uint8 of so many bytes.
+        `zeros(n_bytes)` allocates the result: zeroed uint8.
         """
         text, ends, counts = (zeros(self._n_bytes(field)).view(kind) for field, kind in _ARRAYS.items())
         n_pieces = n_bytes = 0
@@ -73,17 +73,17 @@ class Runs:
         return sum((self.folder / f"{name}.{field}").stat().st_size for name in self._names)
 
     def merged(self) -> Iterator[PieceCounts]:
-        """Yield the sum of all runs in order, some pieces at a time, none of them twice."""
+        """Yield the sum of all runs in order, a block of pieces at a time, each piece once."""
         step = max(1, _STEP // max(1, len(self._names)))
         readers = [_Reader(self.folder / name, self._pattern, step) for name in self._names]
         while readers := [reader for reader in readers if not reader.is_done]:
-            # Up to the least of the last pieces in sight, no run has more.
+            # Up to the smallest of the last pieces in memory, every run is complete.
             bound = min(reader.last for reader in readers)
             yield added([reader.up_to(bound) for reader in readers])
 
 
 class _Reader:
-    """The pieces of a run in order, some of them in memory."""
+    """The pieces of a run in order, a block of them in memory."""
 
     def __init__(self, path: Path, pattern: tuple[str, ...], step: int) -> None:
         self._path, self._step = path, step
@@ -98,11 +98,11 @@ class _Reader:
 
     @property
     def last(self) -> bytes:
-        """The last piece in memory."""
+        """Return the last piece in memory."""
         return self._piece(len(self._seen) - 1)
 
     def up_to(self, bound: bytes) -> PieceCounts:
-        """Return the next pieces up to `bound`, which must not be beyond the last in memory."""
+        """Return the next pieces up to `bound`, which must not be beyond the last piece in memory."""
         seen = self._seen
         n = bisect_right(range(len(seen)), bound, key=self._piece)
         found, self._seen = seen.chosen(np.arange(n)), seen.chosen(np.arange(n, len(seen)))

@@ -70,10 +70,11 @@ class Decoder:
     def decoder(
         self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
     ) -> StreamDecoder:
-        """Return a decoder of one stream of ids, whose `push(ids)` and `finish()` return text as it becomes certain.
+        """Return a decoder of one stream of ids, whose `push(ids)` and `finish()` return text as soon as it is certain.
 
         Joined they are the text of `decode`, without special tokens if `skip_special`, up to the first of the texts in
-        `stop`. Raise `Unsupported` where decoding is not the model's, and later ids may change earlier text.
+        `stop`. Raise `Unsupported` if the implementation decodes by other rules than the model, so that later ids may
+        change earlier text.
         """
         if self._model.belongs_to is not None:
             raise Unsupported(self.name, "its library decodes all ids together: a later one may change earlier text")
@@ -100,7 +101,7 @@ class Decoder:
 
 
 def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
-    """Return the text of the joined tokens, and the character each begins at or inside."""
+    """Return the text of the joined tokens, and the character at which, or inside which, each begins."""
     data = b"".join(tokens)
     text, starts = byte_starts_of_characters(data, each_byte=each_byte)
     offsets: list[int] = []
@@ -116,7 +117,7 @@ def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[
 def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
     """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
 
-    Consecutive byte tokens are decoded together; each byte that is part of no character becomes U+FFFD.
+    Consecutive byte tokens are decoded together; each byte that belongs to no character becomes U+FFFD.
     """
     parts: list[str] = []
     offsets: list[int] = []
@@ -136,8 +137,8 @@ def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collecti
 
 
 def comes_back_as(model: Model, text: str) -> str | None:
-    """Return the text that decoding gives after encoding `text`, which has no surrogate; None where the model alone
-    does not decide it.
+    """Return the decoded text of the ids of `text`, which has no surrogate; None if the model alone does not determine
+    it.
 
     >>> from impls.core.model import Model
     >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
@@ -152,7 +153,7 @@ def comes_back_as(model: Model, text: str) -> str | None:
     if rules is None:
         return text
     if rules.remove_extra_spaces and SPACE_MARK in text:
-        return None  # how many marks begin a token decides how many are left out
+        return None  # it depends on how many marks begin a token how many are removed
     written = write_text(text, rules, model.user_defined_texts)
     if rules.hides_prefix:
         written = written.removeprefix(SPACE_MARK)

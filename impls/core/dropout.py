@@ -1,14 +1,14 @@
-"""BPE-dropout: which merges are dropped, by a stream of random numbers that every implementation can reproduce.
+"""BPE-dropout: a stream of random numbers that every implementation can reproduce decides which merges are dropped.
 
 Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization": in every step each
 possible merge is dropped with probability p, and of the others the one of lowest rank is applied; a piece is done when
 none is left. With p = 0 this is byte pair encoding, with p = 1 every symbol is its own token.
 
-The stream, in arithmetic modulo 2**64 with the finaliser `mix` and the constant `GAMMA` of SplitMix64 (Steele, Lea
-and Flood 2014, "Fast Splittable Pseudorandom Number Generators"): piece i of a text, counted from 0 and without
-special tokens, has the key `mix(mix(seed) + i * GAMMA)`, and its coin j is `mix(key + j * GAMMA)`. A coin whose upper
-53 bits are below p * 2**53 drops a merge. In each step the possible merges are tried by rank, then from left to right,
-each with the next coin of the piece, until one is not dropped. The merges after it need no coin: whether they would be
+The stream, in arithmetic modulo 2**64 with the finaliser `mix` and the constant `GAMMA` of SplitMix64 (Steele, Lea and
+Flood 2014, "Fast Splittable Pseudorandom Number Generators"): piece i of a text, counted from 0 and without special
+tokens, has the key `mix(mix(seed) + i * GAMMA)`, and its coin j is `mix(key + j * GAMMA)`. A coin whose upper 53 bits
+are below p * 2**53 drops a merge. In each step the possible merges are tried by rank, then from left to right, each
+with the next coin of the piece, until one is not dropped. The merges after it need no coin: whether they would be
 dropped in this step changes nothing.
 """
 
@@ -39,7 +39,7 @@ class Dropout:
     """The coins of one text, drawn piece by piece."""
 
     def __init__(self, probability: float, seed: int) -> None:
-        """Raise ValueError for a probability outside 0 to 1 or a seed outside 0 to 2**64 - 1."""
+        """Begin the stream; raise ValueError for a probability outside 0 to 1 or a seed outside 0 to 2**64 - 1."""
         if not isinstance(probability, Real):
             raise wrong_type("probability", "a number", probability)
         seed = whole_number("seed", seed)
@@ -48,7 +48,7 @@ class Dropout:
         if not 0 <= seed <= _WORD:
             raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.threshold: int = math.ceil(probability * 2**53)
-        """A coin below it drops a merge."""
+        """A coin below this drops a merge."""
         self.start: int = mix(seed)
         self.n_pieces: int = 0
 

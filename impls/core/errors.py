@@ -1,4 +1,4 @@
-"""The errors of the suite: each names what is wrong and where, and says what to do about it."""
+"""The errors of the suite: each names what is wrong, and where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _LONGEST_PROBLEM = 600
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with what there are so many of; `many` defaults to `one` and an s.
+    """Return a number with its noun; `many` defaults to `one` and an s.
 
     >>> plural(1, "loss", "losses"), plural(2_000, "token")
     ('1 loss', '2,000 tokens')
@@ -15,7 +15,7 @@ def plural(n: int, one: str, many: str | None = None) -> str:
 
 
 def shortened(problem: str) -> str:
-    """Return `problem` with its middle cut out where it is long: it may quote a long token or a damaged file."""
+    """Return `problem` with its middle cut out if it is long: it may quote a long token or a damaged file."""
     if len(problem) <= _LONGEST_PROBLEM:
         return problem
     return f"{problem[: _LONGEST_PROBLEM // 2]} … {problem[-_LONGEST_PROBLEM // 2 :]}"
@@ -25,7 +25,7 @@ class BPEError(Exception):
     """Base of every error a tokenizer, a model or a reader raises on purpose."""
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # The attributes of an error are its arguments, in order; one without attributes has its message.
+        # The attributes of an error are its arguments, in order; an error without attributes has only its message.
         return type(self), tuple(vars(self).values()) or self.args
 
 

@@ -1,8 +1,8 @@
-"""Merges and removals of tokens in the order in which they happened: what a vocabulary of PickyBPE is made of.
+"""Merges and removals of tokens in the order in which they happened, which make up a vocabulary of PickyBPE.
 
 An event is a pair of symbols that merge, or (symbol, REMOVED). Symbols are the 256 bytes, then every token in the order
-in which it was first made; one that was removed may be made again. Where a symbol is removed, its occurrences become
-what it was made of last, and of that what was removed before becomes what that was made of, and so on.
+in which it was first made; a removed token may be made again. When a symbol is removed, its occurrences are replaced by
+the parts of its latest merge, and any of these that has been removed before by its own parts, and so on.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from impls.core.errors import InvalidModel
 
 Event = tuple[int, int]
 Change = tuple[int, tuple[int, ...]]
-"""The number of an event, and what is there after it instead of the pair or the symbol."""
+"""The number of an event, and the symbols that replace the pair or the removed symbol."""
 REMOVED = -1
 N_BYTES = 256
 
 
 class Events:
-    """What a row of events says. Raise `InvalidModel` naming one that speaks of a symbol that is not there."""
+    """The meaning of a sequence of events. Raises `InvalidModel` naming an event with a missing symbol."""
 
     def __init__(self, events: Sequence[Event] = ()) -> None:
         self.tokens = [bytes([byte]) for byte in range(N_BYTES)]
-        """Bytes by symbol."""
+        """The bytes of each symbol."""
         self.present = set(range(N_BYTES))
         self._changes: dict[Event, list[Change]] = {}
         self._symbol_of = {token: symbol for symbol, token in enumerate(self.tokens)}
@@ -40,7 +40,7 @@ class Events:
                 self.merge((left, right))
 
     def following(self, event: Event, now: int) -> Change | None:
-        """Return the first time after number `now` that `event` happens, if there is one."""
+        """Return the number and result of the next occurrence of `event` after number `now`, or None."""
         return next((change for change in self._changes.get(event, ()) if change[0] > now), None)
 
     def merge(self, pair: Event) -> int:
@@ -55,7 +55,7 @@ class Events:
         return made
 
     def remove(self, symbol: int) -> tuple[int, ...]:
-        """Add a removal; return what is there instead."""
+        """Add a removal; return the symbols that replace it."""
         self.present.discard(symbol)
         instead: list[int] = []
         waiting = [symbol]
@@ -74,10 +74,10 @@ class Events:
 
 
 def replayed(piece: bytes, events: Events) -> list[bytes]:
-    """Return the tokens of a piece, by the next event that has to do with it, until there is none.
+    """Return the tokens of a piece, applying the next event that affects it until there is none.
 
     Events a+b (0), ab+c (1), ab is removed (2):    a b a b c
-                                              ->    ab ab c       event 0, wherever it may be
+                                              ->    ab ab c       event 0, wherever it applies
                                               ->    ab abc        event 1
                                               ->    a b abc       event 2; event 0 is in the past
     """

@@ -1,14 +1,14 @@
-"""Going on from a model: which models that is possible for, what is kept of them, and where new merges are added.
+"""Continue training from a model: which models allow it, what is kept of them, and where new merges are added.
 
 The merges of the given model are kept, with the ids of its tokens. Every piece of the corpus is encoded with them, and
-learning goes on from there; a new merge gets the next rank, and its token the next id. Where that is the model of the
-first N ids by the same specification and corpus, the result is what training at once gives.
+learning continues from there; a new merge gets the next rank, and its token the next id. If the given model is that of
+the first N ids by the same specification and corpus, the result is the same as training in one go.
 
     given: a+b        piece abab  ->  ab ab  ->  learned: ab+ab
 
 Special tokens: a specification without special and unknown tokens keeps those of the model, at their ids, and new ids
-follow the largest one. One that has any replaces the model's by its own, at the place it says: after the last token,
-or before the first one, where the ids must be free. Added tokens are always kept.
+follow the largest one. A specification that has any replaces the model's by its own, at the place it specifies: after
+the last token, or before the first one, where the ids must be free. Added tokens are always kept.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from impls.core.training import Pair, base_symbols, first_base_id, merges_of_cou
 
 
 def why_not_extensible(model: Model) -> str | None:
-    """Return why training cannot go on from `model`, or None where it can.
+    """Return why training cannot continue from `model`, or None if it can.
 
-    It must be regular, and every token be what merging its own symbols gives: then a span of text that is merged to
-    two symbols is no token yet, so a new merge never makes one that exists.
+    It must be regular, and merging the symbols of every token must give the token: then a span of text that is merged
+    to two symbols is not a token yet, so a new merge never makes a token that exists.
     """
     if model.belongs_to is not None:
         return f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding"
@@ -52,9 +52,9 @@ def why_not_extensible(model: Model) -> str | None:
 
 
 class Extension:
-    """What training by `spec` starts from. `implementation` is named in errors.
+    """The start of training by `spec` from a given model. `implementation` is named in errors.
 
-    Raise `Unsupported` for a model that training cannot go on from, and `InvalidSpec` where the specification
+    Raise `Unsupported` for a model that training cannot continue from, and `InvalidSpec` if the specification
     contradicts it.
     """
 
@@ -84,7 +84,7 @@ class Extension:
             pattern=resolve(spec.pattern),
             **self._specials(self.first_new_id),
         )
-        """The given model as the beginning of the result; its `encode_piece` gives what learning starts from."""
+        """The given model as the beginning of the result; learning starts from the ids of its `encode_piece`."""
         whole = (text for text in self.model.whole_token_ids if text != self.model.unknown)
         self.spec = replace(spec, special_tokens=tuple(whole), unknown=self.model.unknown)
         """The specification with all texts that no merge may make."""
@@ -93,15 +93,15 @@ class Extension:
             raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the {least} ids that there are already")
         room = spec.vocab_size - least
         self.budget = room if spec.max_merges is None else min(room, max(0, spec.max_merges - len(listed)))
-        """The maximal number of new merges."""
+        """The maximum number of new merges."""
 
     def _specials(self, end: int) -> dict[str, Any]:
-        """Return `reserved_tokens` where they are not those of the given model."""
+        """Return `reserved_tokens` if they differ from those of the given model."""
         return {} if self._reserved is None else reserved_tokens(self._reserved, end)
 
     def check(self, pieces: Iterable[str]) -> None:
-        """Raise `InvalidSpec` where a piece contains the text of `end_of_word`, or a character that is not in the
-        alphabet of a model without an unknown token."""
+        """Raise `InvalidSpec` if a piece contains the text of `end_of_word`, or a character outside the alphabet of a
+        model without an unknown token."""
         if self.spec.alphabet == "bytes":
             return
         for symbol in base_symbols(pieces, self.spec):
@@ -116,7 +116,7 @@ class Extension:
         return [list(run) for known, run in groupby(ids, lambda i: i != unknown) if known]
 
     def result(self, merges: Sequence[Pair], counts: Sequence[int], pieces: Iterable[str] = ()) -> Model:
-        """Return the given model with the new merges, as pairs of ids, and how often each pair occurred.
+        """Return the given model with the new merges (pairs of ids) and their counts.
 
         `pieces` are those of the corpus, for `min_count=0`.
         """

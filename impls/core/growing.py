@@ -1,4 +1,4 @@
-"""Makes `core.incremental` of a tokenizer: what it needs of the model, prepared once.
+"""The `incremental` method of a tokenizer, with what `core.incremental` needs of the model prepared once.
 
 Knows the hooks of a tokenizer, and no algorithm.
 """
@@ -17,18 +17,18 @@ from impls.core.truncation import Truncation
 
 
 class Growing(Truncation):
-    """The half of a `Tokenizer` that follows a text as it changes."""
+    """The part of a `Tokenizer` that keeps the ids of a changing text."""
 
     def incremental(
         self, text: str = "", *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> Incremental:
-        """Return `text` with its ids, those of `encode` by these arguments, to be appended to and edited.
+        """Return `text` with its ids, those of `encode` with these arguments, to be appended to and edited.
 
         Each step encodes only what it may affect: see `core.incremental`. A step raises what `encode` would raise.
         """
         check_text(text)
         check_special_sets(allowed_special, disallowed_special)
-        # What is certain holds for these sets, so a caller's own must not change them.
+        # Certain places depend on these sets, so they are copied: the caller may change its own.
         allowed_special, disallowed_special = _frozen(allowed_special), _frozen(disallowed_special)
         texts = self._whole_tokens.searched(allowed_special, disallowed_special)
         cuts = self._cuts_by_texts.get(texts)
@@ -51,15 +51,16 @@ class Growing(Truncation):
         return {}
 
     def _encode_cut(self, text: str) -> Sequence[Any] | None:
-        """Encode a text up to its last certain place, and from there on: that place, or 0, the ids before it and those
-        after; None where this has to be done apart, as for a text in which a special token may begin.
+        """Encode a text in two parts, up to its last certain place and from there on.
 
-        An implementation may override it, for texts that are written alike where they begin and where they continue.
+        Return that place (or 0), the ids before it and the ids after it; None if the caller must do it, as for a text
+        in which a special token may begin. An implementation may override it for texts that are rewritten alike at
+        their beginning and after a cut.
         """
         return None
 
     def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
-        """As `encode`, for a text that continues another after a certain place: nothing is put before it."""
+        """Encode like `encode` a text that continues another after a certain place: nothing is put before it."""
 
         def normalize(segment: str, begins: bool) -> str:
             return self._certain_pairs.continued(segment) if begins else self._model.normalize(segment, first=False)

@@ -2,8 +2,9 @@
 
 `Tokenizer` calls a hook with a text, or a piece of one, that is ready to be encoded: it contains no special token, is
 in the model's normal form, and has no surrogate (but see `Tokenizer.surrogate_errors`). An implementation that works
-piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and the others where its library has
-a call of its own. One that trains overrides `train_model`, and `extend_model` if it can go on from a model.
+piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and other hooks for which its
+library has a call of its own. One that trains overrides `train_model`, and `extend_model` if it can continue from a
+model.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Ids = TypeVar("Ids")
 
 
 class Hooks:
-    """The overridable half of a `Tokenizer`."""
+    """The overridable part of a `Tokenizer`."""
 
     name: ClassVar[str]
     """The name it is registered under."""
@@ -67,8 +68,8 @@ class Hooks:
         encode: Callable[[str], list[int]],
         normalize: Callable[[str, bool], str] | None = None,
     ) -> Iterator[list[int]]:
-        """Yield the ids of the parts of `text`: special tokens that are allowed, added ones, and what is between, which
-        `encode` is called with, normalised."""
+        """Yield the ids of the parts of `text`: allowed special tokens, added tokens, and the text between, which is
+        normalised and passed to `encode`."""
         parts = self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize or self._normalized)
         for part, i, offset in parts:
             try:
@@ -81,7 +82,7 @@ class Hooks:
         return text if self.normalizes else self._model.normalize(text, first=first)
 
     def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text by a model whose merges also join pieces (`impls.boundless`)."""
+        """Return the ids of the pieces of a text under a model whose merges also join pieces (`impls.boundless`)."""
         raise Unsupported(self.name, "does not encode by merges that join pieces")
 
     def _cut_pieces(self, text: str) -> list[str]:
@@ -128,8 +129,11 @@ class Hooks:
         return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
 
     def _last_piece_start(self, text: str, ids: Sequence[int]) -> int:
-        """Return where in `ids`, those of a text in normal form, the ids of its last piece begin, with tokens of blanks
-        before it where it begins with one: how a pattern splits there may depend on what follows. Over bytes only."""
+        """Return the index in `ids`, those of a text in normal form, at which its last piece begins.
+
+        If it begins with a token of blanks, such tokens before it are included: how a pattern splits there may depend
+        on what follows. For models over bytes only.
+        """
         tokens = self._model.tokens
         pieces = self._splitter.split(text)
         rest = len(pieces[-1].encode()) if pieces else 0
@@ -150,19 +154,19 @@ class Hooks:
             raise Unsupported(self.name, "takes texts only, and no bytes that are not UTF-8") from None
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a uint32 array of shape (n_tokens,)."""
+        """Return the ids of `_encode_text` as a uint32 array of shape (n_tokens,)."""
         import numpy as np
 
         return np.array(self._encode_text(text), dtype=np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, on up to `threads` threads."""
+        """Return `_encode_text` of each text, computed on up to `threads` threads."""
         return map_on_threads(self._encode_text, texts, threads)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ragged`, for texts without special tokens and surrogates.
+        """Return `encode_ragged` of texts without special tokens and surrogates.
 
-        Built on `_encode_text_to_array` where an implementation overrides it, else on `_encode_texts`.
+        Built on `_encode_text_to_array` if an implementation overrides it, else on `_encode_texts`.
         """
         if type(self)._encode_text_to_array is Hooks._encode_text_to_array:
             return joined(self._encode_texts(texts, threads))
@@ -173,7 +177,7 @@ class Hooks:
         raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `_encode_text`, with dropout."""
+        """Return the ids of `_encode_text`, with dropout."""
         if self._model.beyond_merges is not None:
             raise Unsupported(self.name, f"leaves out no merges of this model: {self._model.beyond_merges}")
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
@@ -182,7 +186,7 @@ class Hooks:
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
+        """Learn a model; raise `Unsupported` if this implementation does not train, or not by `spec`."""
         raise Unsupported(cls.name, "does not train")
 
     @classmethod
@@ -195,8 +199,10 @@ class Hooks:
         memory_limit: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> PieceCounts:
-        """Count the pieces to learn from, on so many threads; tables that would take more than `memory_limit` bytes go
-        to disk. `progress` is called with the bytes of each part. Raise `Unsupported` where this is not implemented.
+        """Count the pieces to learn from, on `threads` threads.
+
+        Tables that would take more than `memory_limit` bytes go to disk. `progress` is called with the bytes of each
+        part. Raise `Unsupported` if this is not implemented.
         """
         raise Unsupported(cls.name, "trains on one thread, in memory; threads, memory_limit, progress are compiled's")
 
@@ -204,8 +210,8 @@ class Hooks:
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Keep the merges of `model` and learn more, up to `spec.vocab_size`, from texts as it encodes them.
 
-        `core.extension` defines what is kept. Raise `Unsupported` where this implementation cannot go on from a model,
-        or nobody can from this one.
+        `core.extension` defines what is kept. Raise `Unsupported` if this implementation cannot continue from a model,
+        or no implementation can from this one.
         """
         raise Unsupported(cls.name, "does not go on from a given model; naive, priority and compiled do")
 

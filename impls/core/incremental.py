@@ -6,9 +6,10 @@
 
 The text is kept in chunks that begin at certain places (`core.certain_cuts`), each with its ids. The tail after the
 last such place is encoded again with what is appended; an edit encodes again from the last chunk it cannot affect to
-the first one it cannot affect. So an append costs time by what is new and by the distance to the last certain place, an
-edit by about two chunks, besides a fraction of a microsecond for each chunk of the text. Where a text has no certain
-place (one piece, a pattern without automaton, a library that splits by its own rules) all of it is encoded again.
+the first one it cannot affect. So the time of an append grows with the new text and the distance to the last certain
+place, that of an edit with about two chunks, besides a fraction of a microsecond for each chunk of the text. If a text
+has no certain place (one piece, a pattern without automaton, a library that splits by its own rules), all of it is
+encoded again.
 
 Knows the methods of a tokenizer, and no algorithm.
 """
@@ -27,19 +28,22 @@ from impls.core.certain_cuts import CertainCuts
 from impls.core.errors import BPEError, UnknownSymbol
 
 CHUNK = 1024
-"""Characters of a chunk at least, where there is a certain place in the next as many; at the end of a text fewer."""
+"""Least characters of a chunk, if a certain place is among the next as many; at the end of a text chunks
+are shorter."""
 _CUT_AT_ONCE = 2 * CHUNK
-"""Characters below which a tail and what is appended are encoded by one call, where the implementation has it."""
+"""A tail and appended text below this many characters are encoded by one call, if the implementation has one."""
 _SCANNED = 1_000
-"""Characters up to which `truncate` tries every place."""
+"""Most characters within which `truncate` tries every place."""
 
 Encode = Callable[[str], list[int]]
 Chunk = tuple[str, list[int]]
 """A part of the text, and its ids; neither is ever changed, so that copies share them."""
 _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
-"""Chunks, how many of them count, their ids in all; text and ids after them up to the tail; the tail and its ids.
+"""Chunks, how many of them are valid, their total number of ids; text and ids after them up to the tail; the tail and
+its ids.
 
-What an interrupted step appended to the chunks does not count: each step ends with the assignment of its state."""
+Chunks appended by an interrupted step are not valid: each step ends with the assignment of its state.
+"""
 
 
 _TEXT: Callable[[Chunk], str] = itemgetter(0)
@@ -51,7 +55,7 @@ class _Encoder(Protocol):
 
 
 class Change(NamedTuple):
-    """What a step changed: `ids[start:start + n_removed]` became these ids, all others stayed."""
+    """The effect of a step: `ids[start:start + n_removed]` became these ids, all others are unchanged."""
 
     start: int
     n_removed: int
@@ -59,7 +63,7 @@ class Change(NamedTuple):
 
 
 _changed = partial(tuple.__new__, Change)
-"""As `Change(…)`, in half the time."""
+"""Makes a `Change` in half the time of `Change(…)`."""
 
 
 class Incremental:
@@ -79,26 +83,26 @@ class Incremental:
         if text:
             self.append(text)
 
-    # --- what it holds -----------------------------------------------------------------------------------------
+    # --- content -----------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
-        """The text so far; a new string."""
+        """Return the current text as a new string."""
         return "".join(map(_TEXT, self._blocks()))
 
     @property
     def ids(self) -> list[int]:
-        """The ids of the text; a new list."""
+        """Return the ids of the text as a new list."""
         return _ids_of(self._blocks())
 
     @property
     def n_ids(self) -> int:
-        """The number of ids."""
+        """Return the number of ids."""
         return self.n_stable + len(self._state[6])
 
     @property
     def n_stable(self) -> int:
-        """How many of the first ids no appended text whatever can change: those before the last certain place."""
+        """Return the number of ids that no appended text can change: those before the last certain place."""
         return self._state[2] + len(self._state[4])
 
     def _blocks(self) -> list[Chunk]:
@@ -112,7 +116,7 @@ class Incremental:
         return blocks
 
     def copy(self) -> Incremental:
-        """Return an independent one with the same text; they share the memory of what both have."""
+        """Return an independent copy; the unchanged parts are shared in memory."""
         other = object.__new__(Incremental)
         other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
         other._encoder = self._encoder
@@ -148,7 +152,7 @@ class Incremental:
         return _change(n_stable, old, ids)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
-        """Put `text` in place of the code points from `start` to `stop`; raise ValueError for places outside."""
+        """Replace the code points from `start` to `stop` by `text`; raise ValueError for an invalid range."""
         check_text(text)
         start, stop = whole_number("start", start), whole_number("stop", stop)
         blocks = self._blocks()
@@ -171,8 +175,10 @@ class Incremental:
         return _change(n_before, _ids_of(blocks[first:last]), new)
 
     def truncate(self, n_tokens: int) -> Change:
-        """Shorten the text to the longest beginning that has at most `n_tokens` ids (in a piece of more than a thousand
-        characters, to one that is found by bisection); a text that has no more is left as it is."""
+        """Shorten the text to its longest beginning that has at most `n_tokens` ids; leave it if it has no more.
+
+        Within a piece of more than a thousand characters, the beginning is found by bisection and may be shorter.
+        """
         n_tokens = token_limit("n_tokens", n_tokens)
         if self.n_ids <= n_tokens:
             return Change(self.n_ids, 0, [])
@@ -209,7 +215,7 @@ class Incremental:
         return (chunks, len(chunks), n_ids, settled, settled_ids, last[place:], tail_ids), ids
 
     def _encoded_apart(self, text: str, encode: Encode) -> tuple[int, list[int], list[int]]:
-        """Return what `_encode_cut` does; `encode` encodes the beginning."""
+        """Return the result of `_encode_cut`, computed here; `encode` encodes the beginning."""
         place = self._cuts.last(text)
         if not place:
             return 0, [], encode(text) if text else []
@@ -241,7 +247,7 @@ class Incremental:
         return (chunks, len(chunks), _n_ids(chunks), settled, settled_ids, tail, tail_ids), _ids_of(finished)
 
     def _cut_up(self, text: str) -> Iterator[str]:
-        """Yield the parts of `text`, of CHUNK characters and a little more where there are certain places."""
+        """Yield the parts of `text`, of `CHUNK` characters or a little more, as far as there are certain places."""
         begin = 0
         while len(text) - begin >= 2 * CHUNK and (end := self._cuts.first(text, begin + CHUNK)):
             yield text[begin:end]
@@ -249,7 +255,7 @@ class Incremental:
         yield text[begin:]
 
     def _n_fitting(self, text: str, room: int, *, begins: bool) -> int:
-        """Return the length of the longest beginning of `text` with at most `room` ids; all of it has more."""
+        """Return the length of the longest beginning of `text` with at most `room` ids; the whole text has more."""
         encode = self._encode if begins else self._encode_continued
         begin = 0
         while end := self._cuts.first(text, begin + 1):
@@ -262,7 +268,7 @@ class Incremental:
         def exceeds(n_characters: int) -> bool:
             try:
                 return len(encode(piece[:n_characters])) > room
-            except UnknownSymbol:  # a beginning may end in a symbol that is none within a word
+            except UnknownSymbol:  # a beginning may end in a symbol that does not exist within a word
                 return True
 
         if len(piece) <= _SCANNED:
@@ -279,9 +285,9 @@ def _n_ids(chunks: Iterable[Chunk]) -> int:
 
 
 def _change(start: int, old: list[int], new: list[int]) -> Change:
-    """Return the change of `old` to `new` at `start`, without the ids that both begin and end with."""
+    """Return the change from `old` to `new` at `start`, without the ids that both begin and end with."""
     n_old = len(old)
-    if n_old == 1 and new:  # as below, in half the time
+    if n_old == 1 and new:  # same result as below, in half the time
         (one,) = old
         if one == new[0]:
             return _changed((start + 1, 0, new[1:]))

@@ -25,7 +25,7 @@ Unit = Literal["codepoint", "byte", "utf16"]
 
 
 class Offsets(Hooks):
-    """The half of a `Tokenizer` that says where tokens are in a text."""
+    """The part of a `Tokenizer` that encodes with offsets."""
 
     encode: Callable[..., list[int]]
     _is_ordinary: Callable[[str, SpecialSet, SpecialSet], bool]
@@ -39,13 +39,13 @@ class Offsets(Hooks):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> tuple[list[int], np.ndarray]:
-        """Return the ids of `text`, as `encode`, and the start and end of each token, int64 of shape (n_tokens, 2).
+        """Return the ids of `encode`, and the start and end of each token: int64 of shape (n_tokens, 2).
 
         They count code points of `text`, UTF-8 bytes, or UTF-16 units, and include every character that has a byte of
         the token; in bytes, a token has its own bytes only if the model is over bytes and changes no text. Where the
-        text is rewritten (a normal form, white space marks), each character counts as those of `text` it was made of:
-        one that was inserted is an empty span, one that was removed is in no token; see `core.text.tracing`. A lone
-        surrogate is one character, of three bytes. Special and added tokens include white space they absorb.
+        text is rewritten (a normal form, white space marks), each character counts as the characters of `text` it was
+        made from: one that was inserted is an empty span, one that was removed is in no token; see `core.text.tracing`.
+        A lone surrogate is one character, of three bytes. Special and added tokens include white space they absorb.
         Raise `Unsupported` where ids do not spell the text by the model's tokens, ValueError for another unit.
         """
         if unit not in get_args(Unit):
@@ -86,7 +86,7 @@ class Offsets(Hooks):
 
     @cached_property
     def _spells_texts(self) -> bool:
-        """Whether the bytes of the ids are those of the text."""
+        """Return whether the bytes of the ids are those of the text."""
         model = self._model
         changed = model.rewrites_text or model.whole_token_flags or self._splitter.drops
         return model.alphabet == "bytes" and not changed
@@ -119,7 +119,7 @@ class Offsets(Hooks):
     # --- all others ------------------------------------------------------------------------------------------------
 
     def _traced(self, text: str, unit: Unit, allowed_special: SpecialSet) -> tuple[list[int], np.ndarray]:
-        """As `encode_with_offsets`, part by part."""
+        """Return `encode_with_offsets`, computed part by part."""
         import numpy as np
 
         ids: list[int] = []
@@ -180,7 +180,7 @@ class Offsets(Hooks):
             at += size
 
     def _n_bytes_in_piece(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
-        """Return how many bytes of its piece a token has, of which so many are left; `begins` says it is the first."""
+        """Return how many of the `n_left` bytes of its piece a token has; `begins` says whether it is the first."""
         model = self._model
         if i in self._byte_ids:
             return 1
@@ -194,7 +194,8 @@ class Offsets(Hooks):
         return size
 
     def _unknown_sizes(self, piece: str) -> Iterator[int]:
-        """Yield how many bytes each unknown token of a piece stands for: one character, or several where they fuse."""
+        """Yield the bytes each unknown token of a piece represents: those of one character, or of several
+        fused ones."""
         model, rules = self._model, self._model.sentencepiece
         fused = 0
         for k, character in enumerate(piece):
@@ -220,7 +221,7 @@ def in_unit(data: bytes, starts: np.ndarray, ends: np.ndarray, unit: Unit) -> np
     if unit != "byte" and not data.isascii():
         codes = np.frombuffer(data, np.uint8)
         begins = (codes & 0xC0) != 0x80
-        number = np.cumsum(begins)  # of the character a byte belongs to, from 1
+        number = np.cumsum(begins)  # number of the character that a byte belongs to, from 1
         starts, ends = number[starts] - 1, number[ends - 1]
         if unit == "utf16":
             units = np.concatenate([[0], np.cumsum(1 + (codes[begins] >= 0xF0))])

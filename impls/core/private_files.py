@@ -1,7 +1,7 @@
-"""Files only this user (or root) can have written: machine code and unchecked tables are read from no others.
+"""Files that only this user (or root) can have written: machine code and unchecked tables are read from no others.
 
-The rules are those of ssh for its keys: a regular file, not a link, owned by this user or root, and not writable by
-its group or others; the same for its folder and every folder above, where a shared folder may be sticky, as /tmp is.
+The rules are those of ssh for its keys: a regular file, not a link, owned by this user or root, and not writable by its
+group or others; the same for its folder and every folder above, where a shared folder may be sticky, as /tmp is.
 Nothing is checked on Windows, where a user's folders are private.
 """
 
@@ -18,7 +18,7 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NO
 
 
 class Unsafe(Exception):
-    """A file or folder another user can write; the message says which, and why."""
+    """A file or folder that another user can write; the message says which, and why."""
 
 
 def make_folder(folder: Path) -> None:
@@ -30,7 +30,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `Unsafe` where another user could put a file into `folder`, or replace the folder.
+    """Raise `Unsafe` if another user could put a file into `folder`, or replace the folder.
 
     Folders that do not exist yet pass; raise `OSError` for one that cannot be examined.
     """
@@ -41,7 +41,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _check_parents(folder: Path, *, may_be_shared: bool) -> None:
-    """Check an absolute path, its parents but the root, and the targets of links; a shared folder must be sticky."""
+    """Check an absolute path, its parents except the root, and the targets of links; a shared folder must be sticky."""
     for place in [folder, *folder.parents][:-1]:
         try:
             about = place.lstat()
@@ -57,7 +57,7 @@ def _check_parents(folder: Path, *, may_be_shared: bool) -> None:
 def open_checked(path: Path) -> int:
     """Open a file for reading after checking it and its folder, and return the descriptor.
 
-    Raise `Unsafe`, or `OSError` where there is no such file. Does not block on a pipe without a writer.
+    Raise `Unsafe`, or `OSError` if there is no such file. Does not block on a pipe without a writer.
     """
     check_folder(path.parent)
     try:

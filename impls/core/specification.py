@@ -31,19 +31,19 @@ class TrainingSpec:
     """Which of the equally frequent pairs is merged.
 
     `smallest` (left id, right id); `first`: the pair whose leftmost current occurrence in the corpus is earliest;
-    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then
-    the smallest UTF-8 of the merged string. What still ties goes to the smallest pair of ids.
+    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then the
+    smallest UTF-8 of the merged string. Remaining ties go to the smallest pair of ids.
     """
     base_order: Literal["raw", "gpt2"] = "raw"
     """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
     min_count: int = 1
-    """Least count of a pair. With 0, once no pair is left, the pairs follow that were adjacent at some point while
-    pairs were merged one by one from left to right, with a count of 0: as sentencepiece does."""
+    """Least count of a pair. With 0, once no pair is left, pairs that were adjacent at some point while pairs were
+    merged one by one from left to right follow with a count of 0, as in sentencepiece."""
     max_merges: int | None = None
     max_token_bytes: int | None = None
-    """Inclusive; a pair whose merged token would be longer is skipped."""
+    """Inclusive limit; a pair whose merged token would be longer is skipped."""
     max_token_characters: int | None = None
-    """Inclusive, only for the alphabet `chars`: as above, in characters of the corpus, so without `end_of_word`.
+    """Inclusive limit, only for the alphabet `chars`: as above, in characters of the corpus, so without `end_of_word`.
     Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
     forbidden_tokens: tuple[str, ...] = ()
     """Texts that no merge may make, compared as UTF-8: over characters, `end_of_word` is part of a token."""
@@ -90,7 +90,7 @@ class TrainingSpec:
 
     @property
     def reserved(self) -> tuple[str, ...]:
-        """The texts of special tokens and the unknown one, in order of their ids."""
+        """Return the texts of the special tokens and the unknown token, in order of their ids."""
         return self.special_tokens if self.unknown is None else (*self.special_tokens, self.unknown)
 
     def _is_base_symbol(self, text: str) -> bool:

@@ -1,13 +1,13 @@
-"""Text from ids that arrive one after another: each character as soon as it is certain, and where a stop string began.
+"""Decode ids that arrive one after another: each character as soon as it is certain, and where a stop string began.
 
     push([0xE2, 0x82])  ""      it may become "€", another character, or U+FFFD
     push([0xAC, 0x41])  "€A"
 
-After ids x, that text is certain with which `decode(x + y)` begins whatever ids y of the model follow, or none. Only
-the bytes of a character that may still be completed are therefore kept back: where UTF-8 allows no continuation
-(`\\xe2\\x41`, `\\xed\\xa0`), or the model has no token for one, the replacement is certain at once, and its number of
-U+FFFD is that of `decode`. All else depends on earlier ids only: the space that begins a text in SentencePiece, the
-space of an `end_of_word`, the text of special tokens.
+After ids x, a text is certain if `decode(x + y)` begins with it whatever ids y of the model follow, even none. Only the
+bytes of a character that may still be completed are therefore held back: if UTF-8 allows no continuation (`\\xe2\\x41`,
+`\\xed\\xa0`), or the model has no token for one, the replacement is certain at once, with as many U+FFFD as in
+`decode`. Everything else depends on earlier ids only: the space that begins a text in SentencePiece, the space of an
+`end_of_word`, the text of special tokens.
 
 Knows a model's tokens as bytes, and no algorithm.
 """
@@ -35,15 +35,15 @@ class StopString(NamedTuple):
 
 @dataclass(frozen=True)
 class StreamRules:
-    """What a model says about decoding its ids."""
+    """The rules by which a model's ids are decoded."""
 
     bytes_by_id: Mapping[int, bytes]
     special_ids: Collection[int]
     unknown_id: int | None
     ids_with_mark: Collection[int]
-    """The tokens whose leading space is removed where they begin a text."""
+    """Tokens whose leading space is removed at the beginning of a text."""
     removes_all_marks: bool
-    """Whether that goes on after a token that is then empty."""
+    """Whether removal continues after a token that is then empty."""
     byte_ids: Collection[int] | None
     """SentencePiece's byte tokens; None for any other model."""
     has_all_bytes: bool
@@ -52,9 +52,9 @@ class StreamRules:
     def token_bytes(
         self, ids: Sequence[int], *, begins: bool, skipped: Collection[int] = (), n_before: int = 0
     ) -> tuple[list[bytes], bool]:
-        """Return the bytes of each id, b"" for a skipped one, and whether the text still begins after them.
+        """Return the bytes of each id, b"" for a skipped one, and whether the text is still empty after them.
 
-        `begins` says whether it begins with them. Raise `UnknownId` with its position, counted from `n_before`.
+        `begins` says whether the text begins with them. Raise `UnknownId` with its position, counted from `n_before`.
         """
         try:
             tokens = [self.bytes_by_id[i] for i in ids]
@@ -80,17 +80,17 @@ class StreamRules:
 
     @cached_property
     def text_by_id(self) -> dict[int, str]:
-        """The texts of ids that are whole characters and not special, of those that were pushed alone."""
+        """Return the cache of texts of ids that are whole characters and not special, filled by ids pushed alone."""
         return {}
 
     @cached_property
     def byte_continuations(self) -> frozenset[bytes]:
-        """The byte tokens that may continue a character."""
+        """Return the byte tokens that may continue a character."""
         return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
 
     @cached_property
     def continuations(self) -> frozenset[bytes]:
-        """The beginnings of all tokens that may continue a character."""
+        """Return the beginnings of all tokens that may continue a character."""
         return _continuations(self.bytes_by_id.values())
 
 
@@ -101,13 +101,13 @@ def _continuations(tokens: Iterable[bytes]) -> frozenset[bytes]:
 class StreamDecoder:
     """Decodes one stream of ids; made by `Tokenizer.decoder`.
 
-    What `push` and `finish` return is, joined, the text `decode` gives for all ids; with `skip_special`, for all but
+    The joined results of `push` and `finish` are the text `decode` gives for all ids; with `skip_special`, without
     special ones; with `stop`, up to the stop string that is complete first (of several that end at one character the
-    longest). A part of the text that may still become a stop string, whatever text follows, is kept back too.
+    longest). Text that may still become a stop string is held back too.
     """
 
     stopped: StopString | None = None
-    """The stop string that ended the text: all ids after it are ignored."""
+    """The stop string that ended the text; all later ids are ignored."""
 
     def __init__(
         self, rules: StreamRules, errors: str = "replace", *, skip_special: bool = False, stop: Iterable[str] = ()
@@ -130,7 +130,7 @@ class StreamDecoder:
         self._go_on(begins=bool(rules.ids_with_mark))
 
     def push(self, ids: Iterable[int]) -> str:
-        """Return the text that becomes certain by `ids`, which may be none.
+        """Return the text that becomes certain with `ids`, which may be empty.
 
         Raise `UnknownId` (its position counted from the first id of the stream) or, with `errors="strict"`,
         UnicodeDecodeError, and ignore all of these ids; ValueError after `finish`.
@@ -162,12 +162,12 @@ class StreamDecoder:
             self._text_by_id = self._rules.text_by_id
 
     def _remember(self, i: int, token: bytes, text: str) -> None:
-        """Keep the text of an id for all decoders of the model, if it depends on nothing."""
+        """Cache the text of an id for all decoders of the model, if it depends on nothing else."""
         if i not in self._rules.special_ids and text and text.encode("utf-8", "replace") == token:
             self._rules.text_by_id[i] = text
 
     def finish(self) -> str:
-        """Return the rest of the text: bytes that remained incomplete, as `errors` says, and what was kept back.
+        """Return the rest of the text: incomplete bytes, handled as `errors` says, and text that was held back.
 
         Raise UnicodeDecodeError with `errors="strict"`. A second call returns "".
         """
@@ -182,13 +182,13 @@ class StreamDecoder:
     # --- bytes to text ---------------------------------------------------------------------------------------
 
     def _decoded(self, data: bytes) -> tuple[str, bytes]:
-        """Return the text of the kept bytes and `data`, and the bytes of a character that is not complete."""
+        """Return the text of the held-back bytes and `data`, and the bytes of a character that is not complete yet."""
         data = self._pending + data
         text, n_read = _read(data, self._errors)
         return text, data[n_read:]
 
     def _decoded_runs(self, ids: Sequence[int], tokens: Sequence[bytes]) -> tuple[str, bytes]:
-        """As `_decoded`, where any other token ends a run of byte tokens, and each invalid byte becomes U+FFFD."""
+        """Decode like `_decoded`, but any other token ends a run of byte tokens, and an invalid byte becomes U+FFFD."""
         byte_ids = self._rules.byte_ids or ()
         parts: list[str] = []
         pending = self._pending
@@ -212,7 +212,7 @@ class StreamDecoder:
     # --- stop strings ----------------------------------------------------------------------------------------
 
     def _certain(self, text: str) -> str:
-        """Return what was kept back and `text` up to a stop string, or up to what may become one."""
+        """Return the held-back text and `text` up to a stop string, or up to what may become one."""
         if not self._stops.texts:
             return text
         text = self._held + text
@@ -238,7 +238,7 @@ class StreamDecoder:
 def _read(data: bytes, errors: str) -> tuple[str, int]:
     """Return the text of `data` without a character that may still be completed, and how many bytes were read."""
     text, n_read = codecs.utf_8_decode(data, errors, False)
-    # Python waits for the third byte of a surrogate, which only this one handler reads.
+    # Python waits for the third byte of a surrogate, which only this handler decodes.
     if data[n_read:].startswith(b"\xed") and len(data) - n_read == 2 and data[-1] >= 0xA0 and errors != "surrogatepass":
         return text + data[n_read:].decode("utf-8", errors), len(data)
     return text, n_read
@@ -269,7 +269,7 @@ class _Stops:
             check_text(text, f"stop[{position}]")
             if not text:
                 raise ValueError(f"stop[{position}] is empty; a stop string must have a character")
-        # One that contains another before its last character is never complete first.
+        # A stop string that contains another one before its last character is never complete first.
         self.texts = [text for text in dict.fromkeys(given) if not any(other in text[:-1] for other in given)]
         self._longest = max(map(len, self.texts), default=0)
 
@@ -291,7 +291,7 @@ class _Stops:
 
 
 def _may_follow(rest: str, pending: bytes, replaced: str | None) -> bool:
-    """Return whether the text after `pending` bytes may begin with `rest`, which is empty for a complete one."""
+    """Return whether the text after `pending` bytes may begin with `rest` (empty for a complete stop string)."""
     if rest.encode("utf-8", "surrogatepass").startswith(pending):
         return bool(rest)
     return bool(rest) and replaced is not None and (rest.startswith(replaced) or replaced.startswith(rest))

@@ -1,4 +1,4 @@
-"""What every trainer does before and after its algorithm: pieces, base symbols, and the model of the learned merges.
+"""Shared by all trainers, before and after the algorithm: pieces, base symbols, and the model of the learned merges.
 
 Trainers share these definitions (they are the specification), never the counting and merging.
 """
@@ -23,7 +23,7 @@ Pair = tuple[int, int]
 
 
 def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts. Of counts, as often as they say."""
+    """Yield every piece of every text, in order; no piece spans two texts. Pieces of counts are repeated."""
     if isinstance(texts, PieceCounts):
         check_counts(texts, spec)
         for piece, count in texts.items():
@@ -35,7 +35,7 @@ def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Ite
 
 
 def check_counts(counts: PieceCounts, spec: TrainingSpec) -> None:
-    """Raise `InvalidSpec` where the counts are of another pattern, or cannot say what the rule for ties asks."""
+    """Raise `InvalidSpec` if the counts are of another pattern, or lack what the rule for ties requires."""
     if counts.pattern != resolve(spec.pattern):
         counted, asked = (name_of(stages) or " | ".join(stages) for stages in (counts.pattern, resolve(spec.pattern)))
         raise InvalidSpec("pattern", f"the counts are of {counted!r}, not of {asked!r}; count the text again")
@@ -62,7 +62,7 @@ def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
 def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
     """Return the base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order.
 
-    Raise `InvalidSpec` where a piece contains the text of `end_of_word`, which would be ambiguous.
+    Raise `InvalidSpec` if a piece contains the text of `end_of_word`, which would be ambiguous.
     """
     if spec.alphabet == "bytes":
         order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
@@ -81,7 +81,7 @@ def first_base_id(spec: TrainingSpec) -> int:
 
 
 def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
-    """Return the maximal number of merges; raise `InvalidSpec` where the vocabulary is smaller than its base."""
+    """Return the maximum number of merges; raise `InvalidSpec` if the vocabulary is smaller than its base."""
     room = spec.vocab_size - len(base) - len(spec.reserved)
     if room < 0:
         raise InvalidSpec(
@@ -104,7 +104,7 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
 
 
 def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
-    """Return the UTF-8 of the texts no merge may make: special and unknown tokens, and forbidden ones."""
+    """Return the UTF-8 of the texts that no merge may make: special and unknown tokens, and forbidden ones."""
     return [text.encode("utf-8", "surrogatepass") for text in (*spec.reserved, *spec.forbidden_tokens)]
 
 
@@ -141,7 +141,7 @@ def trained_model(
 
 
 def with_merged(tokens: Sequence[bytes | None], merges: Iterable[Pair]) -> list[bytes | None]:
-    """Return `tokens`, by id, and after them those that the merges make."""
+    """Return `tokens`, by id, followed by those that the merges make."""
     tokens = list(tokens)
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
@@ -149,7 +149,7 @@ def with_merged(tokens: Sequence[bytes | None], merges: Iterable[Pair]) -> list[
 
 
 def reserved_tokens(spec: TrainingSpec, n_ids: int) -> dict[str, Any]:
-    """Return the special and unknown tokens as fields of a model; if they are last, `n_ids` come before them."""
+    """Return the special and unknown tokens as fields of a model; if they come last, `n_ids` ids precede them."""
     start = 0 if spec.special_ids == "first" else n_ids
     return {
         "special_tokens": {text: start + index for index, text in enumerate(spec.special_tokens)},
@@ -165,9 +165,9 @@ def merges_of_count_0(
     room: int,
     spec: TrainingSpec,
 ) -> list[Pair]:
-    """Return up to `room` merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`.
+    """Return up to `room` merges of pairs that occurred at some point but no longer do, in the order of `spec.ties`.
 
-    `words` are the distinct pieces as ids of base symbols, `tokens` the tokens by id, and `made` the merges learned:
+    `words` are the distinct pieces as ids of base symbols, `tokens` the tokens by id, and `made` the learned merges:
     pair -> (rank, id it makes).
     """
     if room <= 0:
@@ -201,7 +201,7 @@ def _pairs_on_the_way(ids: list[int], made: Mapping[Pair, tuple[int, int]]) -> s
     """
     met: set[Pair] = set()
 
-    def merge_of(left: int, right: int) -> tuple[int, int] | None:  # asked about all neighbours
+    def merge_of(left: int, right: int) -> tuple[int, int] | None:  # called for all neighbours
         met.add((left, right))
         return made.get((left, right))
 

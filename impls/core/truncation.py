@@ -5,10 +5,10 @@
 
 `truncate` takes the first (or last) n ids of the whole text, and returns their text, shortened further to a place where
 `whole` allows a cut, and until it has at most n tokens when it is encoded alone: a cut may change how the pattern
-splits its end, or a merge. Of the places that qualify it is the one that keeps most text.
+splits its end, or a merge. Of the places that qualify, the one that keeps most text is used.
 
-Time: of a text that is much longer than the limit only a head is split and encoded, of which splitting it alone shows
-that its pieces are those of the text. Knows the hooks of a tokenizer, and no algorithm.
+Time: of a text much longer than the limit only a prefix (head) is split and encoded, chosen so that its pieces are
+certainly those of the whole text. Knows the hooks of a tokenizer, and no algorithm.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _PLAIN = regex.compile(r"[\p{Lu}\p{Ll}\p{Lo}\p{N}\p{Z}\p{Cc}]")
 
 
 class Truncation(Hooks, Decoder):
-    """The half of a `Tokenizer` that counts and cuts. Special text is ordinary text in all of it."""
+    """The part of a `Tokenizer` that counts and truncates. Special tokens are always read as ordinary text."""
 
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]]
     encode: Callable[..., list[int]]
     encode_array_batch: Callable[..., Sequence[Sized]]
 
     def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`, with special text as ordinary text.
+        """Count the ids of `text`, special tokens read as ordinary text.
 
-        With `at_most`, stop where there are more, and return `at_most + 1`, which then only means "more".
+        With `at_most`, stop as soon as there are more, and return `at_most + 1`, which then only means "more".
         """
         if at_most is None:
             return self._count(text)
@@ -67,8 +67,8 @@ class Truncation(Hooks, Decoder):
         `n_tokens` tokens, has at most `n_tokens` when it is encoded alone, and is cut where `whole` allows.
 
         `token`: between two tokens of the text, and never inside a character. `character`: between two code points.
-        `word`: at Unicode's word boundaries only. A text that fits is returned as it is. Where decoding does not
-        restore the text (`Model.round_trip`), the decoded text is cut. Raise ValueError below 0 tokens.
+        `word`: at Unicode's word boundaries only. A text that fits is returned unchanged. If decoding does not restore
+        the text (`Model.round_trip`), the decoded text is cut. Raise ValueError for a negative `n_tokens`.
         """
         n_tokens = token_limit("n_tokens", n_tokens)
         for name, given, known in (("side", side, Side), ("whole", whole, Whole)):
@@ -100,7 +100,7 @@ class Truncation(Hooks, Decoder):
         return len(self.encode(text, disallowed_special=()))
 
     def _first_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; of more than `n_tokens` some first ones, more than `n_tokens`."""
+        """Return the ids of `text`; if there are more than `n_tokens`, at least the first `n_tokens` + 1."""
         check_text(text)
         ids: list[int] = []
 
@@ -114,13 +114,13 @@ class Truncation(Hooks, Decoder):
         return ids
 
     def _last_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; of more than `n_tokens` some last ones, more than `n_tokens`."""
+        """Return the ids of `text`; if there are more than `n_tokens`, at least the last `n_tokens` + 1."""
         return self.encode(text, disallowed_special=())
 
     # --- heads -------------------------------------------------------------------------------------------------
 
     def _first_ids_of_segment(self, text: str, n_tokens: int) -> list[int]:
-        """As `_first_ids`, for a text without whole tokens, in normal form."""
+        """Return `_first_ids` of a text without whole tokens, in normal form."""
         n_wanted = 8 * n_tokens + 256
         if len(text) <= 2 * n_wanted or not self._encodes_by_pieces:
             return self._encode_text(text)
@@ -143,7 +143,7 @@ class Truncation(Hooks, Decoder):
 
     @property
     def _encodes_by_pieces(self) -> bool:
-        """Whether the ids of a text are certainly those of its pieces as the model's pattern cuts them."""
+        """Return whether the ids of a text are certainly those of its pieces as the model's pattern cuts them."""
         if self._model.joined_pieces is not None:
             return False
         if self._splitter.drops or (self.normalizes and self._model.rewrites_text):
@@ -153,7 +153,7 @@ class Truncation(Hooks, Decoder):
     # --- places to cut -----------------------------------------------------------------------------------------
 
     def _cut_texts(self, text: str, ids: Sequence[int], n_tokens: int, side: Side, whole: Whole) -> Iterator[str]:
-        """Yield the beginnings (ends) of `text` that may be returned, the longest first; `ids` are more than enough."""
+        """Yield the beginnings (ends) of `text` that may be returned, the longest first; `ids` are at least enough."""
         if whole == "token":
             for n in range(n_tokens, 0, -1):
                 with suppress(UnicodeDecodeError):
@@ -173,7 +173,7 @@ class Truncation(Hooks, Decoder):
                 yield kept[len(kept) - n :]
 
     def _decoded_beyond(self, text: str, ids: Sequence[int], n_kept: int, side: Side) -> str:
-        """Return the decoded text with as much after its first `n_kept` characters as decides on word boundaries."""
+        """Return the decoded text, with as many characters after its first `n_kept` as word boundaries depend on."""
         decoded, n_tokens = self.decode(ids), len(ids)
         while side == "right" and len(_PLAIN.findall(decoded, n_kept)) < 2:
             n_tokens = 4 * n_tokens + 16
@@ -184,7 +184,7 @@ class Truncation(Hooks, Decoder):
         return decoded
 
     def _whole_characters(self, ids: Sequence[int], n_tokens: int, side: Side) -> str:
-        """Return the text of the first (last) ids without a character at the cut that they hold only in part."""
+        """Return the text of the first (last) ids, without a character at the cut of which they have only a part."""
         if side == "right":
             return self.decode_bytes(ids[:n_tokens]).decode("utf-8", "ignore")
         data = self.decode_bytes(ids[len(ids) - n_tokens :])

@@ -1,6 +1,6 @@
-"""File formats of vocabularies <-> `Model`: detecting the format, reading, atomic writing, and what a format loses.
+"""File formats of vocabularies <-> `Model`: format detection, reading, atomic writing, and what a format cannot hold.
 
-Knows files and models; runs no model and knows nothing of the harness. One module, or room of modules, per format.
+Knows files and models; runs no model and knows nothing of the harness. One module or package per format.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _FORMATS: dict[str, _Format] = {
 
 
 READ_ONLY = (tekken.FORMAT,)
-"""Formats `load` reads in addition to those of `formats`."""
+"""Formats that `load` reads in addition to those of `formats`."""
 
 
 def formats() -> list[str]:
@@ -85,7 +85,7 @@ def formats() -> list[str]:
 
 
 def file_name(format: str) -> str:
-    """Return the name of a file (for `gpt2`, a folder of two) of the format, distinct from those of other formats."""
+    """Return the file name of the format (for `gpt2`, of a folder of two files), different for each format."""
     return _get(format).file_name
 
 
@@ -101,7 +101,7 @@ def load(
     `pattern` and `special_tokens`, if given, replace the file's own. tiktoken rank files have neither: published ones
     (`impls.formats.known`) are recognised by their SHA-256 and get theirs; any other is read with the pattern `gpt2`
     (the default of `TrainingSpec`), no special tokens, and a `PatternAssumed` warning, since the ids are right only if
-    the vocabulary was made with that pattern. Pass `pattern=` to be sure, "none" included; an invalid one raises
+    the vocabulary was made with that pattern. Pass `pattern=` to be sure ("none" included); an invalid pattern raises
     `InvalidPattern`. `content` is the content of the file, if it was read already.
     """
     path = Path(path)
@@ -116,7 +116,7 @@ def load(
 
 
 def load_with_format(path: Path) -> tuple[str, Model]:
-    """Return the detected format, and the model as `load` does."""
+    """Return the detected format, and the model as from `load`."""
     with naming(path), without_collecting():
         return _read(path)
 
@@ -184,14 +184,14 @@ def _read_pair(path: Path) -> tuple[str, Model]:
 
 
 def save(model: Model, path: Path, format: str) -> None:
-    """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` where it cannot hold the model."""
+    """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` if it cannot hold the model."""
     written = _get(format, model).write(model)
     for name, content in {"": written}.items() if isinstance(written, bytes) else written.items():
         write_atomically(Path(path) / name, content)
 
 
 def losses(model: Model, format: str) -> list[str]:
-    """Return what the format would lose of `model`, a line each; raise like `save` where it cannot hold the model."""
+    """Return what the format would lose of `model`, one line each; raise as `save` does if it cannot hold the model."""
     lost = _get(format, model).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
         text, flags = next(iter(model.whole_token_flags.items()))
@@ -200,7 +200,7 @@ def losses(model: Model, format: str) -> list[str]:
 
 
 def _get(format: str, model: Model | None = None) -> _Format:
-    """Return a format; raise `UnknownName`, or `Unsupported` for a vocabulary that only one implementation reads."""
+    """Return a format; raise `UnknownName`, or `Unsupported` for a vocabulary that only one implementation runs."""
     if model is not None and model.belongs_to is not None:
         raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
     if format not in _FORMATS:

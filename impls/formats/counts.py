@@ -1,4 +1,4 @@
-"""Counts in files: Parquet with columns `piece` (binary, sorted) and `count` (int64), read with any tool that does."""
+"""Counts in files: Parquet with columns `piece` (binary, sorted) and `count` (int64)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from impls.core.text.patterns import resolve
 from impls.formats.files import write_atomically
 
 _KEY = b"bpebench"
-"""Where a file's metadata hold the pattern and the sources, as JSON."""
+"""Key of the pattern and the sources, as JSON, in a file's metadata."""
 _FORMAT = 1
 _ROWS = 1 << 16
 
 
 def save_counts(counts: PieceCounts, path: Path) -> None:
-    """Write sorted counts; the file appears when it is complete. Raises `Missing` without pyarrow."""
+    """Write sorted counts; the file appears only when it is complete. Raises `Missing` without pyarrow."""
     pyarrow, parquet = _libraries()
     ends = np.concatenate([np.zeros(1, np.int64), counts.ends])
     pieces = pyarrow.Array.from_buffers(
@@ -38,7 +38,7 @@ def save_counts(counts: PieceCounts, path: Path) -> None:
 
 
 def load_counts(path: Path) -> PieceCounts:
-    """Read a file of counts. Raises `InvalidFile` for another file, a damaged one or a pattern that is not valid."""
+    """Read a file of counts. Raises `InvalidFile` for a file of another kind, a damaged one or an invalid pattern."""
     pyarrow, parquet = _libraries()
     name = str(path)
     try:
@@ -73,7 +73,7 @@ def load_counts(path: Path) -> PieceCounts:
 
 
 def _check(counts: PieceCounts, name: str) -> None:
-    """Raise `InvalidFile` unless the pieces are UTF-8, none is empty, and they are sorted without repeats."""
+    """Raise `InvalidFile` unless the pieces are valid UTF-8, non-empty, sorted and distinct."""
     content, lengths = counts.text.tobytes(), counts.lengths
     try:
         content.decode()

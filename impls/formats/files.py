@@ -1,6 +1,6 @@
-"""Reading and writing whole files: an `InvalidFile` for whatever is wrong, atomic writes.
+"""Read and write whole files: any fault is an `InvalidFile`, and writes are atomic.
 
-Knows no format. What is wrong with a content is an `InvalidModel` without the file's name, which `naming` adds. JSON is
+Knows no format. A fault in a file's content is an `InvalidModel` without the file's name, which `naming` adds. JSON is
 parsed strictly: duplicate keys, absurdly long numbers and deep nesting are errors.
 """
 
@@ -56,8 +56,10 @@ _OTHER_KINDS = {
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Disable garbage collection inside the `with` block: parsing a million entries creates only live objects, and
-    scanning them again and again takes most of the time."""
+    """Disable garbage collection inside the `with` block.
+
+    Parsing a million entries creates only live objects, and scanning them again and again takes most of the time.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -69,7 +71,7 @@ def without_collecting() -> Iterator[None]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Raise what is found to be wrong inside the `with` block as an `InvalidFile` of `path`."""
+    """Raise errors from inside the `with` block as an `InvalidFile` of `path`."""
     try:
         yield
     except (InvalidModel, InvalidPattern) as error:
@@ -81,7 +83,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether there is such a folder; False also for an invalid file name."""
+    """Return whether `path` is a folder; False also for an invalid file name."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -109,8 +111,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def checked_content(content: bytes) -> bytes:
-    """Return `content` without a byte order mark; raise `InvalidModel` where it is empty, too large, or of another
-    kind."""
+    """Return `content` without a byte order mark; raise `InvalidModel` if empty, too large, or of another kind."""
     if len(content) > MAX_FILE_BYTES:
         raise InvalidModel(_TOO_LARGE)
     content = content.removeprefix(codecs.BOM_UTF8)
@@ -132,8 +133,8 @@ def decode_utf8(content: bytes) -> str:
 
 
 def check_lines(content: bytes, *, complete: bool = True) -> None:
-    """Raise `InvalidModel` for more lines than a vocabulary has tokens, and (`complete`) for no line break at the end,
-    since a file that is cut short may end anywhere."""
+    """Raise `InvalidModel` for more lines than a vocabulary has tokens, or (`complete`) without a line break at the
+    end, which a truncated file may lack."""
     if (n_lines := content.count(b"\n")) > MAX_TABLE_ID + 1:
         raise InvalidModel(f"{n_lines} lines; no vocabulary has that many")
     if complete and not content.endswith(b"\n"):
@@ -141,7 +142,7 @@ def check_lines(content: bytes, *, complete: bool = True) -> None:
 
 
 def check_json_size(content: bytes) -> None:
-    """Raise `InvalidModel` for a document of too many entries, which would take far more memory than its bytes."""
+    """Raise `InvalidModel` for a document with too many entries, which would take far more memory than its bytes."""
     n_entries = content.count(b",") + content.count(b"[") + content.count(b"{")
     if n_entries > MAX_JSON_ENTRIES or content.count(b":") > MAX_JSON_KEYS:
         raise InvalidModel("JSON of millions of entries; no vocabulary has that many")
@@ -170,7 +171,7 @@ def parse_json(content: bytes) -> Any:
 
 
 def converted(document: Any, kind: type[Kind]) -> Kind:
-    """Return a parsed JSON document as an object of `kind`; raise `InvalidModel` naming the field that is wrong."""
+    """Return a parsed JSON document as an object of `kind`; raise `InvalidModel` naming the invalid field."""
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:

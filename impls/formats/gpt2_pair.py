@@ -102,7 +102,7 @@ def read(encoder: Path, merges: Path) -> Model:
 def _without_merge(
     vocab: dict[str, int], made: set[str], of_bytes: bool, end_of_word: str, encoder: str
 ) -> dict[str, int]:
-    """Return the entries that are no base symbol and that no merge makes, which are special tokens; raise
+    """Return the entries that are not base symbols and that no merge makes, which are special tokens; raise
     `InvalidModel` for one that does not look special."""
     unmade: dict[str, int] = {}
     for text, i in vocab.items():
@@ -116,7 +116,7 @@ def _without_merge(
 
 
 def _is_of_bytes(vocab: dict[str, int], end_of_word: str) -> bool:
-    """Return whether tokens are made of printable bytes: all 256 are there, or the tokens suggest they should be."""
+    """Return whether tokens are made of printable bytes: all 256 are present, or the tokens suggest they should be."""
     printable = CHARACTER_TO_BYTE.keys()
     if vocab.keys() >= printable:
         return True
@@ -167,7 +167,7 @@ def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
 
 
 def losses(model: Model) -> list[str]:
-    """Return what the two files would lose of `model`; raise `Unsupported` where they cannot hold it."""
+    """Return what the two files would lose of `model`; raise `Unsupported` if they cannot hold it."""
     merges, why_inexact = listed_merges(model)
     _write(model, merges)
     lost: list[str] = []

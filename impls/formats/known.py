@@ -1,7 +1,7 @@
 """Published vocabularies by content: their names, and the pattern and special tokens their rank files lack.
 
-A vocabulary is identified by the SHA-256 of its rank file: its tokens in order of id, as tiktoken writes them. So it is
-recognised in every format and under every file name.
+A vocabulary is identified by the SHA-256 of its rank file: its tokens in order of id, as tiktoken writes them. It is
+thus recognised in every format and under every file name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Known:
 
     name: str
     pattern: str | None = None
-    """Name of the pattern its rank file is used with; None where its own format has one."""
+    """Name of the pattern its rank file is used with; None if its own format has one."""
     special_tokens: Mapping[str, int] = field(default_factory=dict)
     """The special tokens its rank file is used with."""
 
@@ -64,7 +64,7 @@ KNOWN: dict[str, Known] = {
     "a3fb8fe76aef917c241ae3396574e1854031867d60ba21ae94028a9da0ba60ae": Known("mistral-v1"),
     "781e3bbbdbcc40eb34c6e2013ef07f0936dc9afccf8f9d23fbc40481f9dfa574": Known("mistral-v3"),
     "316413f0a5497a8219e48697be7faac30a90c0756680c24114266233fba152af": Known("whisper", "gpt2", _WHISPER),
-    # As tokenizer.json, where its control symbols are added tokens.
+    # As in tokenizer.json, where its control symbols are added tokens.
     "c93715aea8537c2c5fa4fe8a4318c432ec9d29338dee7e600f6a3d7689a1ccdd": Known("mistral-v3"),
 }
 """SHA-256 of the rank file -> the vocabulary."""

@@ -21,14 +21,14 @@ from impls.formats.vocabulary import Pair, added_as_special, listed_merges, lost
 FORMAT = "minbpe"
 HEADER = "minbpe v1"
 _MAX_BYTES = 1 << 25
-"""Limit for all tokens together: every merge may double a length, so a hundred lines could exhaust memory."""
+"""Limit on the total bytes of all tokens: every merge may double a length, so a hundred lines could exhaust memory."""
 
 
 _FIRST_SPACE = "(?: )"
 
 
 def read(content: bytes) -> Model:
-    """Read the model; raise `InvalidModel` naming the line that is wrong."""
+    """Read the model; raise `InvalidModel` naming the invalid line."""
     check_lines(content)
     lines = decode_utf8(content).split("\n")[:-1]
     if lines[0].strip() != HEADER:
@@ -108,7 +108,7 @@ def _pattern(model: Model) -> str:
 
 
 def _listed(model: Model) -> tuple[Pair, ...]:
-    """Return the merges, which make the ids from 256 on in order; raise `Unsupported` where they do not."""
+    """Return the merges, which make the ids from 256 on in order; raise `Unsupported` if they do not."""
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
     for byte in range(256):
@@ -126,7 +126,7 @@ def _listed(model: Model) -> tuple[Pair, ...]:
 
 
 def losses(model: Model) -> list[str]:
-    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
     write(model)
     lost = added_as_special(model)
     lost += lost_fields(model, "normalization", "unknown", "merge_counts", "ignore_merges")

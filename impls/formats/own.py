@@ -72,7 +72,7 @@ _ONLY_IF_USED = (
     "events",
     "training_documents",
 )
-"""Fields that are left out where they are empty, as in the versions before they were there."""
+"""Fields that are left out if empty, as in versions that did not have them."""
 
 
 def read(content: bytes) -> Model:

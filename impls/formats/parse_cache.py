@@ -1,7 +1,7 @@
 """Cache of parsed models: a large file is parsed once, then restored from the user's cache by the digest of the file.
 
-A cached model was checked when its file was parsed. The key covers the file, what was given besides it, and the sources
-that read and check; another file, release or version of `regex` is a cache miss. Where the cache cannot be written, the
+A cached model was checked when its file was parsed. The key covers the file, the other arguments, and the source code
+that reads and checks; another file, release or version of `regex` is a cache miss. If the cache cannot be written, the
 file is parsed again.
 """
 
@@ -30,8 +30,8 @@ _SOURCE_FOLDERS = (_CORE, _CORE / "model", _CORE / "pattern", _CORE / "text", _H
 
 
 def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256: str, *given: Any) -> Model:
-    """Return the model parsed from `content`, from the cache if it was parsed before; `given` is what it depends on
-    besides the content."""
+    """Return the model parsed from `content`, from the cache if it was parsed before; `given` is what the result
+    depends on besides the content."""
     if len(content) < LEAST_BYTES or (sources := _digest_of_sources()) is None:
         return parse()
     key = hashlib.sha256(repr((sources, format, sha256, given)).encode()).hexdigest()
@@ -39,14 +39,14 @@ def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256
     if (cached := read_checked(path)) is not None:
         return Model.restored(unpack(cached.content, cached.sha256))
     model = parse()
-    with contextlib.suppress(MemoryError):  # no room for it is no reason to fail
+    with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
         write_checked(path, pack(model).content)
     return model
 
 
 @cache
 def _digest_of_sources() -> str | None:
-    """Return the SHA-256 (hex) of the sources that read and check; None where they are not files."""
+    """Return the SHA-256 (hex) of the source code that reads and checks; None if it is not in files."""
     hasher = hashlib.sha256(f"{regex.__version__} {sys.version} {sys.byteorder}".encode())
     sources = [source for folder in _SOURCE_FOLDERS for source in sorted(folder.glob("*.py"))]
     try:

@@ -1,9 +1,9 @@
-"""Protocol buffers by a table of their fields: reading, with every bound checked, and writing.
+"""Read (with every bound checked) and write protocol buffers, by a table of their fields.
 
     schema   {1: ("name", str), 3: ("size", int), 4: ("part", [{1: ("text", str)}])}
     message  {"name": "a", "part": [{"text": "b"}, {"text": "c"}]}
 
-Knows no messages of its own.
+Knows no particular messages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from impls.core.errors import InvalidModel
 from impls.formats.files import MAX_TABLE_ID
 
 Schema = Mapping[int, tuple[str, Any]]
-"""Field number -> its name and kind: `int`, `float` (32 bits), `bytes`, `str`, another schema, or a list of one, for a
-message that is repeated."""
+"""Field number -> its name and kind: `int`, `float` (32 bits), `bytes`, `str`, another schema, or for a repeated field
+a list of one schema."""
 Message = dict[str, Any]
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
@@ -27,7 +27,7 @@ _WORD = (1 << 64) - 1
 
 
 def read(content: bytes, schema: Schema, what: str) -> Message:
-    """Return the fields of a message that are there and in `schema`; of one given twice the last counts.
+    """Return the fields of a message that are in `schema`; of a field given twice the last counts.
 
     Raise `InvalidModel` naming `what` the message is, and the byte or field in it.
     """
@@ -55,7 +55,7 @@ def read(content: bytes, schema: Schema, what: str) -> Message:
 
 
 def _keep(found: Message, number: int, wire: int, value: Any, schema: Schema, what: str) -> None:
-    """Add the value of a field to a message, as its kind."""
+    """Add the value of a field to a message, converted to its kind."""
     name, kind = schema[number]
     wanted = _VARINT if kind is int else _FIXED32 if kind is float else _LENGTH
     if wire != wanted:

@@ -1,9 +1,8 @@
 """SentencePiece's `.model`: a protocol buffer of pieces with scores and types, and how texts are normalised.
 
 Only BPE is read; Unigram, word and character models are refused by name. Of two pieces the one with the higher score is
-merged first, so scores become ranks; if ids are in that order already, the ids are the ranks. It is written so that the
-library gives the ids of the model.
-Source of the fields: `sentencepiece_model.proto` of sentencepiece 0.2.3.
+merged first, so scores become ranks; if ids are already in that order, the ids are the ranks. Files are written so that
+the library gives the ids of the model. Source of the fields: `sentencepiece_model.proto` of sentencepiece 0.2.3.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from impls.formats.vocabulary import lost_fields
 
 FORMAT = "sentencepiece"
 UNKNOWN_SURFACE = " \u2047 "
-"""What the unknown piece decodes to, unless a model says otherwise."""
+"""What the unknown piece decodes to, unless the model says otherwise."""
 BYTE_PIECES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
@@ -74,7 +73,7 @@ def looks_like(content: bytes) -> bool:
 
 
 def read(content: bytes) -> Model:
-    """Read the model; raise `InvalidModel` naming the piece or field that is wrong or not supported."""
+    """Read the model; raise `InvalidModel` naming the piece or field that is invalid or not supported."""
     file = protobuf.read(content, _MODEL, "the model")
     trainer, normalizer = file.get("trainer_spec", {}), file.get("normalizer_spec", {})
     if (kind := trainer.get("model_type", 1)) != _BPE:
@@ -127,7 +126,7 @@ def _ranks(pieces: list[dict[str, Any]]) -> tuple[int, ...]:
 
 def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[int, list[int]]:
     """Return the ids of each kind of piece, and give each piece a text, a score and a type; raise `InvalidModel` naming
-    the one that is wrong."""
+    an invalid piece."""
     by_kind: dict[int, list[int]] = {kind: [] for kind in range(NORMAL, BYTE + 1)}
     seen: dict[str, int] = {}
     for i, piece in enumerate(pieces):
@@ -156,7 +155,7 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
 
 
 def write(model: Model) -> bytes:
-    """Return the file; raise `Unsupported` with the reason where the library would give other ids, or refuse it."""
+    """Return the file; raise `Unsupported` with the reason if the library would give other ids, or refuse it."""
     if model.continuing_prefix is not None:
         raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
     if model.end_of_word is not None:
@@ -170,8 +169,8 @@ def write(model: Model) -> bytes:
 
 
 def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] | None = None) -> bytes:
-    """Return the file of `model`, even where it gives other ids; with `as_written` the library does not normalise, for
-    texts that `Model.normalize` has rewritten already.
+    """Return the file of `model`, even if it gives other ids; with `as_written` the library does not normalise, for
+    texts that `Model.normalize` has already rewritten.
 
     Bytes are written as GPT-2's printable characters; characters are translated by `stand_ins`. An id without a token
     becomes a piece that no text contains. The mandatory unknown piece comes last if the model has none.
@@ -231,7 +230,7 @@ def _pieces(
 
 
 def losses(model: Model) -> list[str]:
-    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
     write(model)
     lost: list[str] = []
     rules = model.sentencepiece or _NOTHING

@@ -6,9 +6,9 @@
 
 Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
-Codes are only merges. Words are separated by spaces. The ids are ours: the characters of the merges in code-point
-order, each without and with the mark, then what the merges make, in order. A space between words is a piece here, while
-subword-nmt drops it.
+Codes are only merges. Words are separated by spaces. The ids are assigned here: the characters of the merges in
+code-point order, each without and with the mark, then the results of the merges, in order. A space between words is a
+piece here; subword-nmt drops it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class IdsAssigned(UserWarning):
 
 
 def looks_like_codes(content: bytes) -> bool:
-    """Return whether a file of merges contains the mark of the end of a word."""
+    """Return whether a file of merges contains the end-of-word mark."""
     return f"{END_OF_WORD}\n".encode() in content.replace(b"\r\n", b"\n")
 
 
 def read(content: bytes, path: str) -> Model:
-    """Read the model, with an `IdsAssigned` warning; raise `InvalidModel` naming the line that is wrong."""
+    """Read the model, with an `IdsAssigned` warning; raise `InvalidModel` naming the invalid line."""
     check_lines(content)
     merges = _lines(decode_utf8(content).split("\n")[:-1])
     made = {left + right for left, right in merges}
@@ -46,7 +46,7 @@ def read(content: bytes, path: str) -> Model:
     tokens += [left + right for left, right in merges]
     tokens = list(dict.fromkeys(tokens))
     unmade = sorted(parts.difference(tokens))
-    tokens += unmade  # no merge of the file makes them, so the merges that need them never apply
+    tokens += unmade  # no merge of the file makes these parts, so merges that need them never apply
     ids = {token: i for i, token in enumerate(tokens)}
     warnings.warn(
         f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
@@ -63,7 +63,7 @@ def read(content: bytes, path: str) -> Model:
 
 
 def _lines(lines: list[str]) -> list[tuple[str, str]]:
-    """Return the merges without duplicates, of which the first counts."""
+    """Return the merges; of duplicates the first counts."""
     if lines[0].rstrip("\r") != HEADER:
         found = f"{HEADER!r} is expected, not {lines[0][:40]!a}"
         raise InvalidModel(f"line 1: {found}; older codes have the mark as a symbol of its own")
@@ -94,7 +94,7 @@ def write(model: Model) -> bytes:
 
 
 def losses(model: Model) -> list[str]:
-    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
     write(model)
     lost = ["ids: codes hold only merges; ids are assigned again when they are read"]
     if model.pattern != (PATTERN,):

@@ -59,7 +59,7 @@ def is_document(document: Any) -> bool:
 
 
 def read(document: Any) -> Model:
-    """Read the model of a parsed file; raise `InvalidModel` naming the field that is wrong."""
+    """Read the model of a parsed file; raise `InvalidModel` naming the invalid field."""
     file = converted(document, _Document)
     size, n_special = file.config.default_vocab_size, file.config.default_num_special_tokens
     if not n_special <= size <= MAX_TABLE_ID + 1:

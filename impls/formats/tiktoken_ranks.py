@@ -25,7 +25,7 @@ from impls.formats.vocabulary import lost_fields
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
-"""Marks an unused rank, without bytes: whisper's rank 50256, which no text is encoded to."""
+"""Marks an unused rank, without bytes: whisper's rank 50256, which no text encodes to."""
 
 
 class PatternAssumed(UserWarning):
@@ -62,7 +62,7 @@ def read_model(
         )
 
     if known is None and pattern is None:
-        return parse()  # from the cache there would be no warning
+        return parse()  # a cached model would raise no warning
     return cached_model(parse, FORMAT, content, digest, pattern, special_tokens)
 
 
@@ -113,8 +113,8 @@ def write_tiktoken_ranks(ranks: Mapping[bytes, int]) -> bytes:
 def ranks_of(model: Model) -> dict[bytes, int]:
     """Return token -> id, as ranks of the rule `concatenation`.
 
-    Raise `Unsupported` where ids cannot be ranks: an alphabet of characters, or merges whose results are not in the
-    order of their ids.
+    Raise `Unsupported` if ids cannot be ranks: an alphabet of characters, or merges whose results are not in the order
+    of their ids.
     """
     if model.alphabet != "bytes":
         raise Unsupported(
@@ -126,7 +126,7 @@ def ranks_of(model: Model) -> dict[bytes, int]:
 
 
 def losses(model: Model) -> list[str]:
-    """Return what a rank file would lose of `model`; raise `Unsupported` where it cannot hold the model."""
+    """Return what a rank file would lose of `model`; raise `Unsupported` if it cannot hold the model."""
     ranks_of(model)
     holds_none = "a rank file holds none" if model.pattern else "that texts are not split is not in a rank file"
     lost = [f"pattern: {holds_none}; give {name_of(model.pattern) or model.pattern!r} again when it is loaded"]
@@ -139,7 +139,7 @@ def losses(model: Model) -> list[str]:
 
 
 def write(model: Model) -> bytes:
-    """Return the rank file of `model`; raise `Unsupported` where its ids cannot be ranks."""
+    """Return the rank file of `model`; raise `Unsupported` if its ids cannot be ranks."""
     return write_tiktoken_ranks(ranks_of(model))
 
 

@@ -1,4 +1,4 @@
-"""What formats share: tokens, ids and merges as they are written, and what of a model a format has no place for.
+"""Shared by the formats: the written form of tokens, ids and merges, and parts of a model that a format cannot hold.
 
 Tokens over bytes are written in GPT-2's printable characters. Knows no file format.
 """
@@ -30,8 +30,10 @@ def check_ids(vocab: Any, field: str) -> dict[str, int]:
 
 
 def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[bytes | None, ...]:
-    """Return token bytes by id, of printable characters (`of_bytes`) or of texts; raise `InvalidModel` naming a token
-    that holds another character than the 256 printable ones, or a lone surrogate."""
+    """Return token bytes by id, of printable characters (`of_bytes`) or of texts.
+
+    Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
+    """
     tokens: list[tuple[bytes, int]] = []
     for token, i in vocab.items():
         try:
@@ -45,7 +47,7 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
 
 
 def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
-    """Return the two parts of a merge written with a space between; raise `InvalidModel` naming the place."""
+    """Return the two parts of a merge, separated by a space; raise `InvalidModel` naming the place."""
     left, _, right = line.partition(" ")
     if not (left and right) or " " in right:
         raise InvalidModel(f"{where}: two {what} with a space between are expected, not {line[:40]!a}")
@@ -56,7 +58,7 @@ def read_merges(
     merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, prefix: str = ""
 ) -> tuple[Pair, ...]:
     """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidModel` naming a merge with a
-    part or result that is not in the vocabulary."""
+    part or result outside the vocabulary."""
     pairs: list[Pair] = []
     for rank, (left, right) in enumerate(merges):
         made = left + right.removeprefix(prefix)
@@ -70,8 +72,7 @@ def read_merges(
 def without_whole_tokens(
     vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
 ) -> dict[str, int]:
-    """Return `vocab` without the special and added tokens listed in it, except those that are ordinary tokens too: in
-    `base`, or part of a merge."""
+    """Return `vocab` without the special and added tokens in it, unless they are in `base` or part of a merge."""
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
@@ -81,7 +82,7 @@ def without_whole_tokens(
 
 
 def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:
-    """Add a special token by its plain text; raise `Unsupported` where that is another token's printable form."""
+    """Add a special token by its plain text; raise `Unsupported` if that is another token's printable form."""
     if vocab.setdefault(text, i) != i:
         raise Unsupported(
             format, f"the special token {text!r} (id {i}) is written like the token with id {vocab[text]}"
@@ -91,8 +92,8 @@ def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> No
 def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
     """Return merges that give the ids of `model` when only listed pairs merge, and why they are inexact, or None.
 
-    A model that looks joined bytes up gets the merge of each token as recovered from lower ranks. If some tokens have
-    none, every way to split a token in two is listed, lowest id first: the closest a list of merges can get.
+    For a model that looks up joined bytes, the merge of each token is recovered from lower ranks. If some tokens have
+    none, every way to split a token in two is listed, lowest id first: the closest approximation by a list of merges.
     """
     if model.merge_rule == "pairs":
         return model.merges, None
@@ -115,7 +116,7 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
 
 
 def _equal_ranks_differ(model: Model) -> str | None:
-    """Return why a list of merges may give other ids where ranks are equal, or None; runs of one character do not."""
+    """Return why a list of merges may give other ids for equal ranks, or None; runs of one character do not differ."""
     for i in model.equal_ranks:
         if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
             return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"
@@ -140,7 +141,7 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
 
 
 def lost_fields(model: Model, *names: str) -> list[str]:
-    """Return a line for each of the fields `names` that `model` makes use of, in this order."""
+    """Return a line for each of the fields `names` that `model` uses, in this order."""
     lost: list[str] = []
     for name in names:
         value = getattr(model, name)

@@ -35,7 +35,7 @@ class BpeOpenai(Peer):
             raise self._too_long(error) from None
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by the library's own threads."""
+        """Return `_encode_text` of each text, by the library's own threads."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         try:

@@ -39,11 +39,11 @@ class BpeQwen(Peer):
             return bpe_qwen.QwenTokenizer(str(folder))
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's buffer."""
+        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_bytes(text), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by the library's own threads."""
+        """Return `_encode_text` of each text, by the library's own threads."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch_parallel(list(texts), threads)

@@ -46,7 +46,7 @@ class Bpeasy(Peer):
 
 
 def _noting(texts: Iterator[str], errors: list[Exception]) -> Iterator[str]:
-    """Yield `texts`, and record what they raise: the library takes an error for the end."""
+    """Yield `texts`, and record their exceptions: the library treats an exception as the end."""
     try:
         yield from texts
     except Exception as error:

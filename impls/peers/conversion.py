@@ -1,7 +1,7 @@
-"""Our model in the formats peers read, public vocabularies by name, and what else adapters share.
+"""Convert our model to the formats peers read, recognise public vocabularies, and other code shared by adapters.
 
-Special tokens are left out of rank files and tokenizer.json: `Tokenizer` cuts a text around them, so that no library
-has to agree with us on them. So is normalisation, which `Tokenizer` does before.
+Special tokens are left out of rank files and tokenizer.json: `Tokenizer` cuts a text around them, so that libraries
+need not treat them as we do. So is normalisation, which `Tokenizer` applies first.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def one_pattern_of(model: Model) -> str:
 
 
 def has_ranks(model: Model) -> bool:
-    """Return whether a rank file suits the model: it looks joined bytes up, and its pattern is one with a name.
+    """Return whether a rank file suits the model: it looks up joined bytes, and its pattern has a name.
 
     A list of merges is converted to tokenizer.json. So are other patterns, which are explicit there: `\\w` and `\\s` do
     not match the same in all engines.
@@ -54,10 +54,10 @@ def rank_file(model: Model) -> bytes:
 
 
 def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: bool = False) -> bytes:
-    """Return the model as tokenizer.json; raise `Unsupported` where a list of merges would not give the model's ids.
+    """Return the model as tokenizer.json; raise `Unsupported` if a list of merges would not give the model's ids.
 
-    With `every_way` every way to join a token that no lower ranks make is listed, as in the files of llama3; with
-    `dense` ids without a token get one that no text contains.
+    With `every_way`, all splits of a token that no lower ranks make are listed, as in the files of llama3; with
+    `dense`, an id without a token gets one that no text contains.
     """
     if model.alphabet != "bytes":
         raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
@@ -87,7 +87,7 @@ def has_plain_rules(model: Model) -> bool:
 
 
 def sentencepiece_json(name: str, model: Model) -> bytes:
-    """Return a model that `has_plain_rules` as tokenizer.json, without a gap between its ids."""
+    """Return a model that `has_plain_rules` as tokenizer.json, without gaps between its ids."""
     return _without_gaps(_written(name, model.with_(special_tokens={}, added_tokens={})))
 
 
@@ -104,7 +104,7 @@ def sentencepiece_file(model: Model) -> bytes:
 
 
 def _without_gaps(content: bytes) -> bytes:
-    """Return a tokenizer.json where each id has a token: one with a space, which no text contains in printable form."""
+    """Return a tokenizer.json without gaps: an id without a token gets one with a space, which never occurs."""
     document = json.loads(content)
     vocabulary = document["model"]["vocab"]
     gaps = set(range(max(vocabulary.values()))).difference(vocabulary.values())
@@ -122,7 +122,7 @@ def _written(name: str, plain: Model) -> bytes:
 
 
 def underived_reason(model: Model) -> str | None:
-    """Return why no list of merges gives the model's ids, or None where one does."""
+    """Return why no list of merges gives the model's ids, or None if one does."""
     if model.merge_rule == "pairs" or not (underived := model.recovered_merges[1]):
         return None
     return (
@@ -143,7 +143,7 @@ def public_digest(model: Model) -> str | None:
 
 
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
-    """Return the model's public name, for a library with those of `known` built in; raise `Unsupported` for another."""
+    """Return the model's public name, if it is in `known` of a library; raise `Unsupported` otherwise."""
     digest = public_digest(model)
     found = None if digest is None else KNOWN[digest].name
     if found is None or found not in known:
@@ -168,7 +168,7 @@ def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
 
 
 def rayon_threads() -> int:
-    """Return the number of threads of a Rayon pool in this process: its variable, else the cores it may use."""
+    """Return the number of threads of a Rayon pool in this process: its variable, else the number of usable cores."""
     given = os.environ.get("RAYON_NUM_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)

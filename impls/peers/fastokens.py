@@ -49,17 +49,17 @@ class Fastokens(Peer):
         return self._library.encode_ordinary(text).ids
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's flat output."""
+        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's threads if it has this many."""
+        """Return `_encode_text` of each text; on the library's threads if it has this many."""
         if threads != _library_threads():
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts))]
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; read-only views of the library's flat output."""
+        """Return the ids of `_encode_texts` as read-only views of the library's flat output."""
         if threads != _library_threads():
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(list(texts))

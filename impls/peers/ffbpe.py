@@ -46,7 +46,7 @@ class Ffbpe(Peer):
         return ffbpe.BpeEncoder("byte", merges=merges, vocab=vocab, pat_str=one_pattern_of(model))
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as the array the library makes."""
+        """Return the ids of `_encode_text` as the array the library makes."""
         return self._library.encode_to_numpy(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:

@@ -46,7 +46,7 @@ class Gigabpe(Peer):
         limits = {"pretokenizer": "bytelevel", "min_frequency": spec.min_count, "threads": rayon_threads()}
         token: Callable[[str], bytes] = _token
         if (given := files_of_lines(texts)) is not None:
-            # Which bytes occur is not known, so it may learn a few merges more than are asked for.
+            # Which bytes occur is not known, so it may learn a few merges more than requested.
             merges, token = gigabpe.train_bpe(given, len(base) + n_merges, **limits)[1][:n_merges], from_printable
         else:
             with TemporaryDirectory(prefix="bpebench-") as folder:

@@ -43,7 +43,7 @@ _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 
 
 def _takes_schemes() -> bool:
-    """Return whether this release takes a rank file with a scheme; those before 0.10 read a tokenizer.json instead."""
+    """Return whether this release reads a rank file with a scheme; before 0.10 it reads a tokenizer.json."""
     return "pretokenizer" in signature(gigatoken.Tokenizer.from_tiktoken).parameters
 
 
@@ -80,17 +80,17 @@ class Gigatoken(Peer):
         return self._library.encode(text).tolist()
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as the array the library makes."""
+        """Return the ids of `_encode_text` as the array the library makes."""
         return self._library.encode(text)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
+        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
         if threads not in (1, rayon_threads()):
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch_list(list(texts), parallel=threads > 1)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; the two buffers of the awkward array the library makes."""
+        """Return the ids of `_encode_texts`: the two buffers of the awkward array the library makes."""
         if threads not in (1, rayon_threads()):
             return super()._encode_texts_to_ragged(texts, threads)
         layout = self._library.encode_batch(list(texts), parallel=threads > 1).layout
@@ -131,7 +131,8 @@ class Gigatoken(Peer):
 
 
 def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the merges without those of pairs that no longer occur, which the library appends when pairs run out.
+    """Return the merges without those of pairs that no longer occur, which the library appends when it runs out of
+    pairs.
 
     Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
     merge occurred if and only if it is part of making a piece.

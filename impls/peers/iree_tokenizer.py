@@ -28,11 +28,11 @@ class IreeTokenizer(Peer):
         return iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a view of the array the library makes."""
+        """Return the ids of `_encode_text` as a view of the array the library makes."""
         return self._library.encode_to_array(text).view(np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""
+        """Return `_encode_text` of each text; the library's batch call uses one thread, and releases the GIL."""
         return self._library.encode_batch(texts) if threads == 1 else super()._encode_texts(texts, threads)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:

@@ -33,7 +33,7 @@ class Kitoken(Peer):
         return kitoken.Kitoken.from_tokenizers(tokenizer_json(self.name, model))
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""
+        """Return `_encode_text` of each text; the library's batch call uses one thread, and releases the GIL."""
         return self._library.encode_all(list(texts)) if threads == 1 else super()._encode_texts(texts, threads)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:

@@ -1,8 +1,8 @@
-"""What adapters are made of: `library` imports a third-party package, `Peer` uses its own calls where they are right.
+"""Base of the adapters: `library` imports a third-party package, and `Peer` uses its calls where they are correct.
 
 An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the hooks of
-`impls.core.hooks` for which the library has a call other than `encode`. Decoding, and whatever else it leaves out, is
-`Tokenizer`'s.
+`impls.core.hooks` for which the library has a call other than `encode`. Decoding, and anything else it does not
+override, is inherited from `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Peer(Tokenizer):
     reads_sentencepiece: ClassVar[bool] = False
     """Whether `_load` takes a SentencePiece model that `has_plain_rules`; the library then gets original texts."""
     no_encoder: ClassVar[str] = ""
-    """Of a trainer: why it does not encode."""
+    """For a trainer, why it does not encode."""
 
     def __init__(self, model: Model) -> None:
         self.normalizes = self.reads_sentencepiece and has_plain_rules(model)
@@ -51,7 +51,7 @@ class Peer(Tokenizer):
         return self._library.encode(text)
 
     def _counted(self, count: Callable[[str], int], text: str) -> int:
-        """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
+        """Count the ids of `text`, by the library's own `count` if nothing is recognised or normalised in it."""
         refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
         if not self.model.added_tokens and self.model.normalization is None:
             try:
@@ -61,12 +61,12 @@ class Peer(Tokenizer):
         return super()._count(text)
 
     def _bytes_if_known(self, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
-        """Return the bytes of `ids`, by a library that silently skips the ids it does not know, if it knows all."""
+        """Return the bytes of `ids`, by a library that silently skips unknown ids, if it knows all of them."""
         ids = id_list(ids)
         return decode(ids) if self._are_tokens(ids) else super().decode_bytes(ids)
 
     def _text_if_known(self, decode: Callable[[list[int]], str | None], ids: Iterable[int], errors: str) -> str:
-        """Return the text of `ids`, by such a library, where they are valid UTF-8."""
+        """Return the text of `ids`, by such a library, if they are valid UTF-8."""
         ids = id_list(ids)
         try:
             text = decode(ids) if errors == "replace" and self._are_tokens(ids) else None
@@ -75,7 +75,7 @@ class Peer(Tokenizer):
         return super().decode(ids, errors) if text is None or "\ufffd" in text else text
 
     def _are_tokens(self, ids: list[int]) -> bool:
-        """Return whether there are ids, each below the first one without a token."""
+        """Return whether `ids` is not empty and each id is below the first one without a token."""
         return bool(ids) and min(ids) >= 0 and max(ids) < self._n_dense
 
     @cached_property
@@ -86,9 +86,9 @@ class Peer(Tokenizer):
     def _bytes_unless_refused(
         self, decode: Callable[[list[int]], bytes], ids: Iterable[int], *, panics: bool = False
     ) -> bytes:
-        """Return the bytes of `ids`, by a library that raises (or `panics`) for those it does not know.
+        """Return the bytes of `ids`, by a library that raises (or `panics`) for unknown ids.
 
-        `Tokenizer` then decodes them, or names the unknown one.
+        In that case `Tokenizer` decodes them, or names the unknown one.
         """
         ids = id_list(ids)
         if not self.normalizes:
@@ -106,9 +106,9 @@ class Peer(Tokenizer):
 
 
 def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
-    """Import and return `module`; raise `Missing` naming the distribution `package` where it is not installed.
+    """Import and return `module`; raise `Missing` naming the distribution `package` if it is not installed.
 
-    Where a dependency of the library is not installed, `Missing` names that. Its deprecation warnings are ignored. With
+    If a dependency of the library is not installed, `Missing` names that. Deprecation warnings are ignored. With
     `alone` a compiled module is loaded without its package, for packages that import what they do not require.
     """
     try:

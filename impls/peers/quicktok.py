@@ -38,17 +38,17 @@ class Quicktok(Peer):
         return self._library.encode_ordinary(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`; the library returns arrays only for batches."""
+        """Return the ids of `_encode_text` as an array; the library returns arrays only for batches."""
         return self._library.encode_batch([text], 1)[0]
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; with several threads, from the library's arrays."""
+        """Return `_encode_text` of each text; with several threads, from the library's arrays."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the library's arrays."""
+        """Return the ids of `_encode_texts` as the library's arrays."""
         return self._library.encode_batch(list(texts), threads)
 
     def _count(self, text: str) -> int:

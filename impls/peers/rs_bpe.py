@@ -34,7 +34,7 @@ class RsBpe(Peer):
         return getattr(openai, self._public_name)()
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, in tasks of the size in the library's documentation."""
+        """Return `_encode_text` of each text, in tasks of the size in the library's documentation."""
         if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:
             return super()._encode_texts(texts, threads)
         options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)

@@ -18,7 +18,7 @@ from impls.peers.peer import Peer, library
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 
 _LONG = 1000
-"""From this many characters on, a list is made faster from its flat output than from its encoding object."""
+"""For texts of at least this many characters, a list is made faster from flat output than from the encoding object."""
 
 
 class Snaptokens(Peer):
@@ -37,17 +37,17 @@ class Snaptokens(Peer):
         return self._encode_text_to_array(text).tolist()
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's flat output."""
+        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, from the library's flat output."""
+        """Return `_encode_text` of each text, from the library's flat output."""
         if threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; read-only views of the flat output, if the library's pool has this many threads."""
+        """Return the ids of `_encode_texts` as read-only views, if the library's pool has this many threads."""
         if threads != rayon_threads():
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(list(texts))

@@ -40,17 +40,17 @@ class Splintr(Peer):
         return self._library.encode_ordinary(text) if text != "" else []
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's flat output."""
+        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_flat(text) if text != "" else b"", np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
+        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
         if threads != rayon_threads() or self._marks_empty_text(texts):
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch(texts)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; read-only views of the library's flat output."""
+        """Return the ids of `_encode_texts` as read-only views of the library's flat output."""
         if threads != rayon_threads() or self._marks_empty_text(texts):
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(texts)

@@ -40,7 +40,7 @@ class Tokie(Peer):
         return self._library.encode(text, False).ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's threads if all cores are to be used."""
+        """Return `_encode_text` of each text; on the library's threads if all cores are to be used."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts), False)]

@@ -33,17 +33,17 @@ class Toktok(Peer):
         return self._library.encode_ordinary(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's buffer."""
+        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_to_buffer(text, disallowed_special=()), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; with several threads, from the library's arrays."""
+        """Return `_encode_text` of each text; with several threads, from the library's arrays."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the library's arrays."""
+        """Return the ids of `_encode_texts` as the library's arrays."""
         return self._library.encode_batch_to_numpy(list(texts), threads)
 
     def _count(self, text: str) -> int:

@@ -32,15 +32,15 @@ class Tuetoken(Peer):
         return self._library.encode_ordinary(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a read-only view of the library's buffer."""
+        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_to_bytes(text), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by the library's own threads."""
+        """Return `_encode_text` of each text, by the library's own threads."""
         return self._library.encode_ordinary_batch(list(texts), threads)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the library's arrays."""
+        """Return the ids of `_encode_texts` as the library's arrays."""
         found = self._library.encode_ordinary_to_buffer(list(texts), threads)
         return found["data"], found["offsets"]
 

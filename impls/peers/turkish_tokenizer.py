@@ -57,5 +57,5 @@ class TurkishTokenizer(Peer):
         return self._library.decode(ids)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the UTF-8 of that text."""
+        """Return the UTF-8 of the text of `decode`."""
         return self.decode(ids).encode()

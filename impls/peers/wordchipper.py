@@ -43,7 +43,7 @@ class Wordchipper(Peer):
         return self._library.encode(text, self._no_specials)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
+        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch(list(texts), self._no_specials)

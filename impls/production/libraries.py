@@ -1,9 +1,9 @@
-"""What adapters of libraries share: failures as one error that names the pattern, ranks, options that are environment
-variables, and no pattern under which the library would not return.
+"""Shared by adapters of libraries: failures as one error that names the pattern, ranks, options set by environment
+variables, and refusal of patterns under which the library would not return.
 
-Libraries cannot be interrupted while they split, so an unknown pattern is tried once with an engine that can be: on its
-own characters, repeated, with an end that does not match. This detects only growth far beyond quadratic. Named patterns
-are trusted.
+Libraries cannot be interrupted while they split, so an unknown pattern is tried once with an engine that can be
+interrupted: on repetitions of its own characters, with an end that does not match. This detects only growth far beyond
+quadratic. Named patterns are trusted.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from impls.formats.tiktoken_ranks import ranks_of
 _PLAIN = (Exception, ValueError, RuntimeError)
 """Generic errors, of exactly these classes; subclasses are more specific and are not converted."""
 _LONGEST_PATTERN = 200
-"""Characters of a pattern in a message."""
+"""Most characters of a pattern shown in a message."""
 
 TRIAL_SECONDS = 1.0
-"""Limit for all texts together; a pattern in use takes 0.01."""
+"""Time limit for all texts together; a pattern in use takes 0.01."""
 _LENGTH = 256
 _KINDS = ("a", "A", "1", " ", "\n", "'", ".", "é", "中", "aA", "a1", "a ", " \n", "a'")
 _ENDS = ("!", "\u2603", "\n")
@@ -43,7 +43,7 @@ def is_panic(error: BaseException) -> bool:
 
 
 def failure(implementation: str, model: Model, error: BaseException) -> BaseException:
-    """Return a `LibraryFailed` for a panic or a plain error, and any other error as it is."""
+    """Return a `LibraryFailed` for a panic or a plain error, and any other error unchanged."""
     if not is_panic(error) and type(error) not in _PLAIN:
         return error
     how = "the library panicked" if is_panic(error) else "the library failed"
@@ -59,7 +59,7 @@ def first_line(error: BaseException) -> str:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Convert an error or panic of a library while it reads a model into `Unsupported`, with its first line."""
+    """Convert an error or panic of a library that reads a model into `Unsupported`, with its first line."""
     try:
         yield
     except (BPEError, OSError, MemoryError):
@@ -71,8 +71,10 @@ def loading(name: str) -> Iterator[None]:
 
 
 def ranks_for(name: str, model: Model) -> dict[bytes, int]:
-    """Return ranks by token, for a library that looks joined bytes up and splits by one pattern; raise `Unsupported`
-    where it would give other ids."""
+    """Return ranks by token, for a library that looks up joined bytes and splits by one pattern.
+
+    Raise `Unsupported` if it would give other ids.
+    """
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
     try:

@@ -1,10 +1,10 @@
 """SentencePiece over our model: a `.model` made of the model's tokens, and its trainer.
 
 SentencePiece joins any two neighbours whose joined text is a piece of its vocabulary, highest score first; scores here
-are the negated ranks. A model with its own rules it runs as is, on whole texts, and decodes itself. It has no pattern
-for others: we split and normalise, and it encodes each piece separately, without its escape for white space. Bytes are
-then written as GPT-2's printable characters, characters as they are. A model with listed merges runs only where that
-provably gives the same ids.
+are the negated ranks. It runs models with its own rules unchanged, on whole texts, and decodes itself. It has no
+pattern for other models: we split and normalise, and it encodes each piece separately, without its escape for white
+space. Bytes are then written as GPT-2's printable characters, characters as they are. A model with listed merges runs
+only where that provably gives the same ids.
 
 To train, each base symbol is replaced by a private-use character, in the order of the symbols, and pieces are separated
 by another. So the library finds no white space, script or digit to split at or to rewrite; the number of characters and
@@ -36,12 +36,12 @@ from impls.production.training import model_of_tokens, require
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 
-_PB: Any = sentencepiece_model_pb2  # its classes are made when it is imported
+_PB: Any = sentencepiece_model_pb2  # its classes are created on import
 _DELIMITER = "\U000f0000"
 _FIRST_STAND_IN = 0xF0001
 _MOST_SYMBOLS = 0xFFFD - 1
 _LONGEST_PIECE = 512
-_LONGEST_LINE = 2**30  # bytes; longer lines are skipped in silence, the default being 4192
+_LONGEST_LINE = 2**30  # bytes; longer lines are silently skipped, and the default is 4192
 _WORDS_PER_LINE = 10_000
 
 
@@ -73,7 +73,7 @@ class SentencePiece(Tokenizer):
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text: all their pieces in one call of the library, on its threads."""
+        """Return `_encode_text` of each text: all their pieces in one call of the library, on its threads."""
         if self.normalizes:
             return self._processor.encode(list(texts), out_type=int, num_threads=threads)
         split = list(map(self._pieces, texts))
@@ -124,7 +124,7 @@ class SentencePiece(Tokenizer):
 
 
 def _takes_whole_texts(model: Model) -> bool:
-    """Return whether the library can encode whole texts, without splitting and normalising by us."""
+    """Return whether the library can encode whole texts, so that we need not split and normalise."""
     rules = model.sentencepiece
     if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
         return False
@@ -153,7 +153,7 @@ def _written(token: bytes, model: Model) -> str:
 
 
 def _ids_it_decodes_alike(model: Model) -> frozenset[int]:
-    """Return the ids of the library's pieces; none if it would decode U+2581 as a space, and we would not."""
+    """Return the ids of the library's pieces; none if it would decode U+2581 as a space but we would not."""
     rules = model.sentencepiece
     if rules is None or not rules.escape_spaces:
         return frozenset()
@@ -203,7 +203,7 @@ def _learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merg
 
 
 def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
-    """Return the pieces it learned, in order."""
+    """Return the learned pieces, in order."""
     lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -242,7 +242,7 @@ def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
         return None if rank is None else (rank, left + right)
 
     last = -1
-    # The last token first: where it occurs, so do all.
+    # The last token first: a word that contains it contains its parts.
     for word in sorted(set(words), key=lambda word: tokens[-1] not in word) if tokens else ():
         last = max(chain([last], merging(list(word), merge_of)))
         if last == len(tokens) - 1:

@@ -58,14 +58,14 @@ class Tiktoken(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`, as a uint32 array made by the library itself."""
+        """Return the ids of `_encode_text` as a uint32 array made by the library itself."""
         try:
             return self._encoding.encode_to_numpy(text, disallowed_special=())
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by the library's own thread pool."""
+        """Return `_encode_text` of each text, by the library's own thread pool."""
         try:
             if threads == 1 or len(texts) < 2:
                 return [self._encoding.encode_ordinary(text) for text in texts]
@@ -95,7 +95,7 @@ class Tiktoken(Tokenizer):
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
-    """Return the pattern to run: the faster form the library ships, where it gives the same ids.
+    """Return the pattern to run: the faster form that the library ships, if it gives the same ids.
 
     The shipped cl100k does not split white space at the end of a text after its last line end, as the original does:
     the ids are the same unless a token spans that split.
@@ -125,15 +125,15 @@ def _encoding(model: Model) -> tiktoken.Encoding:
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
     """Return the tokens in order of id, base first.
 
-    The trainer takes one text and splits it itself. So ours are joined by a character that is in none of them, and the
-    pattern matches everything else.
+    The trainer takes one text and splits it itself. So the pieces are joined by a character that is in none of them,
+    and the pattern matches everything else.
     """
     used = set("".join(pieces))
     between = next(character for code in range(0xE000, 0x110000) if (character := chr(code)) not in used)
     try:
         ranks = bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
     except ValueError as error:
-        # It fails when it runs out of pairs: max() of an empty sequence. What it has learned is in its frame.
+        # It fails with max() of an empty sequence when pairs run out; the learned tokens are in its frame.
         if error.__traceback__ is None or (frame := error.__traceback__.tb_next) is None:
             raise
         ranks = frame.tb_frame.f_locals["ranks"]

@@ -1,10 +1,10 @@
 """Hugging Face tokenizers over our model: its `Tokenizer`, made of the tokenizer.json we write, and its trainer.
 
 The library encodes with its cache on, as by default, and by `encode_batch_fast`, the call that gives ids without
-offsets. Special tokens are in it but switched off (`encode_special_tokens`): `Tokenizer` cuts the text around them.
-A model that looks joined bytes up and has tokens no lower ranks make (llama3) runs with every way to make each token
-listed as a merge, the closest a list of merges can get. A SentencePiece model is converted as by the library's own
-converter, and the library writes the marks for white space where it does so as SentencePiece does.
+offsets. Special tokens are in it but switched off (`encode_special_tokens`): `Tokenizer` cuts the text around them. A
+model that looks up joined bytes and has tokens that no lower ranks make (llama3) runs with all splits of each token
+listed as merges, the closest approximation. A SentencePiece model is converted as by the library's own converter, and
+the library writes the marks for white space where it does so as SentencePiece does.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class HuggingFace(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library uses one thread, or for any other number all cores."""
+        """Return `_encode_text` of each text; the library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
         try:
@@ -72,7 +72,7 @@ class HuggingFace(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece that is not valid UTF-8, which its merges take as printable characters."""
+        """Return the ids of one piece that is not valid UTF-8, merged as printable characters."""
         try:
             return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
         except BaseException as error:
@@ -93,7 +93,7 @@ class HuggingFace(Tokenizer):
     def decode_stream(self, ids: Iterable[int]) -> Iterator[str]:
         """Yield the texts that the library's `DecodeStream` gives when ids arrive one by one.
 
-        Raise `Unsupported` for a model of which not the library decodes the ids, but the suite.
+        Raise `Unsupported` for a model whose ids the suite decodes, not the library.
         """
         if not self._decodes_alike:
             raise Unsupported(
@@ -105,7 +105,7 @@ class HuggingFace(Tokenizer):
                 yield text
 
     def _refuse_unknown(self, text: str) -> None:
-        """Raise for a character without a token, which the library drops, and for a tuple, which it takes for a pair of
+        """Raise for a character without a token, which the library drops, and for a tuple, which it treats as a pair of
         texts."""
         if type(text) is not str:
             check_text(text)
@@ -166,16 +166,16 @@ _UNTRAINED: dict[str, Any] = {
 
 
 def _normalizes_alike(model: Model) -> bool:
-    """Return whether the library rewrites texts by SentencePiece's rules as SentencePiece does, so that it may."""
+    """Return whether the library applies SentencePiece's rules for rewriting as SentencePiece does."""
     rules = model.sentencepiece
     if rules is None or rules.charsmap or rules.user_defined_ids or model.normalization or model.whole_token_flags:
         return False
-    return rules.dummy_prefix != "first"  # it gets the segments between special tokens, and would take each for first
+    return rules.dummy_prefix != "first"  # the library would treat each segment as the first
 
 
 def _for_written_texts(model: Model) -> Model:
     """Return the model for texts that `Model.normalize` has rewritten."""
-    if _found_late(model):  # they must not be searched again in rewritten text
+    if _found_late(model):  # otherwise they would be searched again in rewritten text
         model = model.with_(special_tokens={}, added_tokens={})
     if model.sentencepiece is None:
         return model if model.normalization is None else model.with_(normalization=None)
@@ -198,7 +198,7 @@ def _found_late(model: Model) -> bool:
 def _document(model: Model) -> str:
     try:
         return write_compact(model).decode()
-    except Unsupported:  # maybe because of a special token, which encoding does not need
+    except Unsupported:  # perhaps because of a special token, which encoding does not need
         return write_compact(model.with_(special_tokens={})).decode()
 
 

@@ -18,8 +18,10 @@ from impls.interface import TrainingSpec
 
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
-    """Raise `Unsupported` naming the first field of `spec` that has another value than the accepted one; a `min_count`
-    of 0 is accepted only where it is named, forbidden tokens nowhere."""
+    """Raise `Unsupported` naming the first field of `spec` whose value is not accepted.
+
+    A `min_count` of 0 is accepted only if it is named, forbidden tokens never.
+    """
     if spec.forbidden_tokens:
         raise Unsupported(name, f"TrainingSpec.forbidden_tokens: it cannot leave out {spec.forbidden_tokens[0]!r}")
     if spec.min_count == 0 and accepted.get("min_count") != 0:
@@ -30,7 +32,7 @@ def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
 
 
 def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
-    """Yield the texts, lone surrogates replaced; raise `InvalidPattern` where the pattern leaves text out."""
+    """Yield the texts, lone surrogates replaced; raise `InvalidPattern` if the pattern leaves text out."""
     stages = resolve(spec.pattern)
     splitter = None if stages in NAMED.values() else Splitter(stages)
     for text in texts_in_turn(texts):
@@ -54,7 +56,7 @@ def model_of_merges(
 ) -> Model:
     """Return the model of merges given as the bytes of their parts, in the order they were learned.
 
-    Raise `Unsupported` where the library learned the text of a special token, which our own trainers skip.
+    Raise `Unsupported` if the library learned the text of a special token, which our own trainers skip.
     """
     first = first_base_id(spec)
     id_by_token = {symbol: first + index for index, symbol in enumerate(base)}

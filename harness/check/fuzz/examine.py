@@ -1,6 +1,6 @@
-"""One difference examined: the smallest text, and the smallest model if it is our own, that still show it; its stage.
+"""Examine one difference: find the smallest text (and model, unless it is a published one) that still shows it.
 
-The stage is found by `harness.explain`, which asks the sides through their processes.
+The stage of the difference is found by `harness.explain`, which queries the sides through their processes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from impls.core.model.model import Model
 
 _MODEL_TRIALS = 600
 _TRIALS_OF_A_DEATH = 60
-"""Fewer, as a side that dies or hangs is restarted after each trial that shows it."""
+"""Trials when a side dies or hangs: fewer, since each restarts its process."""
 
 
 def examine(
@@ -32,9 +32,9 @@ def examine(
     relation_on: Callable[[Model], Relation],
     seconds: float,
 ) -> DifferingText:
-    """Minimise the difference of `case`; `own` is the model where it may be minimised too.
+    """Minimise the difference of `case`; `own` is the model if it may be minimised too, else None.
 
-    On a smaller model the sides must owe each other the same agreement.
+    On a smaller model the sides must have the same relation.
     """
     question, text = case.question, case.text
     deadly = any(
@@ -43,7 +43,7 @@ def examine(
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
 
     def ask(question: Question, text: str) -> tuple[Answer, Answer] | None:
-        """Return the answers of both, asked in parallel, or None where a side does not load the model."""
+        """Return the answers of both sides, queried in parallel, or None if one does not load the model."""
         question = replace(question, texts=[text])
         a.submit([question])
         b.submit([question])
@@ -51,7 +51,7 @@ def examine(
         return (of_a[0], of_b[0]) if isinstance(of_a, list) and isinstance(of_b, list) else None
 
     def differ(question: Question, text: str) -> bool:
-        """Whether the answers differ in the way they did at first."""
+        """Return whether the answers still differ in the same way as at first."""
         answers = ask(question, text)
         if answers is None or same(*answers):
             return False
@@ -84,11 +84,11 @@ def examine(
 
 
 class _Refuses(Exception):
-    """The side refuses the text."""
+    """Raised when the side refuses the text."""
 
 
 def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, text: str) -> Stage | None:
-    """Return the first stage that differs on `text`, asked as `question` is; None where unknown."""
+    """Return the first stage that differs on `text`, asked as in `question`; None if unknown."""
     sides = [
         side_of(_process_tokenizer(side, question, model), side.name, allow_special=question.allow_special)
         for side in (a, b)
@@ -100,7 +100,7 @@ def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, t
 
 
 def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> impls.Tokenizer:
-    """Return a tokenizer whose ids come from the process of `side`, with the name and kind that are known of it."""
+    """Return a tokenizer that takes its ids from the process of `side`, with its registered name and kind, if any."""
     known = None if side.spec.release is not None else registered(side.name)
 
     class ProcessTokenizer(impls.Tokenizer):

@@ -1,4 +1,4 @@
-"""What a difference is: its class, its shape (by which repetitions are recognised), and its record."""
+"""Describe a difference: its class, its shape (by which repetitions are recognised), and its record."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from impls.core.model.model import Model
 from impls.formats.own import read, write
 
 STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
-"""Old characters of the classes that patterns know (letters with and without case, digit, symbols, mark, space), and
-some of four bytes in UTF-8, as newer characters have."""
+"""One old character of each class that patterns distinguish (letters with and without case, digit, symbols, mark,
+space), and some of four bytes in UTF-8, as newer characters have."""
 _KINDS = {kind: regex.compile(rf"\p{{{kind}}}") for kind in ("L", "M", "N", "P", "S", "Z", "C")}
 _LONGEST_SHAPE = 8
 _KEPT = "'\n\r\t "
@@ -26,11 +26,11 @@ _KEPT = "'\n\r\t "
 
 @dataclass(frozen=True, slots=True)
 class DifferingText:
-    """A text two sides answered differently, and how it was asked."""
+    """A text that two sides answered differently, and the question it was part of."""
 
     sides: tuple[str, str]
     question: Question
-    """With the model itself where that is kept; its `texts` do not matter."""
+    """Holds the model itself if that is kept; its `texts` are not used."""
     text: str
     answers: tuple[Answer, Answer]
     origin: str
@@ -38,19 +38,19 @@ class DifferingText:
 
     @property
     def failed(self) -> bool:
-        """Whether one side did not encode the text at all; minimising preserves that."""
+        """Return whether one side did not encode the text at all; minimising preserves that."""
         return any(isinstance(answer, Failure) for answer in self.answers)
 
     def with_model(self, model: Model | None) -> DifferingText:
-        """Return it with the model itself in place of its name, unless that is None."""
+        """Return a copy with the model itself in place of its name; unchanged if `model` is None."""
         return self if model is None else replace(self, question=replace(self.question, model=model))
 
 
 def shape(text: str) -> str:
-    """Return a text as the classes of its characters, a run of one class as one: `a1's` and `bc22's` are both `LN'L`.
+    """Return the classes of a text's characters, each run as one: `a1's` and `bc22's` are both `LN'L`.
 
-    `n` is a character newer than Unicode 16; white space and the apostrophe are kept. The shape of a text that
-    changes class often is only the set of its classes.
+    `n` is a character newer than Unicode 16; white space and the apostrophe are kept. For a text that changes class
+    often, the shape is only the set of its classes.
     """
     kinds = [_kind(character) for character in text]
     runs = [kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind]
@@ -122,7 +122,7 @@ def _decoded(answer: bytes) -> str:
 
 
 def key_of(record: Disagreement) -> tuple[object, ...]:
-    """Return what two records of one kind of difference have in common."""
+    """Return the key that two records of the same kind of difference share."""
     own = record.own_model
     n_merges = 0 if own is None else len(own.get("merges") or ()) or len(own["tokens"])
     failures = tuple(sorted((name, failure.partition(":")[0]) for name, failure in record.failures.items()))
@@ -148,7 +148,7 @@ def table_rows(records: Sequence[Disagreement]) -> list[list[object]]:
 
 
 def describe_input(record: Disagreement) -> str:
-    """Describe what was asked, on one line."""
+    """Describe the input of a record on one line."""
     if record.call == "decode":
         return f"decode({record.counterexample.expected})"
     return f"'{record.counterexample.text.escaped}'" + (" on threads" if record.call == "encode_threads" else "")
@@ -167,7 +167,7 @@ def own_model(record: Disagreement) -> Model:
 
 
 def describe_merges(record: Disagreement) -> str:
-    """Describe an own model on one line: its merges as `a+b`, and the tokens no merge makes."""
+    """Describe a stored model on one line: its merges as `a+b`, and the tokens that no merge makes."""
     if record.own_model is None:
         return ""
     model = own_model(record)

@@ -1,7 +1,7 @@
-"""Questions and answers between a fuzzing run and the processes of its sides, and how such a process answers.
+"""Questions and answers between a fuzzing run and the processes of its sides, and the code that answers them.
 
-Called in a `harness.process.worker`, which serves one side only. A separately installed release comes first on
-PYTHONPATH.
+`answer` is called in a `harness.process.worker` that serves one side only. A separately installed release comes first
+on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class LoadFailure:
 Answer = bytes | Failure
 """Ids of one text as little-endian uint32 (for `decode`: the text as UTF-8), or a failure."""
 Answers = list[Answer] | LoadFailure
-"""One per text of a question, in order."""
+"""One answer per text of a question, in order."""
 
 
 def text_of_ids(ids: Iterable[int]) -> str:
@@ -76,7 +76,7 @@ def ids_of(answer: Answer) -> list[int] | None:
 
 
 def same(a: Answer, b: Answer) -> bool:
-    """Whether two sides agree: the same ids, or neither encodes the text."""
+    """Return whether two sides agree: the same ids, or both fail."""
     if isinstance(a, Failure) or isinstance(b, Failure):
         return isinstance(a, Failure) and isinstance(b, Failure)
     return a == b
@@ -133,7 +133,7 @@ def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
 
 
 def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
-    """Return what `load` returns, or why it failed."""
+    """Return what `load` returns, or a `LoadFailure` with the reason."""
     try:
         return load()
     except impls.Unsupported as error:
@@ -149,7 +149,7 @@ def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
 
 
 def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
-    """Encode the texts in one batch. If it fails, encode each alone to see which; if none does, all of it failed."""
+    """Encode the texts in one batch, or if that fails, one by one; if none fails alone, the whole batch failed."""
     try:
         batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
         if len(batch) == len(question.texts):

@@ -1,4 +1,4 @@
-"""Recorded counterexamples, replayed: does each still hold for what is installed?"""
+"""Replay recorded counterexamples: does each still hold with the installed packages?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ReplayOutcome = Literal["holds", "does not hold", "not replayed"]
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One recorded difference asked again."""
+    """The result of replaying one recorded difference."""
 
     record: Disagreement
     outcome: ReplayOutcome
@@ -30,7 +30,7 @@ class Replayed:
 
 
 def read_counterexamples(file: Path) -> list[Disagreement]:
-    """Return the differences in a file; none where there is no file. Raises `RecordError` for an invalid line."""
+    """Return the differences in a file, none if it does not exist. Raises `RecordError` for an invalid line."""
     return list(of_kind(read_lines(file), Disagreement)) if file.is_file() else []
 
 
@@ -71,7 +71,7 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
 
 
 def _started(name: str, started: ExitStack) -> SideProcess | str:
-    """Start a side, to be closed with `started`; return why where it cannot be started."""
+    """Start a side, to be closed with `started`; return the reason instead if it cannot be started."""
     try:
         return started.enter_context(SideProcess(parse_side(name)))
     except (impls.BPEError, DataError) as error:

@@ -1,4 +1,4 @@
-"""The run: batches go to every side, answers are compared with the first side's, differences shrunk and recorded.
+"""Fuzz: send batches to every side, compare answers with the first side's, minimise and record differences.
 
 Batch k holds the same texts however long the run lasts, and is generated while the sides work on batch k - 1.
 """
@@ -28,31 +28,31 @@ SECONDS_TO_SHRINK = 15.0
 _BYTES_OF_A_CORPUS = 300_000
 _EXAMINED_A_BATCH = 2
 _OWN_MODEL_TOKENS = 4096
-"""A user's model of up to this size is shrunk and stored in the record."""
+"""A model in a user's file is minimised and stored in the record if it has up to this many ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzPlan:
-    """What to run: the first side is the reference every other is compared with."""
+    """What to run: the first side is the reference that every other side is compared with."""
 
     sides: Sequence[SideSpec]
     models: Sequence[str]
     """Names or paths; empty for random models."""
     seed: int = 0
     seconds: float | None = 60.0
-    """How long to search; None: no time limit, so that nothing depends on the clock."""
+    """How long to search; None for no time limit, so that nothing depends on the clock."""
     n_texts: int | None = None
     stop_after: int = 10
     """Distinct differences after which the search ends."""
     corpora: Sequence[str] | None = None
     """Corpora whose text is mutated; None for the samples and all fetched corpora."""
     expected: bool = False
-    """Whether differences on random models on which the sides need not agree are findings too."""
+    """Whether differences that are expected (random models on which the sides need not agree) are findings too."""
 
 
 @dataclass(slots=True)
 class FuzzResult:
-    """The counts and findings of a run, as its JSON document has them."""
+    """The counts and findings of a run, with the field names of its JSON document."""
 
     corpora: tuple[str, ...] = ()
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -68,9 +68,9 @@ class FuzzResult:
     n_differing_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts it encodes differently from the first side, where the two should agree."""
     n_expected_texts: Counter[str] = field(default_factory=Counter)
-    """Side -> texts of random models that it may, and does, encode differently."""
+    """Side -> texts of random models on which it differs, as it may."""
     n_refused_models: Counter[str] = field(default_factory=Counter)
-    """Side -> random models it does not load."""
+    """Side -> random models that it refuses to load."""
     seconds: float = 0.0
     interrupted: bool = False
     findings: list[Disagreement] = field(default_factory=list)
@@ -86,7 +86,7 @@ class FuzzRun:
         found: Callable[[Disagreement], None] = lambda record: None,
         progress: Callable[[FuzzResult], None] = lambda result: None,
     ) -> None:
-        """Call `found` with each new kind of difference and `progress` after each batch."""
+        """Prepare the run; `found` will be called with each new kind of difference, `progress` after each batch."""
         self.plan = plan
         self.result = FuzzResult()
         self._found, self._progress = found, progress
@@ -109,10 +109,10 @@ class FuzzRun:
                 side.close()
         return self.result
 
-    # --- what is asked -------------------------------------------------------------------------------------
+    # --- questions -----------------------------------------------------------------------------------------
 
     def _batches(self) -> Iterator[list[Question]]:
-        """Return batches without end, the same for every side."""
+        """Yield batches without end, the same for every side."""
         plan = self.plan
         if not plan.models:
             return map(partial(model_batch, plan.seed), count())
@@ -175,7 +175,7 @@ class FuzzRun:
         return allowed
 
     def _refuse(self, answers: Sequence[Sequence[Answers]]) -> None:
-        """Raise `DataError` where a side runs none of many models, and not because they are of a kind it does not."""
+        """Raise `DataError` if a side fails to load every model of a batch, unless their kind is unsupported."""
         for side, of_side in zip(self._sides, answers, strict=True):
             failed = [one for one in of_side if isinstance(one, LoadFailure) and one.status != "unsupported"]
             if failed and len(failed) == len(of_side) and not self.plan.models:
@@ -213,7 +213,7 @@ class FuzzRun:
                 self._examine(side, DifferingText(names, question, texts[i], pairs[i], origin))
 
     def _counts(self, side: SideProcess, question: Question, n_differing: int) -> bool:
-        """Count differences, and return whether they are examined: those on random models may be expected."""
+        """Count differences; return whether to examine them, as those on random models may be expected."""
         if isinstance(question.model, str) or self._relation(side, question.model).must_agree:
             self.result.n_differing_texts[side.name] += n_differing
             return True
@@ -237,7 +237,7 @@ class FuzzRun:
             raise
 
     def _keep(self, side: SideProcess, found: DifferingText, *, asking: bool) -> None:
-        """Record a difference, unless one of its kind is known. Without `asking` the sides are not queried."""
+        """Record a difference, unless one of its kind is known. The sides are queried only with `asking`."""
         reference, question, loaded = self._sides[0], found.question, self._loaded(found.question.model)
         kind = self._relation(side, loaded)
 
@@ -256,7 +256,7 @@ class FuzzRun:
         self._found(record)
 
     def _own(self, model: str | Model) -> Model | None:
-        """Return a model where it is our own and small enough to store; else None."""
+        """Return a model to store: any but a published one, or one too large from a file; else None."""
         if isinstance(model, str) and vocabulary_named(model) is not None:
             return None
         loaded = self._loaded(model)

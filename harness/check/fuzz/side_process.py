@@ -1,4 +1,4 @@
-"""The sides of a fuzzing run: their names, and the process of each, watched, and restarted when it dies or hangs.
+"""The sides of a fuzzing run: their names, and a process for each, restarted when it dies or hangs.
 
 - `tiktoken`, `priority`, a plug-in: a registered implementation.
 - `package.module:object`, a Python file, `cmd:COMMAND`, a model file: any form of target (see `harness.targets`).
@@ -34,7 +34,7 @@ class SideSpec:
 
     name: str
     release: Release | None = None
-    """The release installed separately for it."""
+    """The release installed separately for this side."""
 
 
 def parse_side(name: str) -> SideSpec:
@@ -66,7 +66,7 @@ class SideProcess:
     """The process of one side of a run. Always `close` it, or use it in a `with` statement."""
 
     def __init__(self, spec: SideSpec) -> None:
-        """Start it. Raises `DataError` where it cannot be started."""
+        """Start the process. Raises `DataError` if it cannot be started."""
         self.spec = spec
         self.name = spec.name
         self._environment = os.environ | {"PYTHONHASHSEED": "0"}
@@ -116,12 +116,12 @@ class SideProcess:
         return self.result()[0]
 
     def ask_one(self, question: Question, text: str) -> Answer:
-        """Return the answer to one text, asked as `question` is."""
+        """Return the answer to one text, asked as in `question`."""
         found = self.ask(replace(question, texts=[text]))
         return Failure("refused", found.reason) if isinstance(found, LoadFailure) else found[0]
 
     def _each(self, question: Question) -> Answers:
-        """Ask every text by itself, restarting the process after each text that ends it."""
+        """Ask about every text separately, restarting the process after each text that kills it."""
         answers: list[Answer] = []
         for text in question.texts:
             seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers)

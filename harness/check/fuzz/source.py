@@ -1,7 +1,7 @@
-"""The sources of fuzzed texts and models, in batches: the same for the same seed, however long the run lasts.
+"""Sources of fuzzed texts and models, in batches: the same for the same seed, however long the run lasts.
 
-Some drawn lists are out of order, hold a merge twice, make a token in several ways, or have tokens that no merge
-makes; merge rule and alphabet vary.
+Some of the random merge lists are out of order, hold a merge twice, make a token in several ways, or have tokens that
+no merge makes; merge rule and alphabet vary.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _ROUND = 16
 _TURNS_OF_MANY = (3, 7, 11, 15)
 _TURNS_OF_IDS = (4, 12)
 _TURN_OF_SIZES, _TURN_OF_THREADS = 6, 10
-"""Batches of each round that are thousands of short texts, ids to decode, texts by size, or encoded on threads."""
+"""Positions within a round of 16 batches that hold thousands of short texts, ids to decode, texts by size, or texts
+encoded on threads."""
 
 
 class TextSource:
@@ -84,7 +85,7 @@ _TIES = ("smallest", "first", "largest", "shortest")
 
 
 def model_batch(seed: int, index: int) -> list[Question]:
-    """Return a batch, reproducible by its index: models, each with its texts, and the call that encodes them."""
+    """Return batch number `index` of random models: each with its texts and the call that encodes them."""
     random = Random(f"models {seed}:{index}")
     questions: list[Question] = []
     for _ in range(MODELS_A_BATCH):
@@ -99,7 +100,7 @@ def model_batch(seed: int, index: int) -> list[Question]:
 
 
 def _drawn(letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
-    """Return the model of a list of merges drawn at random. Raises `InvalidModel` where there is none."""
+    """Return a model with a random list of merges. Raises `InvalidModel` if the list gives none."""
     base = [letter.encode() for letter in letters[: random.randint(1, 5)]]
     if alphabet == "bytes":
         base = [bytes([byte]) for byte in dict.fromkeys(b"".join(base))]

@@ -1,1 +1,1 @@
-"""The checks of the conformance kit: the catalogue declares them, a function each judges a target."""
+"""The checks of the conformance kit: the catalogue declares them, and one function each judges a target."""

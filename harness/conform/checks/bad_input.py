@@ -38,7 +38,7 @@ def bad_input(case: Case) -> str:
 
 
 def _decode(case: Case, ids: list[int]) -> None:
-    """Raise a fault where ids that no token has are neither refused nor decoded as by the reference."""
+    """Raise a fault if unknown ids are neither refused nor decoded as the reference does."""
     got, wanted = case.client.decode(ids), case.reference.decode(ids)
     if got == wanted or (isinstance(got, Refusal) and (not got.fatal or got.kind == "panic")):
         return
@@ -50,7 +50,7 @@ def _decode(case: Case, ids: list[int]) -> None:
 
 
 def _encode(case: Case, text: str) -> None:
-    """Raise a fault where the answer to a bad text is wrong; note it where both refuse the text."""
+    """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
     got, expected = case.client.ids(text), case.reference.ids(text)
     if isinstance(expected, Refusal):
         if isinstance(got, Refusal):
@@ -71,7 +71,7 @@ def _encode(case: Case, text: str) -> None:
 def _ask_afterwards(case: Case, after: str | list[int]) -> None:
     """Raise a fault if an ordinary text (after ids: the ids of one) is answered wrongly after a bad input.
 
-    What is wrong in a fresh process too is left to other checks.
+    An answer that is also wrong in a fresh process is left to other checks.
     """
     ids = case.reference.ids(_AFTERWARDS)
     if isinstance(after, str):

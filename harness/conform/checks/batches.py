@@ -1,4 +1,4 @@
-"""Other calls for the same ids: batches, arrays, counts, threads. Each is compared with the target's single calls."""
+"""Other calls for the same ids (batches, arrays, counts, threads), each compared with the target's single calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Many = Callable[..., Any]
 
 
 def _sample(case: Case) -> Alone:
-    """Return texts the target encodes one by one with its ids, special tokens and long texts among them."""
+    """Return texts with their ids by the target's single calls, special tokens and long texts among them."""
     names = sorted(case.reference.model.special_tokens, key=len)[:2]
     special = [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
     texts = [*texts_for(case, _TEXTS), *special, *past_64k(case)]
@@ -146,7 +146,7 @@ def compare(case: Case, stage: Stage, many: Many, lists: Sequence[list[str]], al
 
 
 def _wrong_at(answers: Any, texts: Sequence[str], alone: Alone) -> int | None:
-    """Return the index of the first text with wrong ids; the number of texts where the answer is invalid."""
+    """Return the index of the first text with wrong ids; the number of texts if the answer is invalid."""
     if isinstance(answers, Refusal) or len(answers) != len(texts):
         return len(texts)
     return next((k for k, (text, ids) in enumerate(zip(texts, answers, strict=True)) if ids != alone[text]), None)

@@ -1,4 +1,4 @@
-"""Every check by name, in the order they run."""
+"""The catalogue of checks, in the order they run."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from harness.conform.checks import (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question, and the function that answers it."""
+    """One check: its question, and the function that answers it."""
 
     name: str
     question: str
     run: Callable[[Case], str | None]
-    """Count what is judged in `Case.n_inputs`, and return a remark or nothing; where not all is right, raise `Fault`,
-    `NotAsked` or `GaveUp`."""
+    """Count the judged inputs in `Case.n_inputs` and return a remark or nothing; raise `Fault`, `NotAsked` or `GaveUp`
+    unless all are right."""
     needs: tuple[str, ...] = ()
-    """Operations beyond encode and decode without which it is not offered; of those joined by | one is enough."""
+    """Operations beyond encode and decode that the check requires; of those joined by | one is enough."""
     not_offered: str = ""
-    """Why, where the names of what is missing do not say it."""
+    """The reason given if they are missing, when their names do not say enough."""
 
 
 CHECKS = (

@@ -51,7 +51,7 @@ def every_id(case: Case) -> str:
 
 
 def _vocabulary(case: Case) -> None:
-    """Raise a fault where the number of ids, a declared special token, or `token_bytes` of some ids is wrong."""
+    """Raise a fault if the number of ids, a declared special token, or `token_bytes` of some ids is wrong."""
     by_id, model = case.reference.bytes_by_id, case.reference.model
     described = case.client.description
     sizes = {model.vocab_size, len(by_id), max(by_id) + 1}
@@ -70,13 +70,13 @@ def _vocabulary(case: Case) -> None:
 
 
 def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
-    """Whether the ids decode correctly, each followed by a line end, so that none meets another."""
+    """Return whether the ids decode correctly, each followed by a line end so that no two tokens are adjacent."""
     given = _with_line_ends(case, ids)
     return bool(given) and case.client.decode(given) == _text_of(case, given, one_by_one=True)
 
 
 def _with_line_ends(case: Case, ids: Sequence[int]) -> list[int]:
-    """Return the ids with a line end after each; none where no token is a line end."""
+    """Return the ids with a line end after each; an empty list if no token is a line end."""
     line_end = case.reference.model.id_by_token.get(b"\n")
     return [] if line_end is None else [part for i in ids for part in (i, line_end)]
 
@@ -87,7 +87,7 @@ def _text_of(case: Case, ids: Sequence[int], *, one_by_one: bool = False) -> str
 
 
 def _decode_alone(case: Case, i: int) -> None:
-    """Raise a fault where an id does not decode to its token."""
+    """Raise a fault if an id does not decode to its token."""
     expected, got = _text_of(case, [i]), case.client.decode([i])
     if got == expected:
         return
@@ -101,7 +101,7 @@ def _decode_alone(case: Case, i: int) -> None:
 
 
 def _decode_together(case: Case, ids: Sequence[int]) -> None:
-    """Raise the fault of ids right alone but not together, by the shortest wrong prefix; none without a line end."""
+    """Raise the fault of ids that decode correctly alone but not together, by the shortest wrong prefix."""
     if not _with_line_ends(case, ids):
         return
     n = least(len(ids), lambda n: not _decode_apart(case, ids[:n]))
@@ -179,7 +179,7 @@ def _streams(case: Case) -> Iterator[Pushes]:
 
 
 def _expected(case: Case, pushes: Pushes) -> list[str] | Refusal:
-    """Return the text of each push, and of `finish`."""
+    """Return the text expected from each push, and from `finish`."""
     try:
         decoder = case.reference.tokenizer.decoder()
     except Unsupported as error:
@@ -190,7 +190,7 @@ def _expected(case: Case, pushes: Pushes) -> list[str] | Refusal:
 
 
 def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
-    """Say what is wrong of the first push after which the text differs."""
+    """Describe the first push after which the text differs."""
     if len(expected) != len(got):
         return f"{len(got) - 1} texts for {len(expected) - 1} pushes"
     pairs = zip(accumulate(expected), accumulate(got), strict=True)

@@ -25,7 +25,7 @@ _DECODED = 50
 
 
 def _after_one_another(case: Case) -> list[str]:
-    """Return two texts several times each, then texts of every length right after one of every length."""
+    """Return two texts several times each, then texts of every length, right after a text of each length."""
     text = material.prose(100_000, case.seed + 7)
     starts = Random(f"lengths:{case.seed}")
     lengths = [length for length in _LENGTHS if case.affordable(2 * len(_LENGTHS) * length)]
@@ -69,7 +69,7 @@ def repeated(case: Case) -> str:
 
 
 def same(one: Answer, other: Answer) -> bool:
-    """Whether two answers to a text are the same ids, or both none."""
+    """Return whether two answers to a text are the same ids, or both are refusals."""
     return one == other or (isinstance(one, Refusal) and isinstance(other, Refusal))
 
 
@@ -107,7 +107,7 @@ def save_load(case: Case) -> None:
     specials = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:_DECODED]]
 
     def answers() -> list[tuple[str, str, Answer | str]]:
-        """Return what is asked, the text, and the answer: ids, what they decode to, ids with special tokens."""
+        """Return (operation, text, answer) for ids, what they decode to, and ids with special tokens."""
         found = list(zip(texts, case.client.ids_of_all(texts), strict=True))
         decoded = [(text, case.client.decode(ids)) for text, ids in found[-_DECODED:] if isinstance(ids, list)]
         allowed = {"allowed_special": "all", "disallowed_special": []} if case.client.offers("allowed_special") else {}

@@ -73,7 +73,7 @@ def concatenation(case: Case) -> str:
 
 
 def _joined(answers: Iterable[Answer]) -> list[int] | None:
-    """Return the ids of several answers one after the other, or None with a refusal among them."""
+    """Return the concatenated ids of several answers, or None if one is a refusal."""
     found: list[int] = []
     for answer in answers:
         if isinstance(answer, Refusal):
@@ -83,7 +83,7 @@ def _joined(answers: Iterable[Answer]) -> list[int] | None:
 
 
 def _of_a_piece(case: Case, fault: Fault) -> Fault:
-    """Return the fault of a piece, where the whole text is right and one of its pieces is not; else `fault`."""
+    """Return the fault of a wrong piece if the whole text is right; else `fault`."""
     text = fault.text
     if text is None or case.agrees(text, case.client.ids(text)) == "wrong":
         return fault
@@ -125,7 +125,7 @@ _N_ALONE = 10
 def python_values(case: Case) -> None:
     """Check types of ids and texts, lists that change later, arguments that are changed, state that is shared."""
     texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
-    # The ids 0 and 1 equal False and True: asked for by the texts of these tokens.
+    # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
     texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
 
     def fault_of(some: tuple[str, ...]) -> Fault | None:

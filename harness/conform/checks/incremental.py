@@ -23,7 +23,7 @@ _FOLLOWING = (
     *("a", "A", "1", " ", "  a", "\n", "\r\n", "\n ", ".", "/", "'", "s", "'s"),
     *("\u0301", "é", "日", "가", "\U0001f600"),
 )
-"""Texts that may change the ids before them: they go on with a word, a number, white space, a contraction, a letter."""
+"""Texts that may change the ids before them: they continue with a word, number, white space, contraction or letter."""
 
 Step = tuple[Any, ...]
 """("append", object, text), ("replace", object, start, stop, text) or ("copy", object), which makes the next object."""
@@ -43,7 +43,7 @@ def incremental(case: Case) -> str:
         nonlocal n_ids, n_stable
         try:
             _texts(steps)
-        except IndexError:  # a smaller script, of an object or a place that is not there
+        except IndexError:  # a shrunk script that refers to a missing object or place
             return None
         found = case.client.ask("incremental", steps=steps)
         if not isinstance(found, Refusal) and found:
@@ -62,7 +62,7 @@ def incremental(case: Case) -> str:
 
 
 def _scripts(case: Case, has: set[str]) -> tuple[list[Steps], list[Steps]]:
-    """Return steps over short texts, and over long ones; in neither does a special text arise."""
+    """Return scripts over short texts and over long ones; in neither does a special token arise."""
     random = Random(f"incremental:{case.seed}")
     texts = [text for text in texts_for(case) if 1 < len(text) <= _MOST_CHARACTERS]
     long = [text for text in [prose(_LONG, case.seed + 10)] if case.can_ask(text)]
@@ -104,7 +104,7 @@ def _script(random: Random, text: str, has: set[str]) -> Steps:
 
 
 def _texts(steps: Steps) -> list[list[str]]:
-    """Return the text of every object after each step; raise IndexError for an object or a place that is not there."""
+    """Return the text of every object after each step; raise IndexError for a missing object or place."""
     texts, found = [""], []
     for kind, on, *arguments in steps:
         if kind == "copy":
@@ -121,7 +121,7 @@ def _texts(steps: Steps) -> list[list[str]]:
 
 
 def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
-    """Return what is wrong with the states after each step, or None; faults of `encode` itself are not meant here."""
+    """Return what is wrong with the states after each step, or None; other checks judge `encode` itself."""
     wanted = _texts(steps)
     if isinstance(found, Refusal):
         if any(isinstance(case.reference.ids(text), Refusal) for text in wanted[-1]):
@@ -168,7 +168,7 @@ def _worded(step: Step, number: int) -> str:
 
 
 def _one_by_one(steps: Steps) -> Iterator[Steps]:
-    """Yield the steps with each character appended by itself, where that is not too much."""
+    """Yield the steps with each character appended separately, unless that is too many."""
     singly: list[Step] = []
     for step in steps:
         appended = step[2] if step[0] == "append" and len(step[2]) <= _MOST_CHARACTERS else ""

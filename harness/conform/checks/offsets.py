@@ -14,7 +14,7 @@ from impls import BPEError
 
 _N_TEXTS = 400
 _LEAST_TEXTS = 100
-"""Tested however slow the target is: the shortest texts come first, and the first few are all ASCII."""
+"""Texts tested however slow the target is: the shortest texts come first, and the first few are all ASCII."""
 
 
 def offsets(case: Case) -> str:
@@ -35,9 +35,9 @@ def _texts(case: Case) -> list[str]:
 
 
 def _fault_of_starts(case: Case, text: str) -> Fault | None:
-    """Return the fault where `decode_with_offsets` does not give the text and the code point each token starts at.
+    """Return the fault if `decode_with_offsets` does not give the text and the code point at which each token starts.
 
-    A token that begins inside a character may give that character's start or the next one's.
+    For a token that begins inside a character, the start of that character or of the next one is right.
     """
     ids = case.reference.ids(text)
     if isinstance(ids, Refusal):
@@ -68,9 +68,9 @@ def _starts_agree(case: Case, ids: Sequence[int], expected: Sequence[int], got: 
 
 
 def _fault_of_spans(case: Case, text: str) -> Fault | None:
-    """Return the fault where `encode_with_offsets` does not give the ids and the span of each token, in code points.
+    """Return the fault if `encode_with_offsets` does not give the ids and the span of each token, in code points.
 
-    A character that encoding inserted has an empty span, or that of a character beside it. Texts with other ids than
+    A character that encoding inserted has an empty span, or that of an adjacent character. Texts whose ids differ from
     the reference's are left to the check of ids.
     """
     try:
@@ -93,7 +93,7 @@ def _fault_of_spans(case: Case, text: str) -> Fault | None:
 def _difference(
     case: Case, text: str, ids: list[int], wanted: list[list[int]], other_ids: list[int], spans: Sequence[Sequence[int]]
 ) -> str:
-    """Return what is wrong with the answer for `text`, or nothing."""
+    """Return what is wrong with the answer for `text`, or an empty string."""
     if other_ids != ids:
         return "the ids are not those of encode" if case.client.ids(text) == ids else ""
     if len(spans) != len(ids):

@@ -1,4 +1,4 @@
-"""Lists of ids that no text was encoded to: any id beside any other, cut inside characters, repeated, reordered."""
+"""Check lists of ids that no text encodes to: any id beside any other, cut inside characters, repeated, reordered."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def any_order(case: Case) -> str:
 
 
 def _encode_again(case: Case, ids: Ids) -> bool:
-    """Encode the text of `ids` where it has other ids, and return whether; a fault where decoding has changed them."""
+    """Encode the text of `ids` if its ids differ, and return whether it did; a fault if decoding has changed them."""
     text = case.reference.decode(ids)
     specials = case.reference.model.whole_token_ids
     if isinstance(text, Refusal) or any(name in text for name in specials):
@@ -92,7 +92,7 @@ def _parts(ids: Ids, random: Random) -> Iterator[Ids]:
 
 
 class _Answers(NamedTuple):
-    """What a list of ids should decode to and does, by `decode`, or by `decode_bytes` where `decode` is right."""
+    """The expected and actual results for a list of ids, by `decode`, or by `decode_bytes` if `decode` is right."""
 
     method: str
     expected: object
@@ -114,8 +114,8 @@ def _answers(case: Case, ids: Ids) -> _Answers:
 def _explained(case: Case, ids: Ids, at_first: _Answers, latest: Sequence[Ids]) -> Fault:
     """Return the fault with the fewest wrongly decoded ids, or with the earlier list that makes them wrong.
 
-    What is shown was wrong as the first call of a fresh process, since during minimisation earlier calls may affect
-    later ones. `at_first` is what the ids were decoded to at first.
+    Whatever is reported was wrong as the first call of a fresh process, since during minimisation earlier calls may
+    affect later ones. `at_first` is what the ids were decoded to at first.
     """
 
     def wrong(candidate: Ids) -> bool:

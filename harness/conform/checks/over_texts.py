@@ -1,4 +1,4 @@
-"""What most checks do: get the ids of many texts, judge each, and minimise a wrong one."""
+"""The loop most checks share: encode many texts, judge each, and minimise a wrong one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _general(seed: int) -> tuple[str, ...]:
 def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
     """Return hard, sample and random texts and texts of the model's tokens, without special tokens, shortest first.
 
-    With `n_texts` about so many of them, of every length.
+    With `n_texts`, return about that many of them, of every length.
     """
     texts = [*_general(case.seed), *material.model_texts(case.reference.model, case.seed, N_MODEL_TEXTS)]
     specials = case.reference.model.special_tokens
@@ -43,7 +43,7 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
 
 
 def past_64k(case: Case) -> list[str]:
-    """Return a few texts of more than 65,536 characters, one of them of more ids; none where the target is too slow."""
+    """Return a few texts of more than 65,536 characters, one with more ids than that; none for a slow target."""
     if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
         return []
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
@@ -59,9 +59,9 @@ def past_64k(case: Case) -> list[str]:
 def over_texts(
     case: Case, texts: Sequence[str], judge: Judge, excuse: str = "on {} of {} texts both fall short, in the same way"
 ) -> str:
-    """Judge as many texts as the check's time allows, and return a remark; `excuse` is the one on excused texts.
+    """Judge as many texts as the check's time allows, and return a remark; `excuse` is the remark on excused texts.
 
-    Raises `Fault` for a wrong one, `NotAsked` without a text or where the time was too short for half of them.
+    Raises `Fault` for a wrong one, `NotAsked` if there is no text or the time was too short for half of them.
     """
     if not texts:
         raise NotAsked("there is no text to judge by")

@@ -23,9 +23,9 @@ SIZES = tuple(1024 << step for step in range(8))
 """Characters: 1 KB to 128 KB."""
 MOST_EXPONENT = 1.7
 _SURE_EXPONENT = 1.4
-"""The lower end of the interval must exceed this as well."""
+"""A fault also requires that the lower end of the interval exceeds this."""
 _LEAST_SECONDS = 0.05
-"""If the longest pass is shorter than this, it says nothing about growth."""
+"""If the longest text takes less than this, its time says nothing about growth."""
 _PASS_SECONDS = 1.0
 _PASSES = 3
 _SHOWN = 5
@@ -39,7 +39,7 @@ class _Growth:
 
     exponent: Exponent
     seconds: float
-    """Of the longest text."""
+    """Time of the longest text."""
     text: str
 
     @property
@@ -65,7 +65,7 @@ def growth(case: Case) -> str:
         found.append((grown.exponent.value, name))
         again = _grown(seconds, texts, case) if grown.is_quadratic else None
         if again is None or not again.is_quadratic:
-            continue  # where it was, something else kept the machine busy
+            continue  # a quadratic first measurement was due to other work on the machine
         known = _grown(lambda text: _reference_seconds(case, text, decoding), texts, case)  # noqa: B023 (called at once)
         if known is None or known.exponent.value <= grown.exponent.value - 0.4:
             slope, of = again.exponent, f"{again.seconds:.2f} s for {len(again.text):,} characters"
@@ -81,7 +81,7 @@ def growth(case: Case) -> str:
 
 
 def _new_texts(family: str, seed: int) -> Callable[[int], str]:
-    """Return a function that makes texts of slightly fewer than so many characters, each new to a cache of texts."""
+    """Return a function that makes texts of slightly less than a given length, each new to a cache of texts."""
     left_out = count(8)  # characters; a round length may have occurred in another check
 
     def text(size: int) -> str:
@@ -92,7 +92,7 @@ def _new_texts(family: str, seed: int) -> Callable[[int], str]:
 
 
 def _grown(seconds_of: Callable[[str], float | None], texts: Callable[[int], str], case: Case) -> _Growth | None:
-    """Measure how time grows, up to a second or a refusal; None with fewer than three sizes."""
+    """Measure how time grows, up to a second or a refusal; None if fewer than three sizes were timed."""
     points: list[tuple[float, float]] = []
     text = ""
     for size in SIZES:

@@ -20,7 +20,7 @@ _MOST_SPECIALS = 64
 _OPTIONS = ("allowed_special", "disallowed_special")
 _MANY, _LENGTHS = 40, (300, 5_000, 70_001)
 _MOST_BESIDE = 3
-"""How many, the shortest and the longest among them, are put beside every class of character."""
+"""Number of special tokens put beside every class of character, among them the shortest and the longest."""
 
 
 def special_tokens(case: Case) -> str:
@@ -78,7 +78,7 @@ def _long_texts(specials: Sequence[str], seed: int) -> Iterator[str]:
 
 
 def _heeds_options(case: Case, name: str) -> bool:
-    """Whether a target that takes any keyword argument heeds these."""
+    """Return whether a target that takes any keyword argument obeys these options."""
     if not case.client.offers(ANY_OPTION):
         return True
     plain, allowed = case.client.ids(name), case.client.ids(name, allowed_special="all", disallowed_special=[])
@@ -86,15 +86,15 @@ def _heeds_options(case: Case, name: str) -> bool:
 
 
 def _of_special(case: Case, text: str | None) -> bool:
-    """Whether a text is right once the characters of special tokens in it are replaced."""
+    """Return whether a text is right once the characters of its special tokens are replaced."""
     other = "".join("." if character in "<|>[]" else character for character in text or "")
     return other != (text or "") and case.agrees(other, case.client.ids(other)) == "right"
 
 
 def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:
-    """Raise a fault with the smallest text that is wrong where special tokens are allowed or refused by option.
+    """Raise a fault with the smallest text that is wrong when special tokens are allowed or refused by option.
 
-    All of them are asked for one by one, and then in a batch, if that takes the options.
+    All texts are encoded one by one, and then in a batch if `encode_batch` takes the options.
     """
     first = list(specials[:1])
     rules: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
@@ -127,7 +127,7 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
 
 
 def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:
-    """Return the fault of one text by a rule, the values of both options."""
+    """Return the fault of one text under a rule: the values of both options."""
     expected, got = case.reference.encode(text, *rule), case.client.ids(text, **_options(rule))
     both_refuse = isinstance(expected, Refusal) and isinstance(got, Refusal) and not got.fatal
     if got == expected or both_refuse:

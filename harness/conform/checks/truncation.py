@@ -19,15 +19,15 @@ from impls.core.truncation import Side, Whole
 
 _N_TEXTS = 200
 _SHORT_IDS = 8
-"""A text of up to so many ids is cut at every limit in every way."""
+"""A text of up to this many ids is truncated at every limit in every way."""
 _RANDOM_LIMITS = 2
 _WAYS_OF_LONG = 2
 _GREATEST_LIMIT, _PAST_31_BITS = 1_000, 1 << 31
 _N_CUT_CHARACTERS = 50
 _CUT_ELSEWHERE = ("a I'LL b", "a we'Ve", "שלום'vex", "1234567890", "a  \n\n  b", "x🇹🇷👩\u200d👧e\u0301")
-"""Texts of which a part is split otherwise than in the whole."""
+"""Texts of which a part is split differently than within the whole."""
 _LOWEST = 4
-"""Smaller limits are tried to shrink a wrong answer."""
+"""Smaller limits tried when a wrong answer is shrunk."""
 _SIDES: tuple[Side, ...] = ("right", "left")
 _WHOLES: tuple[Whole, ...] = ("token", "character", "word")
 _WORD_BOUNDARY = regex.compile(r"(?w)\b")
@@ -81,7 +81,7 @@ def truncation(case: Case) -> str:
 
 
 def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    """Return every operation that is offered with every choice of its options, and why others are not asked."""
+    """Return every offered operation with every combination of its options, and why others are not checked."""
     offers = case.client.offers
     sides = _SIDES if offers("side") else _SIDES[:1]
     wholes = _WHOLES if offers("whole") else _WHOLES[:1]
@@ -106,7 +106,7 @@ def _limits(n_ids: int, random: Random) -> Iterable[int]:
 
 
 def _cut_characters(case: Case) -> list[str]:
-    """Return texts of a token that ends inside a character and, without what it has of that, is more than one token."""
+    """Return texts with a token that ends inside a character and is several tokens without that character."""
     texts: dict[str, None] = {}
     for token in case.reference.bytes_by_id.values():
         text = token.decode("utf-8", "ignore")
@@ -121,7 +121,7 @@ def _cut_characters(case: Case) -> list[str]:
     return list(texts)
 
 
-# --- what is right -------------------------------------------------------------------------------------------------
+# --- right answers -------------------------------------------------------------------------------------------------
 
 
 def _expected(case: Case, text: str, call: _Call) -> int | bool | str | Refusal:
@@ -161,7 +161,7 @@ def _n_ids(case: Case, text: str) -> float:
     return float("inf") if isinstance(ids, Refusal) else len(ids)
 
 
-# --- what is wrong -------------------------------------------------------------------------------------------------
+# --- faults --------------------------------------------------------------------------------------------------------
 
 
 def _fault(case: Case, text: str, call: _Call) -> Fault | None:

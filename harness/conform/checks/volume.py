@@ -1,6 +1,7 @@
-"""Texts at every size, and a million short ones: where buffers end, tables fill up, and rare faults show.
+"""Texts of every size, and a million short ones: where buffers end, tables fill up, and rare faults show.
 
-Also every length up to a few hundred bytes with each kind of character last: where vectors and blocks have tails.
+Also every length up to a few hundred bytes with each kind of character last: where the remainders of vectors and blocks
+are handled.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _short(seed: int) -> Iterator[str]:
 
 
 def _of_powers(seed: int) -> Iterator[str]:
-    """Yield, by length, texts of mixed scripts and of plain words with so many bytes and so many characters."""
+    """Yield, by length, texts of mixed scripts and of plain words, with that many bytes or characters."""
     greatest = 1 << _GREAT_POWERS[-1]
     shift = Random(f"sizes:{seed}").randrange(64)
     mixed = "".join(generate(f"gen/mixed:{greatest + 80}"))[shift:]
@@ -60,13 +61,13 @@ def _of_powers(seed: int) -> Iterator[str]:
 
 N_TEXTS = 1_000_000
 LEAST_TEXTS = 10_000
-"""Fewer than these are no evidence."""
+"""Fewer texts than this are no evidence."""
 SECONDS = 20.0
 """The check takes no longer than this, however fast the target."""
 _A_BATCH = 20_000
 _LEAST_TIMED = 900  # texts
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
-"""A slowdown of this factor and by this time per text is not noise."""
+"""A slowdown is reported above this factor and this time per text; less is noise."""
 _SHARE_OF_BATCHES = 0.3
 """Share of the time for batches, which repeat texts of single calls."""
 _LONGEST_PART = 5  # characters

@@ -1,4 +1,4 @@
-"""Warnings about a run's figures, each with what to do about it. Reads records and machine facts."""
+"""Warnings about a run's figures, each with a remedy. Reads records and machine facts."""
 
 from __future__ import annotations
 

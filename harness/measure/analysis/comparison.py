@@ -1,4 +1,4 @@
-"""The differences that may be claimed: between implementations of a run, between two runs, and ranks."""
+"""Differences that may be claimed: between implementations of a run and between two runs; and ranks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MACHINE_FACTS = {
     "cpu": "processor", "cpu_generation": "generation of the processor", "architecture": "architecture",
     "cores": "cores", "physical_cores": "cores", "usable_cores": "usable cores", "caches_bytes": "caches",
 }  # fmt: skip
-"""Facts of `machine.json` that identify a machine, and their names in messages."""
+"""Facts of `machine.json` that identify a machine -> their names in messages."""
 _SAME_MEMORY = 0.02
-"""The memory of one system differs by less than this share from boot to boot."""
+"""Memory sizes of one machine differ by less than this share from boot to boot."""
 
 
 class TimeDifference(NamedTuple):
@@ -39,7 +39,7 @@ class Condition(NamedTuple):
     share: float
 
     def holds(self, difference: TimeDifference) -> bool:
-        """Return whether `difference` is claimed in this direction, and by more than the share."""
+        """Return whether `difference` is claimed in this direction and exceeds the share."""
         ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
         return difference.claim == self.claim and ratio - 1 > self.share
 
@@ -58,9 +58,9 @@ def parse_condition(text: str) -> Condition:
 
 
 def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """Return what differs between the machines of two runs (their `machine.json`), None for the same machine.
+    """Return how the machines of two runs (their `machine.json`) differ, or None for the same machine.
 
-    A run whose machine is not recorded counts as made on another.
+    A run without a recorded machine counts as made on another one.
     """
     if not old or not new:
         return "not recorded of both"
@@ -74,8 +74,8 @@ def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | 
 def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[TimeDifference]:
     """Compare the new run with the old, for every implementation and workload that both timed.
 
-    Both must be from the same machine (`machine_difference`). The noise floor is the larger of the two; where one run
-    has none, it is unknown.
+    Both must be from the same machine (`machine_difference`). The noise floor is the larger of the two; it is unknown
+    if one run has none.
     """
     floors = [measured_floor(records) for records in (old, new)]
     known = [floor for floor in floors if floor is not None]

@@ -1,4 +1,4 @@
-"""From records to rounds of seconds per byte, the input of the statistics."""
+"""Convert records to rounds of seconds per byte, the input of the statistics."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ SCALE_PREFIX = "scale/"
 """Prefix of the workloads of `bpebench scale`."""
 
 Contestant = tuple[str, int]
-"""Implementation and copy."""
+"""Implementation and number of its copy."""
 
 
 def seconds_per_unit(record: Measurement) -> list[float]:
-    """Return seconds per byte of each sample, so that slices compare; seconds for `load`, whose size is the file's."""
+    """Return seconds per byte of each sample, so that slices of different sizes compare; for `load`, seconds."""
     passes = record.loops * (record.n_bytes if record.task != "load" and record.n_bytes else 1)
     return [seconds / passes for seconds in record.samples_seconds]
 
 
 def rounds_by_contestant(records: Iterable[Measurement]) -> dict[str, dict[Contestant, Rounds]]:
-    """Map workload -> (implementation, copy) -> samples by round in order, of what was verified and timed."""
+    """Map workload -> (implementation, copy) -> samples by round in order, for everything verified and timed."""
     found: dict[str, dict[Contestant, dict[int, list[float]]]] = {}
     for record in records:
         if record.status != "ok" or not record.samples_seconds:
@@ -39,7 +39,7 @@ def rounds_by_contestant(records: Iterable[Measurement]) -> dict[str, dict[Conte
 
 
 def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Rounds]]:
-    """Return both copies' rounds for each workload on which one implementation ran twice."""
+    """Return the rounds of both copies for each workload on which one implementation ran twice."""
     return [
         (contestants[name, 0], contestants[name, 1])
         for contestants in rounds.values()
@@ -49,35 +49,35 @@ def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Ro
 
 
 def measured_floor(records: Iterable[Measurement]) -> float | None:
-    """Return the noise floor of a run, as a share; None where nothing ran twice."""
+    """Return the noise floor of a run, as a share; None if nothing ran twice."""
     return noise_floor(copies(rounds_by_contestant(records)))
 
 
 def measured_resolution(records: Iterable[Measurement]) -> float | None:
-    """Return the smallest difference, as a share, a run usually resolves, by its two copies; None without copies."""
+    """Return the smallest difference, as a share, that a run usually resolves, from its copies; None without."""
     pairs = copies(rounds_by_contestant(records))
     return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 
 
 _WHOLE = 0.95
-"""Texts read in turn differ a little in size: from this share of the largest on, one counts as whole."""
+"""Texts read in turn differ a little in size: a slice of at least this share of the largest counts as whole."""
 
 
 def is_comparable(state: str, n_bytes: int, full_bytes: int) -> bool:
-    """Return whether a slice's seconds per byte represent the whole: not where each text is read only once."""
+    """Return whether a slice's seconds per byte represent the whole; they do not if each text is read only once."""
     return state not in ONCE_ONLY or n_bytes >= _WHOLE * full_bytes
 
 
 def is_growth(workload: str) -> bool:
-    """Return whether a workload is one of `bpebench scale`, which shows growth and is not compared as a speed."""
+    """Return whether a workload is one of `bpebench scale`, which measures growth and is not compared as a speed."""
     return workload.startswith(SCALE_PREFIX)
 
 
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:
-    """Map implementation -> workload -> rounds, of workloads on which none of its rounds failed, without copies.
+    """Map implementation -> workload -> rounds, for workloads on which none of its rounds failed, without copies.
 
     Also left out are `sustained` runs that ended early, slices of text read for the first time (the cost of the first
-    call weighs more on them than on the whole), and what may have been answered from memory of whole texts.
+    call weighs more on them than on the whole), and results that may come from a cache of whole texts.
     """
     records = [
         record

@@ -22,7 +22,7 @@ Rounds = Sequence[Sequence[float]]
 Claim = Literal["faster", "slower", "≈"]
 
 NOISE_MARGIN = 10.0
-"""The ratio of times beyond which a difference is claimed even where the run did not measure its own noise.
+"""Ratio of times beyond which a difference is claimed although the run did not measure its own noise.
 
 In the committed records (`results/`, 2026-11-21 to 2026-11-23, two kinds of processor, 10,634 pairs on one workload)
 the ratio of two implementations changed between two rounds of a run by a factor of 5.97 at most, that of two copies of
@@ -30,7 +30,7 @@ one implementation was 2.03 at most, and the mean over all workloads changed by 
 """
 RESAMPLES = 2000
 _BIN_WIDTH = 1.02
-"""Call times are counted in bins 2 % wide."""
+"""Relative width of the bins of call times: 2 %."""
 NORMAL_975 = 1.959964
 _T_975 = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
@@ -66,7 +66,7 @@ def ratio_interval(a: Rounds, b: Rounds, *, paired: bool = True, seed: int = 0, 
     """Return the ratio of the time of `a` to that of `b`, with its 95 % interval.
 
     The time of a round is the median of its samples, the time of a side the geometric mean over rounds. Rounds of one
-    run (`paired`, and equally many) are resampled in pairs, because what slows down a whole round slows down both.
+    run (`paired`, and equally many) are resampled in pairs, because a slow round slows down both.
     """
     if not a or not b:
         raise ValueError("a ratio needs at least one round of each")
@@ -128,7 +128,7 @@ def ratio_of_totals(
 def noise_floor(pairs: Sequence[tuple[Rounds, Rounds]]) -> float | None:
     """Return the largest difference between two copies of one implementation in this run, as a share: 0.01 is 1 %.
 
-    `pairs` holds the rounds of both copies for each workload. None where no copy was run.
+    `pairs` holds the rounds of both copies for each workload. None if no copy was run.
     """
     if not pairs:
         return None
@@ -158,21 +158,22 @@ def resolution(intervals: Sequence[Interval], floor: float | None) -> float | No
 
 
 class Ranked(NamedTuple):
-    """One implementation over the workloads that all share."""
+    """One implementation, ranked over the workloads that all share."""
 
     name: str
     ratio: Interval
-    """Geometric mean of its times relative to the best's."""
+    """Geometric mean of its times relative to the best implementation's."""
     to_above: Interval | None
-    """The same relative to the one ranked before it; None for the best."""
+    """The same relative to the implementation ranked before it; None for the best."""
     rank_probabilities: tuple[float, ...]
-    """Probability of being first, second, …, by bootstrap."""
+    """Probability of being first, second, and so on, by bootstrap."""
 
 
 def rank(times: Mapping[str, Mapping[str, Rounds]], *, resamples: int = RESAMPLES) -> list[Ranked]:
     """Rank implementations by the geometric mean of their times over the workloads they all have.
 
-    `times` maps implementation -> workload -> rounds (seconds per byte). Empty where they share no workload.
+    `times` maps implementation -> workload -> rounds (seconds per byte). Return an empty result if they share no
+    workload.
     """
     names = list(times)
     shared = sorted(set.intersection(*(set(times[name]) for name in names))) if names else []
@@ -214,7 +215,7 @@ class Exponent(NamedTuple):
     high: float
     n_points: int
     lower_bound: float | None
-    """Lower bound on the growth up to the next size, where that ran into its time limit."""
+    """Lower bound on the exponent up to the next size, if that reached its time limit."""
 
 
 def fit_exponent(
@@ -223,7 +224,7 @@ def fit_exponent(
     """Return the least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
 
     The smallest sizes are left out: they show the cost of a call, not growth. `timeout` is the first size that did not
-    finish and the limit it ran into. None with fewer than two points.
+    finish and the limit it reached. Return None with fewer than two points.
     """
     usable = sorted(points)[-last:]
     if len(usable) < 2:
@@ -244,7 +245,7 @@ def fit_exponent(
 
 
 def binned(seconds: Iterable[float]) -> Counter[int]:
-    """Count times by bin; bin b holds 1.02^b to 1.02^(b+1) nanoseconds."""
+    """Count times in seconds by bin; bin b holds 1.02^b to 1.02^(b+1) nanoseconds."""
     return Counter(math.floor(math.log(max(1.0, time * 1e9)) / math.log(_BIN_WIDTH)) for time in seconds)
 
 

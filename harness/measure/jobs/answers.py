@@ -22,7 +22,7 @@ Ids = Sequence[Any]
 
 
 class Wrong(Exception):
-    """An answer that is wrong, or not known to be right."""
+    """Raised for an answer that is wrong, or not known to be right."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class Wrong(Exception):
 
 
 class NotIds(Wrong):
-    """An answer that is not a sequence of ids, or not of the type the task asks for."""
+    """Raised for an answer that is not a sequence of ids, or not of the type the task requires."""
 
 
 def as_uint32(ids: Ids) -> np.ndarray:
-    """Return ids as a little-endian uint32 array of shape (n_tokens,); raise `NotIds` for what cannot be ids."""
+    """Return ids as a little-endian uint32 array of shape (n_tokens,); raise `NotIds` for anything else."""
     try:
         array = np.asarray(ids)
     except (TypeError, ValueError, OverflowError) as error:
@@ -58,7 +58,7 @@ def as_uint32(ids: Ids) -> np.ndarray:
 
 
 def _packed(ids: Ids) -> bytes:
-    """Return a text's number of ids, then the ids, all little-endian uint32."""
+    """Return a text's number of ids, then its ids, as little-endian uint32."""
     array = as_uint32(ids)
     return len(array).to_bytes(4, "little") + array.tobytes()
 
@@ -138,7 +138,7 @@ def _rows(answer: Any) -> list[np.ndarray]:
 
 
 def require_kind(job: Job, answer: Any) -> None:
-    """Raise `NotIds` for an answer of another type than the task asks for: making it is different work."""
+    """Raise `NotIds` for an answer of another type than the task requires, since producing it is different work."""
     if job.task in ARRAYS:
         for ids in answer:
             if not isinstance(ids, np.ndarray):
@@ -189,10 +189,10 @@ class AnswerDifference(NamedTuple):
 def first_difference(
     texts: Sequence[bytes], expected: Sequence[Ids], got: Sequence[Ids], token_bytes: Mapping[int, bytes]
 ) -> AnswerDifference | None:
-    """Return the first place where two answers differ, or None.
+    """Return where two answers first differ, or None.
 
-    The smallest window ends where both answers have a token border again; wider ones add its surroundings, its line
-    and its whole text.
+    The smallest window ends where both answers have a token border again; wider ones add its surroundings, its line and
+    its whole text.
     """
     if len(got) != len(expected):
         return AnswerDifference((texts[min(len(got), len(texts) - 1)],), [], [])
@@ -204,7 +204,7 @@ def first_difference(
 
 
 def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> AnswerDifference:
-    """Walk both lists from the first differing id until they share a token border again."""
+    """Return the stretch from the first differing id to the next token border that both lists share."""
     i = 0
     while i < len(a) and i < len(b) and a[i] == b[i]:
         i += 1

@@ -1,8 +1,8 @@
-"""Texts that grow: what a pass of `append`, `chat` and `keystrokes` does. Reads no clock.
+"""Growing texts: what a pass of `append`, `chat` and `keystrokes` does. Reads no clock.
 
-A pass begins with a text whose ids are known, and takes steps after which it is the workload's text: so the ids after
-the last step are those of `encode`, by which it is verified. Our own implementations, and those that bring an
-`incremental` of their own, follow the text; any other encodes all of it again after every step.
+A pass begins with a text whose ids are known and ends, after some steps, with the workload's text; the ids after the
+last step are verified against those of `encode`. Our own implementations, and those with an `incremental` of their own,
+update their ids; any other encodes the whole text again after every step.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ N_TURNS = 8
 TURN_CHARACTERS = (200, 2_000)
 N_KEYS = 20
 _MISTAKE_EVERY = 5
-"""After so many keys a wrong one is pressed, and taken back."""
+"""Number of keys after which a wrong one is pressed and deleted again."""
 
 Edit = tuple[int, int, str]
-"""The code points from start to stop become a text."""
+"""Replaces the code points from start to stop by a text."""
 
 
 class Plan(NamedTuple):
-    """The text a pass begins with, and its steps."""
+    """The text that a pass begins with, and its steps."""
 
     begun: str
     edits: list[Edit]
@@ -61,7 +61,7 @@ def _keystrokes(text: str) -> Plan:
 
 
 def follows(tokenizer: Tokenizer) -> bool:
-    """Return whether the implementation follows a text by its own means."""
+    """Return whether the implementation updates the ids of a growing text itself."""
     return tokenizer.kind in ("pure", "compiled") or type(tokenizer).incremental is not Tokenizer.incremental
 
 
@@ -80,20 +80,20 @@ class GrowingPass:
         self._edits = task == "keystrokes"
 
     def fresh(self, _: list[bytes]) -> list[Any]:
-        """Return the inputs of a pass: texts with their ids, or all texts that are to be encoded."""
+        """Return the inputs of a pass: texts with their ids, or all texts to be encoded."""
         if self._begun is not None:
             return [begun.copy() for begun in self._begun]
         return [list(_texts(one)) for one in self._plans]
 
     @property
     def run(self) -> Callable[[Sequence[Any]], list[Any]]:
-        """One pass over the inputs."""
+        """Run one pass over the inputs."""
         if self._begun is None:
             return self._encode_again
         return self._replace if self._edits else self._append
 
     def ids(self, answer: list[Any]) -> list[list[int]]:
-        """Return the ids of what a pass returned."""
+        """Return the ids in the result of a pass."""
         return answer if self._begun is None else [followed.ids for followed in answer]
 
     def _append(self, inputs: Sequence[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
-"""Verification before timing: the verdict on an answer, and the smallest text that shows it wrong.
+"""Verification before timing: the verdict on an answer, and the smallest text that shows it is wrong.
 
-An implementation that declares itself inexact is judged by its round trip alone; an answer that neither a reference nor
-a round trip shows to be right is `unverified`.
+An implementation that declares itself inexact is judged by its round trip alone. An answer that neither a reference nor
+a round trip confirms is `unverified`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> tuple[str, int]:
-    """Return the digest and number of tokens of all passes' answers; raise `Wrong` where they may not be right."""
+    """Return the digest and number of tokens of all passes' answers; raise `Wrong` unless known to be right."""
     job, tokenizer = work.job, work.tokenizer
     answer = join_answers(job, answers)
     require_kind(job, answer)
@@ -56,7 +56,7 @@ def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> t
 
 
 def _expected_digest(work: PreparedJob, expected: Expected) -> str | None:
-    """Return the expected result of `digest`, by the reference's answer; None where that does not determine it."""
+    """Return the expected result of `digest` from the reference's answer; None if that does not determine it."""
     if work.job.task == "count":
         return digest_of_counts(map(len, _reference_ids(expected)))[0]
     if work.job.task in TEXTS:
@@ -70,9 +70,9 @@ def _expected_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
 
 
 def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
-    """Return the longest beginnings of the texts that end between the reference's first ids and, alone, have no more.
+    """Return the longest prefixes of the texts that end within the reference's first ids and, alone, have no more ids.
 
-    Of an inexact implementation the ids are its own.
+    For an inexact implementation its own ids count.
     """
     tokenizer, limit = work.tokenizer, work.job.limit_tokens
     assert tokenizer is not None
@@ -92,9 +92,9 @@ def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
 
 
 def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
-    """Return what the reference's ids must decode to; None where neither texts nor model determine it.
+    """Return what the reference's ids must decode to; None if neither texts nor model determine it.
 
-    It is the text, or its normal form; for a lossy model, the text the ids decode to by the model.
+    That is the text or its normal form; for a lossy model, the text the ids decode to by the model.
     """
     assert work.tokenizer is not None
     model = work.tokenizer.model
@@ -113,10 +113,10 @@ def _reference_ids(expected: Expected) -> list[list[int]]:
 
 
 def _prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expected | None, *, compared: bool) -> None:
-    """Raise `Wrong` for what is wrong with an answer beyond its digest, and where nothing shows it right.
+    """Raise `Wrong` for faults of an answer that its digest does not show, and if nothing confirms it.
 
-    `compared`: its digest equals the reference's, which exact implementations need. Inexact ones are judged by the
-    round trip or, where the model is not expected to have one, by the text the reference's ids decode to.
+    `compared`: its digest equals the reference's, as required of exact implementations. Inexact ones are judged by the
+    round trip or, if the model is not expected to have one, by the text the reference's ids decode to.
     """
     decoder = ModelDecoder(tokenizer.model)
     if work.job.task in DECODING:
@@ -220,7 +220,7 @@ def answer_of(tokenizer: Tokenizer, text: str) -> list[int] | str:
 
 
 def shrink(opening: Opening, candidates: tuple[bytes, ...], reference: str, seconds: float) -> Counterexample | None:
-    """As `smallest_counterexample`, of the tokenizer the worker holds and a reference given by name."""
+    """Call `smallest_counterexample` for the tokenizer that the worker holds and a reference given by name."""
     assert opening.tokenizer is not None
     assert opening.model is not None
     return smallest_counterexample(candidates, opening.tokenizer, get(reference)(opening.model), seconds)
@@ -229,7 +229,7 @@ def shrink(opening: Opening, candidates: tuple[bytes, ...], reference: str, seco
 def smallest_counterexample(
     candidates: tuple[bytes, ...], tokenizer: Tokenizer, reference: Tokenizer, seconds: float
 ) -> Counterexample | None:
-    """Return the smallest text found within `seconds` whose ids differ or do not decode to it, None without one."""
+    """Return the smallest text found within `seconds` whose ids differ or do not decode to it, or None."""
     decoder = ModelDecoder(tokenizer.model)
 
     def differs(text: str) -> bool:

@@ -1,7 +1,6 @@
 """Effects that show only over time: a stream of new documents, the second call on a long text, calls after a pause.
 
-Each state runs in its own process. Besides times it records page faults, system time and the resident
-memory of the process.
+Each state runs in its own process. Page faults, system time and resident memory are recorded besides times.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ while perf_counter() < end:
     touched = bytearray(64_000_000)
     touched[::64] = bytes(1_000_000)
 """
-"""What another process does during a pause: fill the processor's caches with other data."""
+"""Program that another process runs during a pause, to fill the processor's caches with other data."""
 
 
 class CallMonitor(msgspec.Struct):
-    """Times, page faults and system time by call; the latter two are empty where the system does not report them."""
+    """Times, page faults and system time by call; the latter two are empty if the system does not report them."""
 
     seconds: list[float] = []
     page_faults: list[int] = []
@@ -64,7 +63,7 @@ class CallMonitor(msgspec.Struct):
 
 
 def _usage() -> tuple[int, float] | None:
-    """Return this process's minor page faults and system seconds so far; None where unknown (Windows)."""
+    """Return this process's minor page faults and system seconds so far; None if unknown (Windows)."""
     try:
         import resource
     except ImportError:
@@ -76,8 +75,8 @@ def _usage() -> tuple[int, float] | None:
 def sustained(opening: Opening, request: Measure) -> Measured:
     """Encode the parts of a text that never repeats, document by document: as many as time allows, but at least one.
 
-    A sample is the total time of the calls of one part. Between parts the answers are verified, outside the timing;
-    raise `Wrong`.
+    A sample is the total time of the calls of one part. The answers are verified between parts, outside the timing.
+    Raise `Wrong` for a wrong answer.
     """
     job, tokenizer = request.job, opening.tokenizer
     assert tokenizer is not None
@@ -121,7 +120,7 @@ def sustained(opening: Opening, request: Measure) -> Measured:
 
 
 def _verified(work: PreparedJob, answers: list[Any], wanted: str | None) -> tuple[str, int]:
-    """Return the digest and number of tokens of the answers to a part; raise `Wrong`.
+    """Return the digest and number of tokens of the answers to a part; raise `Wrong` for a wrong one.
 
     Ids are compared with the reference's digest `wanted`; without one, or for an inexact implementation, the ids must
     decode to their documents.
@@ -136,9 +135,9 @@ def _verified(work: PreparedJob, answers: list[Any], wanted: str | None) -> tupl
 
 
 def expected(job: Job, tokenizer: Tokenizer) -> Expected:
-    """Return the digests of the ids of every part of a text that never repeats, and the number of all tokens.
+    """Return the digests of the ids of every part of a text that never repeats, and the total number of tokens.
 
-    Of a job limited to `n_bytes`, only those of the beginning of the first part.
+    For a job limited to `n_bytes`, only that much of the first part counts.
     """
     encode = bind(job, tokenizer)
     parts = []
@@ -154,7 +153,7 @@ def expected(job: Job, tokenizer: Tokenizer) -> Expected:
 def long_text(opening: Opening, request: Measure) -> Measured:
     """Time the second call on a long text, or calls after pauses, after documents of other text.
 
-    Each answer is freed before the next call, which can then reuse its memory; the last one is verified: raise `Wrong`.
+    Each answer is freed before the next call, which can then reuse its memory. Raise `Wrong` if the last one is wrong.
     """
     job = request.job
     work = prepare(job, opening.tokenizer, opening.implementation)

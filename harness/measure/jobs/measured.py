@@ -23,7 +23,7 @@ _FIRST_BYTES = 2000
 
 
 def size(opening: Opening, job: Job, budget_seconds: float, expected: Expected | None) -> tuple[int, int]:
-    """Return the bytes of the largest slice of a job's texts whose pass fits the budget, and of the whole."""
+    """Return the size in bytes of the largest slice of a job's texts whose pass fits the budget, and of the whole."""
     whole = prepare(job, opening.tokenizer, opening.implementation, expected)
     full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
 
@@ -34,13 +34,13 @@ def size(opening: Opening, job: Job, budget_seconds: float, expected: Expected |
         work = prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
         return timing.timed(work.run, work.fresh(work.passes[0]))[0]
 
-    seconds(min(full_bytes, _FIRST_BYTES))  # warm up: the cost of the first call says nothing about size
+    seconds(min(full_bytes, _FIRST_BYTES))  # warm up: a first call is slower
     n_bytes, _ = timing.largest_size(seconds, full_bytes, budget_seconds)
     return n_bytes, full_bytes
 
 
 def answer_as_reference(opening: Opening, job: Job, ids_file: str) -> Expected:
-    """Return the reference's answer to a job, with its ids in `ids_file`; `encode` answers all tasks but training."""
+    """Return the reference's answer to a job, its ids in `ids_file`; `encode` answers all tasks but training."""
     if job.state == "sustained":
         assert opening.tokenizer is not None
         return long_runs.expected(job, opening.tokenizer)
@@ -66,7 +66,7 @@ def measure(opening: Opening, request: Measure) -> Measured:
         return long_runs.long_text(opening, request)
     work = prepare(job, opening.tokenizer, opening.implementation, expected)
     samples, answers = _first_passes(work)
-    # Read before verification, whose own memory says nothing about the implementation.
+    # Read before verification, whose own memory would be counted too.
     peak = opening.highest_memory()
     verdict = judge(work, answers, expected)
     if samples is None:
@@ -89,14 +89,14 @@ def measure(opening: Opening, request: Measure) -> Measured:
 
 
 def measure_memory(opening: Opening, job: Job, expected: Expected | None) -> int | None:
-    """Return the peak memory of one pass of a job; meaningful in a process that has done nothing else."""
+    """Return the peak memory of one pass of a job; meaningful only in a process that has done nothing else."""
     memory.reset_peak()
     _first_passes(prepare(job, opening.tokenizer, opening.implementation, expected))
     return opening.highest_memory()
 
 
 def _first_passes(work: PreparedJob) -> tuple[timing.Samples | None, list[Any]]:
-    """Return the answers of a first pass; where each text may be read only once, of every pass, with their times."""
+    """Return the answers of a first pass; if each text may be read only once, of every pass, with their times."""
     gc.collect()
     gc.freeze()
     if work.job.state == "warm-other":
@@ -121,7 +121,7 @@ def _later_mismatch(work: PreparedJob, error: timing.WrongAnswer, right: Any) ->
 
 
 def _measure_load(opening: Opening, request: Measure) -> Measured:
-    """Time from the model's file to the first id; importing the library is a separate part, not in the total."""
+    """Time loading from the model's file to the first id; import is a separate part, not in the total."""
     path = Path(request.job.model_file)
     marks = [perf_counter()]
     model = Model.load(path)

@@ -1,4 +1,4 @@
-"""The implementation a worker holds: imported, built on a model, and the memory it takes."""
+"""The implementation that a worker holds: imported, built on a model, and the memory it takes."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Opening(msgspec.Struct):
     import_seconds: float
 
     def highest_memory(self) -> int | None:
-        """Return the peak resident memory since `memory.reset_peak`, beyond the baseline; None where unknown."""
+        """Return the peak resident memory in bytes since `memory.reset_peak`, beyond the baseline; None if unknown."""
         peak = memory.peak_bytes()
         return None if peak is None else max(0, peak - self.baseline_bytes)
 
 
 class Opened(NamedTuple):
-    """What the parent is told of it."""
+    """The report on the opened implementation for the parent process."""
 
     exact: bool
     pinned: bool
 
 
 def open_implementation(name: str, model_file: str, cores: Collection[int]) -> Opening:
-    """Import an implementation and, where a file of a pickled model is given, build it; raise what either raises.
+    """Import an implementation and, if a file of a pickled model is given, build it; let exceptions of either through.
 
-    Pin the process to `cores`; without any leave it where its parent is.
+    Pin the process to `cores`; if there are none, leave the affinity as inherited.
     """
     pinned = placement.pin_to(cores)
     start = perf_counter()

@@ -1,7 +1,7 @@
 """A job ready to run: its texts and one pass over them. Reads no clock.
 
-Every implementation gets the same texts, cut the same way, treats special tokens as ordinary text, and returns only
-ids: a list for `encode` and similar tasks, arrays for `ARRAYS`, a number for `count`, a text for `TEXTS`.
+Every implementation gets the same texts, cut the same way, reads special tokens as ordinary text, and returns only ids:
+a list for `encode` and similar tasks, arrays for `ARRAYS`, a number for `count`, a text for `TEXTS`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from impls.core.decoding import Decoder
 from impls.core.text.files import TextFile, TextFiles
 
 OWN = ("pure", "compiled")
-"""Kinds of implementations whose calls these are; libraries inherit them, and are not to be timed by them."""
+"""Kinds of implementations that define these calls; libraries only inherit them and are not timed by them."""
 
 
 def streaming(tokenizer: Tokenizer) -> Callable[[Sequence[int]], str]:
     """Return a call that decodes ids one by one and returns their joined text.
 
-    Ours push each id to a decoder, a library with a stream of its own (`decode_stream`) uses that. A library that gives
-    bytes has those of each id read by Python's incremental decoder, any other decodes the ids since the last but one
-    text that was complete, and takes what is new, unless it ends in U+FFFD.
+    Our implementations push each id to a decoder; a library with a stream of its own (`decode_stream`) uses that. A
+    library that returns bytes has those of each id decoded by Python's incremental decoder. Any other decodes the ids
+    since the last but one complete text and takes the new part, unless it ends in U+FFFD.
     """
     if tokenizer.kind in OWN:
         return lambda ids: _pushed(tokenizer, ids)
@@ -67,7 +67,7 @@ def _since_last(decode: Callable[[Sequence[int]], str], ids: Sequence[int]) -> s
 
 
 def truncating(tokenizer: Tokenizer, n_tokens: int) -> Callable[[str], str]:
-    """Return a call that cuts a text to `n_tokens`: ours by `truncate`, others by decoding the first ids of all."""
+    """Return a call that truncates a text to `n_tokens`: ours by `truncate`, others by decoding the first ids."""
     if tokenizer.kind in OWN:
         return lambda text: tokenizer.truncate(text, n_tokens)
 
@@ -88,7 +88,7 @@ def strings(texts: list[bytes]) -> list[str]:
 
 
 def as_it_is(answer: Any) -> Any:
-    """Return what a pass returned."""
+    """Return the result of a pass unchanged."""
     return answer
 
 
@@ -103,11 +103,11 @@ class PreparedJob(msgspec.Struct, kw_only=True):
     other: list[bytes] = []
     """Other text: for `warm-other` to read before the first pass, for `warm-between` before every one."""
     run: Pass
-    """One pass over the inputs."""
+    """Runs one pass over the inputs."""
     fresh: Callable[[list[bytes]], Inputs] = strings
     """Makes new inputs for a pass over these texts, outside the timing."""
     read: Callable[[Any], Any] = as_it_is
-    """Makes the answer of what a pass returned, outside the timing."""
+    """Extracts the answer from the result of a pass, outside the timing."""
     n_steps: int = 0
     """The number of calls in one pass, for `GROWING`."""
 
@@ -118,7 +118,7 @@ class PreparedJob(msgspec.Struct, kw_only=True):
 
     @property
     def n_calls(self) -> int:
-        """Return the number of calls in one pass; of ids, where each is a call."""
+        """Return the number of calls in one pass; the number of ids if each id is a call."""
         if self.job.task in GROWING:
             return self.n_steps
         if self.job.task == "decode-stream":
@@ -143,8 +143,10 @@ class PreparedJob(msgspec.Struct, kw_only=True):
 def prepare(
     job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], expected: Expected | None = None
 ) -> PreparedJob:
-    """Read a job's texts and bind the call to be timed, which reads the file itself where that is the job; `decode`
-    decodes the `expected` ids."""
+    """Read a job's texts and bind the call to be timed, which reads the file itself if that is part of the job.
+
+    `decode` decodes the `expected` ids.
+    """
     if job.reads_file:
         files, spec = TextFiles([TextFile(Path(job.texts), "lines")]), TrainingSpec(**job.training)
         return PreparedJob(job=job, tokenizer=None, passes=[[]], run=lambda _: implementation.train_model(files, spec))

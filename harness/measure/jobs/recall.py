@@ -1,8 +1,8 @@
-"""Test whether an implementation remembers whole texts, by timing known texts against new ones of the same pieces.
+"""Test whether an implementation caches whole texts, by timing known texts against new ones of the same pieces.
 
-Both are the same words of a real text in other random orders, so a cache of pieces knows both equally well. Each timed
-call follows two calls on one text: either the very text that is timed, or another that is not used again. Tests replace
-the clock.
+Both consist of the same words of a real text in other random orders, so a cache of pieces knows both equally well. Each
+timed call follows two calls on one text: either the text that is timed, or another that is not used again. Tests
+replace the clock.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from harness.measure.workloads import DECODING
 from impls import Tokenizer
 
 REMEMBERED_FACTOR = 1.5
-"""A new text must take this many times as long as a known one, by the low end of the 95 % interval, and the fastest
-new one this many times the median of the known ones."""
+"""Texts count as remembered if new ones take this many times as long as known ones, by the low end of the 95 %
+interval, and the fastest new one this many times the median of the known ones."""
 N_PAIRS = 5
 MOST_PAIRS = 15
 """Pairs are added while the interval contains the factor, up to this many."""
 _FIRST_BYTES = 2_000
-"""Encoded before the size is chosen: the cost of the first call says nothing about it."""
+"""Bytes encoded before the size is chosen, since a first call is slower."""
 _WARMING = 2
-"""Texts encoded first, so that every piece is known."""
+"""Number of texts encoded first, so that every piece is known."""
 
 _GIVEN, _NEW, _BETWEEN, _OTHER = 0, 1_000, 2_000, 3_000
-"""First numbers of the texts: given and asked again, never given before, given and not asked again, others."""
+"""First numbers of the texts: given and timed again, not given before, given and not timed again, others."""
 _LATER = 10_000
-"""Added to the numbers of all other texts in a process that asks for what an earlier one was given."""
+"""Added to the numbers of all other texts in a process that times what was given to an earlier one."""
 
 
 class Texts:
@@ -54,14 +54,14 @@ class Texts:
         return self._tokenizer.encode(text, disallowed_special=())
 
     def inputs(self, number: int) -> list[Any]:
-        """Return a text's inputs: new objects at every call, or the very same ones where that is what is timed."""
+        """Return a text's inputs: new objects at every call, or the very same ones if that is what is timed."""
         if self._job.task in DECODING:
             return [list(chain.from_iterable(self._ids[i] for i in row)) for row in self._made.order(number)]
         texts = self._made.texts(number)
         return self._kept.setdefault(number, texts) if self._job.state == "same-object" else texts
 
     def give(self, number: int) -> None:
-        """Have a text read in every way that may leave it in a cache: an encoder may cache what a decoder returns."""
+        """Have a text read in every way that may put it in a cache: an encoder may cache what a decoder returns."""
         if self._job.task in DECODING:
             for row in self._made.order(number):
                 self._encode(self._made.joined(row))
@@ -69,7 +69,7 @@ class Texts:
 
 
 def remembers(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> bool:
-    """Return whether known texts take so much less time than new ones that they must be remembered.
+    """Return whether known texts take so much less time than new ones that they must be cached.
 
     Other work on the machine only ever adds time, so the fastest of the new ones must be slower as well.
     """
@@ -84,13 +84,13 @@ def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> In
 
 
 def recall_opened(opening: Opening, request: Recall) -> Recalled:
-    """As `recall`, with the tokenizer the worker holds."""
+    """Run `recall` with the tokenizer that the worker holds."""
     assert opening.tokenizer is not None
     return recall(request, opening.tokenizer)
 
 
 def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:
-    """Time calls on known and on new texts, in turns; choose their size by the budget."""
+    """Time calls on known and on new texts alternately; choose their size by the budget."""
     source = read_texts(Path(request.job.texts))
     units = units_of(source, request.most_bytes, request.text_bytes, request.seed)
     run = bind(request.job, tokenizer)
@@ -114,7 +114,7 @@ def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | N
 def sample(
     run: Pass, texts: Texts, *, earlier: bool = False, clock: Callable[[], float] | None = None
 ) -> tuple[list[float], list[float]]:
-    """Return the seconds of calls on texts given before, and of as many on new ones, timed in turns.
+    """Return the seconds of calls on texts given before, and of as many on new ones, timed alternately.
 
     `N_PAIRS` of each, and more while the result is undecided, up to `MOST_PAIRS`. With `earlier` the known texts were
     given to an earlier process and are not given in this one.
@@ -156,8 +156,8 @@ _MADE_UP_WORDS = 4000
 def units_of(source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) -> list[str]:
     """Return units of the words of the first `n_bytes` of `source`, for texts of `text_bytes` (0: one text of all).
 
-    Each begins with a space and ends before the next, which is a border of pieces under the patterns in use.
-    Where `source` has too few distinct words to reorder (spaces, one letter), words are made up.
+    Each begins with a space and ends before the next, which is a border of pieces under the patterns in use. If
+    `source` has too few distinct words to reorder (spaces, one letter), words are made up.
     """
     n_words = _SHORT_UNIT_WORDS if 0 < text_bytes < _SHORT_BYTES else _UNIT_WORDS
     units = _units(_words(source, n_bytes), n_words)
@@ -165,14 +165,14 @@ def units_of(source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) 
 
 
 class Recombined:
-    """Texts of `n_bytes` together; each number selects another order of the same units.
+    """Texts with a total of `n_bytes`; each number selects another order of the same units.
 
     Newlines come between spaces, so that no piece joins one with a word, and at different places in every text: no line
     and no document repeats.
     """
 
     def __init__(self, units: list[str], n_bytes: int, text_bytes: int, seed: int) -> None:
-        """Take units up to `n_bytes`, repeating them where they are too few."""
+        """Take units up to `n_bytes`, repeating them if they are too few."""
         self.units: list[str] = []
         """The units of all texts together; each begins with a space."""
         room = n_bytes
@@ -185,7 +185,7 @@ class Recombined:
         self._seed = seed
 
     def joined(self, positions: list[int]) -> str:
-        """Return the units at these positions as one line, which the concatenation of their ids decodes to."""
+        """Return the units at these positions as one line; their concatenated ids decode to it."""
         return "".join([self.units[i] for i in positions])
 
     def order(self, number: int) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The clock: calibrated samples of one task, every timed answer compared with the verified one.
+"""Time one task in calibrated samples, comparing every timed answer with the verified one.
 
 Between two readings of the clock there is one pass and nothing else. Fresh inputs are made before it, answers are
 compared after it, both outside the timing.
@@ -13,20 +13,20 @@ from typing import Any
 import msgspec
 
 WALL_PER_SAMPLE = 5.0
-"""A sample may last this many times its timed part, with fresh inputs and comparisons."""
+"""A sample may last this many times its timed part, including fresh inputs and comparisons."""
 _LEAST_BYTES = 512
-"""The smallest size tried of a text that may be too long for its budget."""
+"""Smallest size tried of a text that may be too long for its budget."""
 
 
 class Samples(msgspec.Struct, frozen=True):
-    """Seconds of `loops` passes each."""
+    """Seconds of samples of `loops` passes each."""
 
     seconds: list[float]
     loops: int
 
 
 class WrongAnswer(Exception):
-    """The answer of a timed pass differs from the verified one."""
+    """Raised if the answer of a timed pass differs from the verified one."""
 
     def __init__(self, answer: Any, which: int) -> None:
         self.answer, self.which = answer, which
@@ -52,9 +52,9 @@ def sample(
 ) -> Samples:
     """Take `n_samples` samples of at least `sample_seconds` each, after a calibration that is discarded.
 
-    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Where all of
-    it would take more than `most_seconds`, fewer are taken, but at least one. Raise `WrongAnswer` for the first
-    pass whose answer is not `right`.
+    Samples are shorter if fresh inputs cost far more than the pass itself (`WALL_PER_SAMPLE`). If all of it would take
+    more than `most_seconds`, fewer are taken, but at least one. Raise `WrongAnswer` for the first pass whose answer is
+    not `right`.
     """
     done = 0
 
@@ -90,8 +90,8 @@ def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> tuple[
 def largest_size(run_bytes: Callable[[int], float], full_bytes: int, budget_seconds: float) -> tuple[int, float]:
     """Return the largest of full, full/2, full/4 … whose pass is expected within the budget, and that pass's seconds.
 
-    Sizes are tried from the smallest up, each about twice the one before, so that a superlinear implementation never
-    runs far past the budget. `run_bytes(n)` returns the seconds of a pass over n bytes.
+    Sizes are tried from the smallest up, each about twice the previous one, so that a superlinear implementation never
+    exceeds the budget by much. `run_bytes(n)` returns the seconds of a pass over n bytes.
     """
     halvings = max(0, (full_bytes // _LEAST_BYTES).bit_length() - 1)
     for halved in range(halvings, -1, -1):

@@ -1,7 +1,7 @@
 """Growth of time with the size of the input: one pass over each of a series of generated texts.
 
-Each implementation and family has its own process per round. Every size is read once, so that no cache of pieces can
-answer; the series ends at the first size that fails or exceeds the limit.
+Each implementation and family has its own process per round. Every size is read once, so that no cache helps; the
+series ends at the first size that fails or exceeds the limit.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def measure_scaling(
 ) -> list[Measurement]:
     """Write one `Measurement` per implementation, family, size and round, up to the first too slow or not ok.
 
-    Return all of them; those in `done` are neither measured again nor written.
-    Raise `RecordError` where those had another limit: their curves ended elsewhere.
+    Return all of them; those in `done` are neither measured again nor written again. Raise `RecordError` if those had
+    another limit, since their curves ended elsewhere.
     """
     names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
     records = [record for record in of_kind(done, Measurement) if record.workload in names]

@@ -1,4 +1,4 @@
-"""The files a run gives to its workers: texts and models, made once, kept in a temporary folder until it ends.
+"""Files that a run gives to its workers: texts and models, made once and kept in a temporary folder until it ends.
 
 A folder is in use while its lock is held; the system releases the lock of a process that dies, however it dies.
 """
@@ -31,13 +31,13 @@ _FOLDER_PREFIX = "bpebench-run-"
 _LOCK = "in-use"
 
 LoadCorpus = Callable[[str, Any], Any]
-"""(name, split) -> corpus, of which a run needs `documents()` and `digest`"""
+"""(name, split) -> corpus, of which a run needs `documents()` and `digest`."""
 LoadModel = Callable[[str], Model]
-"""name or path -> model"""
+"""Name or path -> model."""
 
 
 class Unavailable(WorkerFailed):
-    """A model or corpus is not available, and no worker can do anything without; the reason says why."""
+    """A model or corpus is not available, so that no worker can run; the message is the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(Failed(status="missing", reason=reason), dead=False)
@@ -49,7 +49,7 @@ class TextFile(msgspec.Struct, frozen=True):
     path: str
     n_bytes: int
     digest: str
-    """SHA-256 of the texts, each preceded by its length; of a file to train from, that of its content."""
+    """SHA-256 of the texts, each preceded by its length; for a file to train from, of its content."""
 
 
 class ModelFile(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class ModelFile(msgspec.Struct, frozen=True):
 
 
 class Scratch:
-    """A temporary folder of this process. Making one removes those of dead processes."""
+    """A temporary folder of this process. Creating one removes those of dead processes."""
 
     def __init__(self) -> None:
         # A folder without a lock file is being made or removed by another process.
@@ -118,7 +118,7 @@ class Materials:
         return _once(self._models, name, lambda: self._make_model(name, len(self._models)))
 
     def round_trip(self, name: str) -> str:
-        """Return `Model.round_trip` of a model already made, empty for any other."""
+        """Return `Model.round_trip` of a model already loaded, or an empty string."""
         made = self._models.get(name)
         return made.round_trip if isinstance(made, ModelFile) else ""
 
@@ -133,7 +133,7 @@ class Materials:
         return self._own[name]
 
     def digests(self) -> dict[str, dict[str, str]]:
-        """Return digests of everything used: models and corpora by name, texts by what they were cut from."""
+        """Return digests of everything used: models and corpora by name, texts by the workload they were made for."""
         return {
             "corpora": dict(self._corpora),
             "models": {
@@ -168,7 +168,7 @@ class Materials:
     def _make_model(self, name: str, number: int) -> ModelFile:
         model = self._load_model(name)
         if model.merge_rule == "concatenation":
-            _ = model.recovered_merges  # derived here once, instead of in each worker whose library needs merges
+            _ = model.recovered_merges  # derived once here, instead of in each worker whose library needs merges
         path = self.new_path(f"model-{number}.pickle")
         path.write_bytes(pickle.dumps(model))
         return ModelFile(str(path), model.digest, model.n_tokens, model.round_trip)
@@ -187,7 +187,7 @@ def _written(path: Path, documents: Iterable[str], workload: Workload) -> TextFi
 
 
 def _parts(documents: Iterable[str], workload: Workload) -> Iterator[list[bytes]]:
-    """Yield the texts of a workload: of `sustained` part by part, of others all at once; raise `Unavailable`."""
+    """Yield the texts of a workload: part by part for `sustained`, else all at once; raise `Unavailable`."""
     if workload.state != "sustained":
         texts = workload_texts(documents, workload)
         if not texts:
@@ -209,7 +209,7 @@ def _new_documents(documents: Iterable[str], workload: Workload) -> Iterator[byt
 
 
 def _once(made: dict[Any, M | Unavailable], key: object, make: Callable[[], M]) -> M:
-    """Return what is made of `key`, made at the first call; raise `Unavailable`, at later calls again."""
+    """Return the result of `make` for `key`, made once; raise `Unavailable`, at later calls again."""
     if key not in made:
         try:
             made[key] = make()

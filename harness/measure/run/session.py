@@ -1,6 +1,6 @@
 """A run: its turns one after another, each in a process of its own; every outcome is written to disk at once.
 
-Nothing else runs meanwhile. What is recorded is not run again; what cannot run is recorded with the reason. A command
+Nothing else runs meanwhile. Work with a record is not repeated; what cannot run is recorded with the reason. A command
 calls `measure` with a plan and prints the result; nothing here prints or parses.
 """
 
@@ -30,9 +30,9 @@ from harness.progress import Bar
 from harness.records import AnyRecord, Compression, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
 
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
-"""The implementation copied to measure the noise floor: the first of these that runs most of the workloads."""
+"""Implementations to copy for measuring the noise floor: the first that runs most of the workloads."""
 _MOST = 0.75
-"""Share of the workloads run by the implementation that ran most."""
+"""Runs most of the workloads: at least this share of those run by the implementation that ran most."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,10 +57,11 @@ def measure(
     load_model: LoadModel = load_model,
     load_corpus: LoadCorpus = load_corpus,
 ) -> RunResult:
-    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`; a step of `bar` is a record.
+    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`; each record is a step of
+    `bar`.
 
-    Raise `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
-    With `resume` only what is missing is run, from the start where there are no records.
+    Raise `RecordError` if the folder holds records and `resume` is False, or holds the records of another plan. With
+    `resume` only missing records are made, all of them if there are none.
     """
     with RecordWriter(folder, resume=resume) as writer:
         done = read_records(folder)
@@ -133,9 +134,8 @@ def run(
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
     """Return the implementation whose copy measures the noise floor, by the first round's records; None for no copy.
 
-    Of those that ran at least three quarters as many workloads as the one that ran most, it is the first of
-    `COPY_PREFERENCE`, else the first named: the copy of one that runs nothing would measure no noise. A copy that has
-    records already is kept.
+    It is one that ran at least three quarters as many workloads as the one that ran most: the first in
+    `COPY_PREFERENCE`, else the first named. A copy that already has records is kept.
     """
     if not plan.profile.copies:
         return None
@@ -155,7 +155,7 @@ def _n_records(planned: Iterable[Turn]) -> int:
 def compressions(
     plan: Plan, materials: Materials, references: References, done: Iterable[AnyRecord]
 ) -> Iterator[Compression]:
-    """Yield the record of every model and real text timed that is not in `done`."""
+    """Yield the compression record of every model and real text of the plan that is not in `done`."""
     seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
     for workload in plan.workloads:
         corpus = "/".join(filter(None, (short_corpus(workload.corpus), workload.split)))

@@ -1,7 +1,7 @@
-"""What all measurements of a run share: expected answers of references, and an implementation in a process of its own.
+"""Shared by all measurements of a run: expected answers of references, and implementations in processes of their own.
 
 No reference is trusted alone, or it would verify itself: a second one also answers the beginning of the text, and
-where the two differ neither is used.
+neither is used if they differ.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from harness.records import Measurement, TextMemory
 from impls import Unsupported
 
 ENCODERS = ("tiktoken", "priority", "naive")
-"""References for the ids, in this order: the first that can run the model on the text."""
+"""References for the ids, in order of preference: the first that can run the model on the text."""
 TRAINERS = ("priority", "wordcount", "naive")
-"""References for the merges, in this order, and for their confirmation."""
+"""References for the merges, in order of preference, and for their confirmation."""
 FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "rustbpe", "sentencepiece", "priority")
-"""References for the merges of a file, which may be large; the first that can confirms all of them."""
+"""References for merges learned from a file, which may be large; the first that can confirms all of them."""
 CONFIRMING = ("priority", "backtracking")
-"""References that confirm ids, in this order; on an irregular model `naive` may differ from others and be right."""
+"""References that confirm ids, in order of preference; `naive` is not among them, because on an irregular model it may
+differ from others and be right."""
 REFERENCE_SECONDS = 180.0
 CONFIRMED_BYTES = 4_000
 """How much of each job's text a second reference answers."""
 
 
 class References:
-    """The references of a run: one worker per model and reference, and every answer so far."""
+    """The references of a run: one worker per model and reference, with all answers so far."""
 
     def __init__(
         self, materials: Materials, encoders: Sequence[str] = ENCODERS, confirming: Sequence[str] = CONFIRMING
@@ -54,7 +55,7 @@ class References:
             worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
-        """Return the answer to a job on a model (empty: training); None where no reference has one, or two differ."""
+        """Return the answer to a job on a model (empty: training); None if no reference has one, or two differ."""
         state = job.state if job.state in (*STRETCHES, "sustained") else ""
         key = (model, job.texts, str(job.n_bytes), state, repr(sorted(job.training.items())))
         if key not in self._answers:
@@ -62,7 +63,7 @@ class References:
         return self._answers[key]
 
     def name_for(self, model: str) -> str:
-        """Return the name of the reference for a model, empty where there is none."""
+        """Return the name of the reference for a model, or an empty string."""
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
@@ -76,8 +77,10 @@ class References:
         return None
 
     def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
-        """Return whether the first of `others` able to answer agrees with `name` on the beginning, of a file on all of
-        it, or none is able."""
+        """Return whether the first of `others` able to answer agrees with `name`, or none is able.
+
+        Only the beginning of the text is compared, but all of a file.
+        """
         beginning = job
         if not job.reads_file:
             beginning = msgspec.structs.replace(job, n_bytes=min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES))
@@ -88,7 +91,7 @@ class References:
         return first is not None and first.digest == second.digest
 
     def _answer(self, name: str, job: Job, model: str) -> Expected | None:
-        """Return a reference's answer, None where it has none."""
+        """Return a reference's answer, or None."""
         worker = self._worker(name, model)
         if worker is None:
             return None
@@ -118,28 +121,28 @@ class References:
 
 
 def prepare_kernels() -> None:
-    """Compile the kernels of `compiled` that the user's cache lacks, so that no process that is timed does it."""
+    """Compile the kernels of `compiled` that are missing in the user's cache, so that no timed process does it."""
     from impls.compiled.codegen.build import prepare
 
-    with suppress(Unsupported):  # the verdict on it says so
+    with suppress(Unsupported):  # its own verdict reports it
         prepare()
 
 
 class Setup(NamedTuple):
-    """The materials and references of a run, and what its workers may use."""
+    """The materials and references of a run, and the resources of its workers."""
 
     materials: Materials
     references: References
     cores: Sequence[int]
-    """One of them for a worker with one thread, all for one with several."""
+    """A worker with one thread uses one of them, a worker with several uses all."""
     memory_limit_bytes: int | None = None
-    """Of a worker; None: `worker_limits` sets it."""
+    """Memory limit of a worker; None for that of `worker_limits`."""
 
     @contextmanager
     def open(
         self, implementation: str, model: str, *, threads: int = 1, hash_seed: int = 0
     ) -> Iterator[tuple[WorkerProcess, Opened]]:
-        """Build an implementation on a model (a name; empty: import it only) in a new process; raise `WorkerFailed`."""
+        """Build an implementation on a model (a name; empty: only import it) in a new process; raise `WorkerFailed`."""
         path = self.materials.model(model).path if model else ""
         cores = self.cores[-1:] if threads == 1 else self.cores
         with WorkerProcess(
@@ -152,6 +155,6 @@ class Setup(NamedTuple):
 
 
 def fill(record: Measurement | TextMemory, outcome: Measured | Recalled | Failed) -> None:
-    """Copy into a record every field of the outcome that it has."""
+    """Copy every field of the outcome that the record also has into the record."""
     for name in set(record.__struct_fields__).intersection(outcome.__struct_fields__):
         setattr(record, name, getattr(outcome, name))

@@ -1,7 +1,7 @@
-"""Which implementations remember whole texts: tested once per run, for every model and kind of call.
+"""Find implementations that cache whole texts: tested once per run, for every model and kind of call.
 
-Two processes that time nothing else: one is given texts and then asked for them again, the other is asked for the
-texts of the first. The texts come from a fresh random seed, so that nothing kept from an earlier run can know them.
+Two processes that time nothing else: the first times texts that it was given before, the second the texts given to the
+first. The texts come from a fresh random seed, so that nothing cached in an earlier run can know them.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from harness.measure.workloads import GROWING, ONCE_ONLY, State, Task, Workload,
 from harness.records import Remembered, TextMemory
 
 PASS_SHARE = 0.25
-"""Making a text and having it encoded may take this share of a pass's time budget."""
+"""Share of a pass's time budget for making a text and having it encoded."""
 
 
 class TextMemoryDetector:
-    """Tests implementations for memory of whole texts; keeps the results by implementation and model."""
+    """Tests implementations for caches of whole texts; keeps the results by implementation and model."""
 
     def __init__(self, setup: Setup, write: Callable[[TextMemory], None], profile: Profile) -> None:
         self._setup, self._write, self._profile = setup, write, profile
         self._found: dict[tuple[str, str, str, str, bool], TextMemory] = {}
 
     def note(self, record: TextMemory) -> None:
-        """Take over the result in a record."""
+        """Take over the result stored in a record."""
         self._found[record.implementation, record.model, record.task, record.state, record.earlier] = record
 
     def remembered(self, implementation: str, workload: Workload) -> Remembered:
-        """Return whether samples of `implementation` on `workload` may be answers from memory."""
+        """Return whether samples of `implementation` on `workload` may come from a cache of whole texts."""
         about = [
             record
             for record in self._found.values()
@@ -52,8 +52,8 @@ class TextMemoryDetector:
     def detect(self, implementation: str, workloads: Iterable[Workload]) -> None:
         """Test every kind of call of these workloads, all on one model, that was not tested before.
 
-        An implementation that cannot be built on the model, and texts that are unavailable, are left to the workloads,
-        which record the reason.
+        If an implementation cannot be built on the model, or texts are unavailable, nothing is tested: the workloads
+        record the reason.
         """
         kinds: dict[tuple[Task, State], Workload] = {}
         for workload in sorted(workloads, key=lambda workload: -workload.max_bytes):
@@ -121,6 +121,6 @@ class TextMemoryDetector:
 
 
 def _kind(workload: Workload) -> tuple[Task, State]:
-    """Return the task and state of the calls that show whether a workload's texts are remembered."""
+    """Return the task and state of the calls that show whether a workload's texts are cached."""
     task: Task = "encode" if workload.task in GROWING else workload.task
     return task, "same-object" if workload.state == "same-object" else "warm-same"

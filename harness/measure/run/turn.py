@@ -20,7 +20,7 @@ from harness.records import Counterexample, Measurement, Text, TextMemory
 
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
-"""A pass made only once may take this many times longer: first readings compare on whole texts only."""
+"""Factor by which a pass made only once may take longer, since first readings compare only on whole texts."""
 _NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
 _OTHER_DIGEST = "the ids are not those the workload file expects (or its text or model has changed)"
 _TAINTED = ("panic", "out-of-memory", "crash")
@@ -30,7 +30,7 @@ Write = Callable[[Measurement | TextMemory], None]
 
 
 class TurnRunner:
-    """Turns a `Turn` into records; keeps the slice sizes found and the failures seen."""
+    """Turns each `Turn` into records; keeps the slice sizes found and the failures seen."""
 
     def __init__(self, plan: Plan, setup: Setup, write: Write) -> None:
         self._plan, self._setup, self._write = plan, setup, write
@@ -39,7 +39,7 @@ class TurnRunner:
         self._failed: set[tuple[str, str, int]] = set()
 
     def note(self, record: Measurement | TextMemory) -> None:
-        """Take over what a record says: the slice it was measured on, a failure, text memory."""
+        """Take over the information in a record: the slice it was measured on, a failure, text memory."""
         if isinstance(record, TextMemory):
             self._text_memory.note(record)
         elif record.status != "ok":
@@ -52,7 +52,7 @@ class TurnRunner:
         return (workload.name, turn.implementation, turn.copy) in self._failed
 
     def run(self, turn: Turn, workloads: Sequence[Workload]) -> None:
-        """Run `workloads` of a turn, in a new process after each crash; first test for memory of whole texts."""
+        """Run the workloads of a turn, in a new process after each crash; first test for caches of whole texts."""
         first = workloads[0]
         if first.task not in ("train", "load") and turn.copy == 0:
             alike = [w for w in self._plan.workloads if w.model == first.model and w.applies_to(turn.implementation)]
@@ -81,7 +81,7 @@ class TurnRunner:
 
     def _open(self, turn: Turn, workload: Workload) -> AbstractContextManager[tuple[WorkerProcess, Opened]]:
         if workload.task == "load":
-            self._setup.materials.model(workload.model)  # is it available?
+            self._setup.materials.model(workload.model)  # raises if it is unavailable
         return self._on_model(turn, workload, "" if workload.task in ("load", "train") else workload.model)
 
     def _on_model(
@@ -96,7 +96,7 @@ class TurnRunner:
     # --- one workload --------------------------------------------------------------------------------------
 
     def _measured(self, worker: WorkerProcess, turn: Turn, workload: Workload, record: Measurement) -> Measured:
-        """Choose the slice, get the expected answer, measure; note in `record` the whole text and the reference."""
+        """Choose the slice, get the expected answer, measure; put the whole size and the reference in `record`."""
         profile, materials = self._plan.profile, self._setup.materials
         n_bytes = full_bytes = 0
         if workload.task == "load":
@@ -154,9 +154,9 @@ class TurnRunner:
     ) -> tuple[int, int]:
         """Return the bytes of a pass and of the whole text; found once per workload and implementation.
 
-        Where text may be read only once, the size is found in a separate process. Training always uses the whole text:
-        its time is not proportional to bytes, so slices would not compare. So do workloads declared `whole`, whose
-        texts break some implementation only at full length.
+        If text may be read only once, the size is found in a separate process. Training always uses the whole text: its
+        time is not proportional to bytes, so slices would not compare. The same holds for workloads declared `whole`,
+        whose texts break some implementations only at full length.
         """
         if workload.is_whole:
             return pass_bytes, pass_bytes
@@ -170,14 +170,14 @@ class TurnRunner:
         return self._slices[known]
 
     def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
-        """Return the peak memory of a job in a process that runs nothing else; None where that fails."""
+        """Return the peak memory in bytes of a job in a process that runs nothing else; None if that fails."""
         with suppress(WorkerFailed), self._alone(turn, workload) as worker:
             return worker.ask(self._plan.profile.time_limit_seconds, measured.measure_memory, job, expected)
         return None
 
     @contextmanager
     def _alone(self, turn: Turn, workload: Workload) -> Iterator[WorkerProcess]:
-        """Open a process that does nothing else; its death is not that of the turn's process."""
+        """Open a separate process; its death does not end the process of the turn."""
         with self._open(turn, workload) as (worker, _):
             try:
                 yield worker
@@ -211,7 +211,7 @@ class TurnRunner:
         self._write(record)
 
     def _with_counterexample(self, turn: Turn, workload: Workload, failed: Failed) -> Failed:
-        """Return the mismatch with the smallest counterexample a fresh process finds around it."""
+        """Return the mismatch with the smallest counterexample that a fresh process finds around it."""
         if failed.status != "mismatch" or not failed.candidates or workload.task == "train":
             return failed
         found: Counterexample | None = None

@@ -43,7 +43,7 @@ def _cells(model: str, pairs: Sequence[Row], names: Sequence[str]) -> Iterator[R
 
 
 def _judged(found: Sequence[Row]) -> tuple[str, str]:
-    """Return the status of a pair over some models, and the evidence for it."""
+    """Return the status of a pair over several models, and the evidence for it."""
     if not found:
         return "not compared", "one of the two could not run here, or no text was encoded by both"
     texts = sum(pair["n_texts"] for pair in found)

@@ -1,4 +1,4 @@
-"""A chart: a Vega-Lite specification and its texts, and how it is rendered as an image."""
+"""A chart: a Vega-Lite specification with its texts, and its rendering as an image."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.report.table import Row
 
 IMAGE_WIDTH = 520
 IMAGE_ONLY = ""
-"""The section of a chart left out of pages, which show its parts instead."""
+"""The section of a chart that pages leave out, because they show its parts instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Chart:
     spec: dict[str, Any]
 
     def __post_init__(self) -> None:
-        # A page shows these strings unchanged, and the image renderer aborts the process on some.
+        # A page shows these strings unchanged, and some characters make the image renderer abort the process.
         for name in ("name", "title", "subtitle", "alternative", "spec"):
             object.__setattr__(self, name, printable_values(getattr(self, name)))
 
@@ -66,7 +66,7 @@ def dot_chart(
     subtitle: str = "",
     domain_of: Sequence[float] = (),
 ) -> Chart:
-    """Return a chart of `plots.dots`; `rows` are the best first, their figures are written here where they are not."""
+    """Return a chart of `plots.dots`; `rows` are sorted best first; missing figures are formatted here."""
     rows = [_written(row) for row in rows]
     return Chart(
         name=name,
@@ -85,7 +85,7 @@ def _written(row: Row) -> Row:
 
 
 def in_words(what: str, rows: Sequence[Row], unit: str, better: str) -> str:
-    """Return the figures of `rows` in a sentence, the best first, then those without a figure and why."""
+    """Describe the figures of `rows` in a sentence, the best first, then those without a figure and why."""
     timed = [f"{row['implementation']} {row['figure']}" for row in rows if row["median"] is not None]
     failed = [f"{row['implementation']} ({row['status']})" for row in rows if row["median"] is None]
     sentence = f"{what}, {unit}, {better} is better, best first: {', '.join(timed)}."

@@ -11,11 +11,11 @@ from harness.report.table import Row, grouped
 
 _SECTION = "cost"
 _MOST_NAMED = 12
-"""Rows that the sentence about a chart names."""
+"""Most rows named in the sentence about a chart."""
 
 
 def premium_chart(rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield the premium of each language under each model, the dearest first, where the text is parallel.
+    """Yield the premium of each language under each model, the most expensive first, if the text is parallel.
 
     Rows have `model, language, corpus, round_trip, pivot, premium, premium_low, premium_high`.
     """
@@ -48,7 +48,7 @@ def cost_chart(rows: Sequence[Row], currency: str | None) -> Iterator[Chart]:
     pairs = [(_named(row), str(row["corpus"]), row["cost"]) for row in rows if row["cost"] is not None]
     if not pairs:
         return
-    # Few names are told apart by colour and shape, many by a line each.
+    # Few names are distinguished by colour and shape; many get a line each.
     by_corpus = len({corpus for _, corpus, _ in pairs}) > len({model for model, _, _ in pairs})
     dots = [
         dot(*((corpus, model) if by_corpus else (model, corpus)), cost, None, None) for model, corpus, cost in pairs
@@ -79,7 +79,7 @@ def _named(row: Row) -> str:
 
 
 def in_words(what: str, dots: Sequence[Row]) -> str:
-    """Return the first figures in a sentence."""
+    """Describe the first figures in a sentence."""
     several = len({dot["series"] for dot in dots}) > 1
     said = [f"{dot['name']}{' ' + dot['series'] if several else ''} {dot['figure']}".strip() for dot in dots]
     more = f" and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
@@ -87,7 +87,7 @@ def in_words(what: str, dots: Sequence[Row]) -> str:
 
 
 def size_charts(points: Sequence[Row], knees: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield bytes per token by size, with knees: of each pattern on all of the text, and of each share of the text.
+    """Yield bytes per token by size, with knees: for each pattern on the whole text, and for each share of the text.
 
     Points have `pattern, text_share, vocab_size, bytes_per_token, low, high`, knees the first four.
     """
@@ -121,7 +121,7 @@ def _size_chart(
 
 
 def mixture_chart(rows: Sequence[Row], pivot: str) -> Iterator[Chart]:
-    """Yield the premium of each language against its share of the training text, if there are two shares of one.
+    """Yield the premium of each language against its share of the training text, if a language has two shares.
 
     Rows have `language, language_share, vocab_size, premium, premium_low, premium_high`, all of one size and pattern.
     """

@@ -1,4 +1,4 @@
-"""Charts of growth: time with length, memory and load time with the model, merges with the vocabulary."""
+"""Charts of growth: time by length, memory and load time by model, merge frequency by rank."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def scaling_charts(records: Sequence[object]) -> Iterator[Chart]:
 
 
 def _curve(implementation: str, points: Sequence[Row], row: Row) -> Iterator[Row]:
-    """Yield the points of a curve, the last with its label; `row` is that of the table of exponents."""
+    """Yield the points of a curve, the last with its label; `row` is its row in the table of exponents."""
     exponent = row["exponent"]
     labelled = exponent is not None and (exponent > 1.2 or row["bound"] is not None)
     for point in points:
@@ -71,7 +71,7 @@ def merge_charts(records: Sequence[object]) -> Iterator[Chart]:
 
 
 def merge_chart(name: str, model: str, merge_counts: Sequence[int]) -> Iterator[Chart]:
-    """Yield the chart of the frequency of each merge, if there are three."""
+    """Yield the chart of the frequency of each merge, if there are at least three."""
     last = len(merge_counts)
     if last < 3:
         return
@@ -91,7 +91,7 @@ def merge_chart(name: str, model: str, merge_counts: Sequence[int]) -> Iterator[
 
 
 def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield the chart of bytes per token against the size of the vocabulary, if there are two sizes.
+    """Yield the chart of bytes per token against vocabulary size, if there are at least two sizes.
 
     Points have `vocab_size, bytes_per_token, low, high`, the last two None without an interval.
     """

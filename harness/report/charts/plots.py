@@ -26,7 +26,7 @@ _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list
 
 
 def _finished(chart: alt.LayerChart | alt.FacetChart) -> Spec:
-    """Return a chart as a specification without what the palette gives."""
+    """Return a chart as a specification, without what the palette's config supplies."""
     spec = chart.to_dict(validate=False)
     return {key: value for key, value in spec.items() if key not in ("config", "$schema")}
 
@@ -69,7 +69,7 @@ _STEPS: tuple[tuple[float, ...], ...] = (
 
 
 def log_ticks(low: float, high: float, least: int = 3, most: int = 7) -> list[float]:
-    """Return ticks of a logarithmic axis within [low, high]: powers of ten where enough, else steps between them."""
+    """Return ticks of a logarithmic axis within [low, high]: powers of ten, or steps between if there are too few."""
     if not 0 < low <= high:
         return []
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -143,7 +143,7 @@ def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> l
 
 
 def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
-    """Plot a triangle of pairs (`model, one, other, status, mark, detail`); of several models one is selected."""
+    """Plot a triangle of pairs (`model, one, other, status, mark, detail`); with several models, one is selected."""
     status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
     x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
@@ -238,7 +238,7 @@ def merges(points: Sequence[Row], flat: Row | None) -> Spec:
 def ranges(rows: Sequence[Row], unit: str) -> Spec:
     """Plot a dot with its 95 % interval for each row (`name, series, value, low, high, figure`), names in their order.
 
-    `low` and `high` are None where there is no interval.
+    `low` and `high` are None without an interval.
     """
     names, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("name", "series"))
     x = alt.X("value:Q", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=unit)
@@ -278,6 +278,6 @@ def bands(points: Sequence[Row], across: str, along: str, marks: Sequence[Row] =
 
 
 def _series(names: Sequence[str], channel: str) -> dict[str, Any]:
-    """Return the encoding of series by `channel`; none where there is one series."""
+    """Return the encoding of series by `channel`; none for a single series."""
     kind = {"color": alt.Color, "shape": alt.Shape}[channel]
     return {channel: kind("series:N", scale=alt.Scale(domain=list(names)), title=None)} if len(names) > 1 else {}

@@ -1,4 +1,4 @@
-"""Charts of speed: every workload, compression against speed, and what threads gain."""
+"""Charts of speed: every workload, compression against speed, and the gain from threads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _is_plain(row: Row) -> bool:
 
 
 _N_LEADERS = 3
-"""Of a workload, named in the alternative of the overview."""
+"""Implementations of a workload named in the overview's alternative text."""
 _SHOWN = ("workload", "implementation", "kind", "median", "low", "high", "status", "task", "unit")
 
 
@@ -74,11 +74,11 @@ def _dot(row: Row) -> Row:
 
 
 def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield speed against compression for each corpus; nothing beats the points of the Pareto front in both."""
+    """Yield speed against compression for each corpus; no point beats one of the Pareto front in both."""
     weighed = [r for r in compression.weighed(records) if r.status == "ok" and r.n_tokens]
     reach = {(r.model, r.corpus): r.n_bytes / r.n_tokens for r in weighed}
     for row in sorted(rows, key=lambda row: -(row["n_bytes"] or 0)):
-        if row["exact"] and row["n_tokens"]:  # of slices the longest speaks for the model
+        if row["exact"] and row["n_tokens"]:  # the longest of several slices represents the model
             reach.setdefault((row["model"], row["corpus"]), row["n_bytes"] / row["n_tokens"])
     timed = [row for row in rows if _is_plain(row) and row["median"] is not None and row["n_tokens"]]
     for corpus, some in grouped(timed, lambda row: row["corpus"]).items():
@@ -122,7 +122,7 @@ def on_the_front(points: Sequence[Row]) -> list[bool]:
 
 
 def thread_charts(records: Sequence[object]) -> Iterator[Chart]:
-    """Yield charts of how much faster a batch is on several threads than on one."""
+    """Yield charts of the speedup of a batch on several threads over one."""
     batches = [t for t in timings(records) if t.record.task in BATCHES and t.rounds]
     unit = "times the speed of one thread"
     for key, some in grouped(batches, lambda t: _batch(t.record)).items():
@@ -146,13 +146,13 @@ def thread_charts(records: Sequence[object]) -> Iterator[Chart]:
 
 
 def _batch(m: Measurement) -> tuple[str, ...]:
-    """Return what a chart of threads is of: model, corpus, and what is out of the ordinary."""
+    """Return what a chart of threads is about: model, corpus, and anything unusual."""
     arrays = () if m.task == "encode-batch" else ("arrays",)
     return (m.model, m.corpus, *arrays, *(() if m.state == "warm-same" else (m.state,)))
 
 
 def release_charts(rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield for each workload and machine the speed of the releases of packages, in order (`versions.release_rows`)."""
+    """Yield for each workload and machine the speed of a package's releases, in order (`versions.release_rows`)."""
     for number, (where, some) in enumerate(grouped(rows, lambda row: (row["workload"], row["machine"])).items(), 1):
         points = [
             {"series": row["implementation"], "at": row["place"] + 1, "value": row["median"]}

@@ -1,1 +1,1 @@
-"""Pages of HTML, each one file with everything in it."""
+"""HTML pages, each one self-contained file."""

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file with everything in it, which needs no network, no server and no other file."""
+"""The page of a run: one self-contained HTML file, which needs no network, no server and no other file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DETAILS_FROM_ROWS = 26
 _LONG_CHARACTERS = 40
 """A cell longer than this may break over lines."""
 _SEPARATE = ("turkish", "learned")
-"""Tables whose groups are shown one by one; the others get a column that says the group."""
+"""Tables whose groups are shown one at a time; the others get a column that names the group."""
 _SORTED_BY = {"interval": "low", "ratio": "times_best", "text": "n_bytes"}
-"""Columns written in words, and the figure they sort by."""
+"""Columns written in words -> the figure they sort by."""
 
 
 def view_of(source: Table) -> dict[str, Any]:
-    """Return what `templates/pieces.html` shows of a table; a very long one is folded behind its title."""
+    """Return the values with which `templates/pieces.html` shows a table; a very long table is folded."""
     apart, name = source.name in _SEPARATE, f"table-{slug(source.name)}"
     columns = source.columns if apart else _columns(source)
     groups = source.groups() if apart else [(source.title, source.frame)]
@@ -92,7 +92,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
-    """Return the page of the run in `run_folder`; raise `RecordError` where it holds no records."""
+    """Return the page of the run in `run_folder`; raise `RecordError` if it holds no records."""
     run = Run(run_folder.name if run_folder.is_absolute() else run_folder.as_posix(), run_folder)
     found, machine = run.tables(price_per_million), run.machine
     drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
@@ -127,7 +127,7 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
 def _middle(
     found: Mapping[str, Table], drawn: Sequence[Chart], analyses: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what `run.html` shows of each section that has a table or a chart."""
+    """Yield the values of each section of `run.html` that has a table or a chart."""
     for name, heading, names in _SECTIONS:
         views = {key: view_of(found[key]) for key in names if key in found}
         here = [chart for chart in drawn if chart.section == name]
@@ -145,11 +145,11 @@ def _middle(
 
 KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
 _AGREEMENT_MARKS = [(f"agreement-{i}", "square", status) for i, status in enumerate(palette.AGREEMENTS)]
-"""Colour, shape and meaning of each entry of a legend."""
+"""Id, shape and meaning of each entry of a legend."""
 
 
 def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
-    """Return what workloads measure, by their names: those of one text together."""
+    """Return what workloads measure, by the names of the workloads that share a description."""
     analysed = [str(name) for name in speeds.frame["workload"].unique() if analyses.get(name)]
     return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
 
@@ -165,7 +165,7 @@ def _noise(records: Sequence[object]) -> str:
 
 
 def _chart_data(drawn: Sequence[Chart]) -> Markup:
-    """Return the charts as `page.js` reads them; the page has legends and titles of its own."""
+    """Return the charts as `page.js` reads them; the page has its own legends and titles."""
     config = {scheme: palette.config(scheme) | {"legend": {"disable": True}} for scheme in palette.SCHEMES}
     return script_json(
         {"charts": {chart.name: chart.spec for chart in drawn}, "config": config, "choice": plots.CHOICE_ID}
@@ -174,7 +174,7 @@ def _chart_data(drawn: Sequence[Chart]) -> Markup:
 
 @cache
 def _vega_bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script that leaves only `vegaEmbed` behind."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script that defines only `vegaEmbed`."""
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")

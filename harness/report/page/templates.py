@@ -1,6 +1,6 @@
-"""The templates of pages: HTML in `templates/*.html`, filled by jinja2, which escapes every value.
+"""The templates of pages: HTML in `templates/*.html`, rendered by jinja2, which escapes every value.
 
-What cannot be printed becomes its backslash escape on the way in. Scripts are allowed by their digests only
+Unprintable characters are replaced by backslash escapes first. Scripts are allowed by their digests only
 (Content-Security-Policy), so that even a fault in escaping runs nothing.
 """
 
@@ -21,13 +21,13 @@ from harness.printable import printable
 from harness.report import palette, wording
 
 _LONGEST_PIECE = 80
-"""Characters of a piece that are shown."""
+"""Most characters shown of a piece."""
 
 
 def render(template: str, *scripts: str, evaluating: bool = False, **values: object) -> str:
-    """Return the page that `templates/TEMPLATE` makes of `values`.
+    """Render `templates/TEMPLATE` with `values` and return the page.
 
-    Only `scripts` may run in it, and make functions of text only where they are `evaluating`.
+    Only `scripts` may run in it, and only `evaluating` pages may compile functions from text.
     """
     colours = {scheme: _variables(scheme) for scheme in palette.SCHEMES}
     page = _environment().get_template(template)
@@ -35,19 +35,19 @@ def render(template: str, *scripts: str, evaluating: bool = False, **values: obj
 
 
 def script_json(value: object) -> Markup:
-    """Return JSON that may stand inside a script element: no `<`, so nothing can end it or open another."""
+    """Return JSON that is safe inside a script element: without `<`, nothing can end it or open another."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def slug(text: str) -> str:
-    """Return a text as an id of HTML."""
+    """Return a text as an HTML id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
 @cache
 def asset(name: str) -> Markup:
-    """Return a file of `assets`, as it is."""
+    """Return the content of a file of `assets`."""
     return Markup(_source("assets", name))
 
 
@@ -86,7 +86,7 @@ def _printable(value: object) -> object:
 
 
 def _attributes(values: Mapping[str, object]) -> Markup:
-    """Return attributes of an element, each with a space in front; those that are None are left out."""
+    """Return HTML attributes, each preceded by a space; those that are None are left out."""
     shown = {name: value for name, value in values.items() if value is not None}
     return Markup("").join(Markup(' {}="{}"').format(name, _printable(value)) for name, value in shown.items())
 
@@ -105,7 +105,7 @@ def _is_list_of_parts(value: object) -> bool:
 
 
 def _plain(value: object, name: str) -> str:
-    """Return a fact in words; a size where its name says that it counts bytes."""
+    """Return a fact in words; a number of bytes, recognised by its name, as a size."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, bool):
@@ -117,7 +117,7 @@ def _plain(value: object, name: str) -> str:
 
 def _policy(*scripts: str, evaluating: bool) -> str:
     digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    # Vega compiles its expressions with Function, hence unsafe-eval; they come from our specifications only.
+    # Vega compiles its expressions with Function, hence unsafe-eval; they come only from our specifications.
     also = " 'unsafe-eval'" if evaluating else ""
     allowed = f"script-src {digests}{also}; " if scripts else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"

@@ -21,7 +21,7 @@ _WORDS = ("run", "only", "price")
 
 
 class ReadmeError(RecordError):
-    """An invalid marker; the message names its line."""
+    """Raised for an invalid marker; the message names its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Block:
     start: int
     """Offset of the opening marker."""
     end: int
-    """Offset of the closing one."""
+    """Offset of the closing marker."""
     run: str = ""
     only: str = ""
     price: float = DEFAULT_PRICE_PER_MILLION
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def needs_run(self) -> bool:
-        """Return whether it is made from a run's records (help is not)."""
+        """Return whether it is made from a run's records; help is not."""
         return self.name != "help" and not self.name.startswith("help-")
 
 

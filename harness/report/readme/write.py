@@ -1,4 +1,4 @@
-"""The README's generated parts and the pages of the runs: made from records, written, and checked for staleness."""
+"""Generate the README's parts and the runs' pages from records, write them, and check whether they are stale."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from harness.report.run import Run
 
 UNCOMMITTED = "results/local"
 _REMEDY = "bpebench report --readme"
-"""Regenerates every block from the run its marker names; naming a run would use that one for all of them."""
+"""Regenerates every block from the run that its marker names; naming a run here would use that one for all blocks."""
 
 
 Image = tuple[str, Chart, palette.Scheme]
-"""Path, relative to the README, and what it shows."""
+"""Path relative to the README, chart, and colour scheme."""
 
 
 def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> tuple[str, list[Image]]:
-    """Return `readme_text` with every block regenerated, and the images these show.
+    """Return `readme_text` with every block regenerated, and the images that the blocks show.
 
-    They come from the runs the markers name, or all from `run_folder`. `root` is the folder of the README, which the
-    runs' paths start from (default: the working directory).
+    The content comes from the runs that the markers name, or all from `run_folder`. `root` is the folder of the README,
+    to which the runs' paths are relative (default: the working directory).
     """
     root = Path() if root is None else root
     label = None if run_folder is None else _label(run_folder, root)
@@ -95,7 +95,7 @@ def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
 
 
 def _rendered(block: Block, root: Path, runs: dict[str, Run]) -> tuple[str, list[Image]]:
-    """Return the content of a block and the images in it; `runs` keeps what was read for one to the next."""
+    """Return the content of a block and its images; `runs` caches the runs already read."""
     if not block.needs_run:
         return render_block(block, None), []
     if not block.run:
@@ -109,7 +109,7 @@ def _rendered(block: Block, root: Path, runs: dict[str, Run]) -> tuple[str, list
 
 
 def _stale_images(images: list[Image], root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield path and content of the images that do not show their chart as it is."""
+    """Yield path and content of each image that differs from its chart."""
     for path, chart, scheme in images:
         if digest_line(chart) not in _read(root / path):
             yield root / path, f"{digest_line(chart)}\n{svg(chart, scheme)}\n"
@@ -160,7 +160,7 @@ def _table(block: Block, run: Run) -> str:
 
 
 def chart_of(block: Block, run: Run) -> Chart:
-    """Return the chart a block shows; raise `ReadmeError` where the run has none of this name."""
+    """Return the chart of a block; raise `ReadmeError` if the run has none of this name."""
     if block.chart not in run.charts:
         known = ", ".join(run.charts)
         raise ReadmeError(f"line {block.line}: {run.label} has no chart {block.chart!r}; it has: {known}")

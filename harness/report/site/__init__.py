@@ -1,1 +1,1 @@
-"""The static site: plain files made of all recorded runs, which need no server, no network and no script to be read."""
+"""The static site: plain files made of all recorded runs, readable without a server, a network or scripts."""

@@ -1,6 +1,6 @@
-"""The barometer's data: every workload of every run as rows ready to be shown, and the ratio of each pair of them.
+"""The barometer's data: every workload of every run as formatted rows, and the ratio of each pair of them.
 
-All figures are written here, by `wording`; the script of the page only chooses, orders and draws them.
+All figures are formatted here, by `wording`; the script of the page only selects, sorts and draws them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from harness.report.tables import speed
 from harness.report.tables.timings import Timing, timings
 
 PREFERRED = ("encode/cl100k_base/english", "encode/o200k_base/parallel")
-"""Workloads to begin with, the first that a run has; else its first."""
+"""Workloads to show first: the first of these that a run has, else the run's first."""
 
 
 def barometer(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return what the page's script reads: machines, runs, workloads, rows, ratios; and what it begins with."""
+    """Return what the page's script reads: machines, runs, workloads, rows, ratios, and the initial choice."""
     groups = by_machine(runs)
     shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
     main = max((run for run, _ in shown), key=lambda run: (_breadth(run), date_of(run)), default=None)
@@ -52,7 +52,7 @@ def _breadth(run: Run) -> int:
 
 
 def _claimed(run: Run) -> str:
-    """Return which differences a run claims."""
+    """Describe which differences a run claims."""
     rounds = max((row["n_rounds"] for row in run.speed_rows), default=0)
     return speed.claimed_where(speed.noise_floor(run.records), rounds)
 
@@ -90,7 +90,7 @@ def _workloads(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def row_of(row: Row) -> list[Any]:
-    """Return a row of the barometer: who, figure and its interval, × best, ≈ to the row above, text, verdict."""
+    """Return a row of the barometer: implementation, figure, interval, × best, ≈ to the row above, text, verdict."""
     return [
         row["implementation"],
         *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),
@@ -102,7 +102,8 @@ def row_of(row: Row) -> list[Any]:
 
 
 def _ratios(ranked: Sequence[Timing], floor: float | None) -> list[list[str]]:
-    """Return for each as the baseline (first index) how many times as fast each is: `1.23 1.20 1.26`, with ≈ before.
+    """Return for each baseline (first index) how many times as fast each one is: `1.23 1.20 1.26`, preceded by ≈ if not
+    claimed.
 
     The interval of a pair is computed once, as the time of the slower over that of the faster, as in the tables.
     """

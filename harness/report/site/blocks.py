@@ -18,7 +18,7 @@ from harness.report.page.templates import slug
 from harness.report.table import Table
 
 Block = dict[str, Any]
-"""What `templates/site/layout.html` shows, by its kind."""
+"""Values of one kind of block in `templates/site/layout.html`."""
 
 
 def section_of(name: str, heading: str, blocks: Sequence[Block]) -> Block:
@@ -27,19 +27,19 @@ def section_of(name: str, heading: str, blocks: Sequence[Block]) -> Block:
 
 
 def table_block(table: Table, run_or_command: str, name: str | None = None) -> Block:
-    """Return a table with its command: of a run the one that shows its table `name`."""
+    """Return a table with its command; for a run, the command that shows its table `name`."""
     command = run_or_command if name is None else f"bpebench report {run_or_command} --table {name}"
     return {"kind": "table", "view": view_of(table), "command": command}
 
 
 def chart_blocks(charts: Iterable[Chart], command: str) -> list[Block]:
-    """Return charts as parts of a page with the command that makes them, none where there is none."""
+    """Return charts as blocks with the command that makes them; an empty list without charts."""
     shown = [{"name": slug(chart.name), "alternative": chart.alternative, "svg": themed(chart)} for chart in charts]
     return [{"kind": "charts", "charts": shown, "command": command}] if shown else []
 
 
 _SAID_ELSEWHERE = re.compile(r' (?:(?:aria-[a-z]+|role|class|pointer-events|font-family)="[^"]*"|opacity="1")')
-"""Attributes of an image that its figure has, and those that change nothing."""
+"""Attributes of an SVG image that its figure already has, or that change nothing."""
 
 
 @cache
@@ -52,7 +52,7 @@ def _variables() -> dict[str, str]:
 
 
 def themed(chart: Chart) -> Markup:
-    """Return the image of a chart as an element whose colours are those of the page, light or dark."""
+    """Return the image of a chart as an element that uses the colours of the page, light or dark."""
     drawn = _SAID_ELSEWHERE.sub("", svg(chart, "light"))
     return Markup(re.sub(r'"(#[0-9a-fA-F]{6})"', lambda found: f'"{_colour(found[1])}"', drawn))
 
@@ -63,7 +63,7 @@ def _colour(written: str) -> str:
 
 
 def distinct(files: dict[Any, str]) -> dict[Any, str]:
-    """Return names of files of which no two are the same, whatever the case."""
+    """Return file names made distinct, even on case-insensitive file systems."""
     taken: set[str] = set()
     found = {}
     for key, name in files.items():
@@ -77,9 +77,9 @@ def distinct(files: dict[Any, str]) -> dict[Any, str]:
 
 
 def html_of(text: str) -> str:
-    """Return CommonMark with tables as HTML, without its first heading, since a page has one of its own.
+    """Return CommonMark with tables as HTML, without its first heading, which the page already has.
 
-    No HTML in it is passed on, and no link: files of the repository are not on the site.
+    HTML and links in it are dropped: files of the repository are not on the site.
     """
     markdown = (
         MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink", "reference"])

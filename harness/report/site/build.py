@@ -1,4 +1,4 @@
-"""Writing the site: found runs in, one folder of plain files out, replaced as a whole or not at all."""
+"""Write the site: collect runs, and write a folder of plain files, replacing it as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from harness.report.site.versions import date_of
 MOST_BYTES = 3_000_000
 """A site larger than this is written with a warning."""
 _MARK = ".bpebench-site"
-"""A file that says that a folder holds a site, and may be replaced by another."""
+"""A file that marks a folder as a site, which may be replaced."""
 
 
 class Written(NamedTuple):
-    """What a site takes."""
+    """The size of a written site."""
 
     n_files: int
     n_bytes: int
@@ -31,8 +31,8 @@ class Written(NamedTuple):
 def gather(root: Path, more: Sequence[Path] = ()) -> Site:
     """Return the site of all runs under `root/results`, and of those in the folders `more`.
 
-    Runs under `results/local` are of one's own: taken where there are no others. Raise `RecordError` where there is no
-    run, and for a folder that holds none.
+    Runs under `results/local` are used only if there are no others. Raise `RecordError` if there is no run at all, and
+    for a folder of `more` that holds none.
     """
     results = root / "results"
     folders = [path.parent for path in sorted(results.glob(f"*/{RECORDS_FILE}")) if path.parent.name != "local"]
@@ -61,7 +61,7 @@ def gather(root: Path, more: Sequence[Path] = ()) -> Site:
 
 
 def _methodology(root: Path) -> Path:
-    """Return METHODOLOGY.md of `root`, else of the repository this is a part of."""
+    """Return METHODOLOGY.md of `root`, else of the repository that this code is part of."""
     own = root / "METHODOLOGY.md"
     return own if own.is_file() else Path(__file__).resolve().parents[3] / "METHODOLOGY.md"
 
@@ -74,7 +74,7 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_site(site: Site, out: Path) -> Written:
-    """Write the site into `out`, in place of an earlier one; raise `RecordError` where the folder holds other files."""
+    """Write the site into `out`, replacing an earlier site; raise `RecordError` if the folder holds other files."""
     out = out.resolve()
     if out.exists() and any(out.iterdir()) and not (out / _MARK).is_file():
         raise RecordError(f"{out}: holds other files than a site; name an empty folder, or a new one")

@@ -1,7 +1,7 @@
-"""What the records prove about ids: of each implementation and vocabulary, on how much text, or what disproves it.
+"""What the records prove about ids: for each implementation and vocabulary, on how much text, or what disproves it.
 
-Counts never exceed what was compared: of a corpus the longest text counts, once, whatever was timed on it, and only
-runs of the newest recorded version of an implementation.
+Counts never exceed what was compared: for each corpus only the longest text counts, once, whatever was timed on it, and
+only runs of the newest recorded version of an implementation.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from harness.report.site.versions import date_of, package_of, release_order, ver
 from harness.report.table import grouped
 
 REFERENCES = ("tiktoken", "priority", "naive")
-"""Where one of these differs from another implementation, the other is asked why."""
+"""If one of these differs from another implementation, the failure counts against the other one."""
 _FAULTS = ("mismatch", "crash", "panic", "timeout", "out-of-memory")
 _SELECTION = "mixed"
-"""A corpus made of the others: its text is not added to theirs."""
+"""A corpus made of parts of the others, so that its text is not added to theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class Failure:
 
 @dataclass(slots=True)
 class Evidence:
-    """What was verified of one implementation on one vocabulary."""
+    """What was verified for one implementation on one vocabulary."""
 
     implementation: str
     model: str
     version: str | None
     exact: bool = True
-    """False where it declares that its ids differ."""
+    """False if the implementation declares that its ids differ."""
     bytes_by_corpus: dict[str, int] = field(default_factory=dict)
     strings_by_corpus: dict[str, int] = field(default_factory=dict)
-    """Of each corpus the most texts given in calls of their own."""
+    """For each corpus the largest number of texts given in calls of their own."""
     compared_with: dict[str, None] = field(default_factory=dict)
     runs: dict[str, str] = field(default_factory=dict)
     """Run -> its date."""
@@ -76,12 +76,12 @@ class Evidence:
 
     @property
     def date(self) -> str:
-        """Return the date of the latest run that counts."""
+        """Return the date of the latest counted run."""
         return max(self.runs.values(), default="")
 
     @property
     def wrong(self) -> Failure | None:
-        """Return a failure that shows wrong ids, with its text where one is recorded; None where there is none."""
+        """Return a failure that shows wrong ids, preferably with its text; None if there is none."""
         found = [failure for failure in self.failures.values() if failure.status == "mismatch"]
         return min(found, key=lambda failure: failure.example is None, default=None)
 
@@ -94,7 +94,7 @@ class Evidence:
 
     @property
     def said(self) -> str:
-        """Return what a badge says after `ids`."""
+        """Return the text of a badge after `ids`."""
         if self.verdict == "exact":
             return f"verified on {wording.size(self.n_bytes)}, {wording.counted(self.n_strings, 'string')}, {self.date}"
         example = self.wrong.example if self.wrong is not None else None
@@ -134,7 +134,7 @@ class _Gathered:
 
 
 def _judged(run: Run) -> set[str]:
-    """Return whose ids the run compared."""
+    """Return the implementations whose ids the run compared."""
     timed = [m for m in of_kind(run.records, Measurement) if m.status == "ok"]
     pairs = [{pair.a, pair.b} for pair in of_kind(run.records, Agreement)]
     return {m.implementation for m in timed}.union({m.reference for m in timed}, *pairs) - {""}
@@ -183,13 +183,13 @@ def _take_disagreement(gathered: _Gathered, found: Disagreement) -> None:
 
 
 def blamed(a: str, b: str) -> Iterator[tuple[str, str]]:
-    """Yield each side that is asked why it differs, and the other: not a reference, where one side is none."""
+    """Yield each side that a difference counts against, with the other side: not a reference, unless both are."""
     sides = [(name, other) for name, other in ((a, b), (b, a)) if name not in REFERENCES]
     yield from sides or [(a, b), (b, a)]
 
 
 def slug_of(found: Evidence) -> str:
-    """Return the name of a badge's file, and of its place on the page."""
+    """Return the name of a badge's file, which is also its anchor on the page."""
     parts = (re.sub(r"[^A-Za-z0-9._]+", "-", part).strip("-.") for part in (found.implementation, found.model))
     return "-".join(part or "x" for part in parts)
 
@@ -215,7 +215,7 @@ def summary(found: Iterable[Evidence]) -> list[dict[str, Any]]:
 
 
 _ORDER = ("wrong ids", "other ids by design", "exact", "not verified")
-"""Verdicts: the first that holds of any vocabulary is that of the implementation."""
+"""Verdicts in order: the first that holds for any vocabulary is the implementation's."""
 _LONGEST_REASON = 90
 
 

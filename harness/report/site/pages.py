@@ -1,4 +1,4 @@
-"""The pages of the site: what each says, from tables and charts that reports have too."""
+"""The pages of the site, made of the same tables and charts as the reports."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def page_texts() -> dict[str, dict[str, str]]:
 
 
 _PLANTED = "-planted"
-"""End of the names of runs that test the method on planted differences; only the page of runs shows them."""
+"""Suffix of runs that test the method on planted differences; only the page of runs shows them."""
 _MANY_ROWS = 60
-"""A longer history is folded."""
+"""A history of more rows is folded."""
 _COLOURS = {"exact": "#00734f", "wrong ids": "#b3261e", "other ids by design": "#7a5c00", "not verified": "#5e6770"}
 _MARKS = {"exact": "good", "wrong ids": "bad"}
 
@@ -53,11 +53,11 @@ class Site:
     """Everything the pages are made of."""
 
     every_run: Sequence[Run]
-    """The newest first."""
+    """All runs, the newest first."""
     disagreements: Sequence[Disagreement] = ()
     npm: Sequence[dict[str, Any]] = ()
     methodology: str = ""
-    """METHODOLOGY.md, empty where it is not there."""
+    """Content of METHODOLOGY.md, or an empty string."""
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -76,13 +76,13 @@ class Site:
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """Return the place of each implementation on the page of verified text."""
+        """Return the anchor of each implementation on the page of verified text."""
         names = dict.fromkeys(found.implementation for found in self.evidence)
         return distinct({name: f"of-{slug(name)}" for name in names})
 
     @cached_property
     def badge_files(self) -> dict[tuple[str, str], str]:
-        """Return the file of each badge, and its place on the page of verified text."""
+        """Return the file of each badge, and its anchor on the page of verified text."""
         return distinct({(found.implementation, found.model): slug_of(found) for found in self.evidence})
 
     def pages(self) -> Iterator[tuple[str, str]]:
@@ -180,7 +180,7 @@ class Site:
 
     def _training(self) -> list[Block]:
         names = ("training", "trained", "learned", "trainers", "trainer-differences")
-        # Charts of the newest run of each machine that only trains; all have their tables.
+        # Charts of the newest run of each machine that only trains; the tables are shown for all runs.
         trains = [run for run in self.runs if all(row["task"] == "train" for row in run.speed_rows)]
         drawn = [group[0] for group in by_machine(trains)]
 
@@ -268,7 +268,7 @@ class Site:
         return self._page("", run.folder.name, lead, up="../", sections=sections)
 
     def _by_run(self, names: Sequence[str], charts: Any = lambda run: ()) -> list[Block]:
-        """Return a section for each run with one of these tables; of equal ones the newest run's is shown."""
+        """Return a section for each run with one of these tables; of equal tables only the newest run's is shown."""
         sections: list[Block] = []
         shown: set[str] = set()
         for run in self.runs:

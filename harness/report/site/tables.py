@@ -1,4 +1,4 @@
-"""Tables that only the site has: bytes per token over all runs, worst cases on hostile texts, kept counterexamples."""
+"""Tables that only the site has: bytes per token over all runs, worst cases on hostile texts, saved counterexamples."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def _is_whole(m: Measurement) -> bool:
 
 
 def _columns(runs: Sequence[Run]) -> dict[str, list[Measurement]]:
-    """Return for each corpus one measurement of each vocabulary, all on one text: of one run and one kind of work.
+    """Return for each corpus one measurement per vocabulary, all on the same text of one run and one kind of work.
 
-    Chosen is the text that most vocabularies encoded, of these the longest.
+    The text that most vocabularies encoded is chosen, the longest of several.
     """
     chosen: dict[str, list[Measurement]] = {}
     for run in runs:
@@ -67,12 +67,12 @@ def _columns(runs: Sequence[Run]) -> dict[str, list[Measurement]]:
 
 
 def hostile_rows(run: Run) -> list[Row]:
-    """Return the rows of speed on generated texts; those of growth have a table of their own."""
+    """Return the rows of speed on generated texts, without those of growth, which have a table of their own."""
     return [row for row in run.speed_rows if row["corpus"].startswith(HOSTILE) and row["unit"] == "MB/s"]
 
 
 def worst_table(rows: Sequence[Row]) -> Table:
-    """Return the worst case of each implementation, the least bad first, those that failed last."""
+    """Return the worst case of each implementation, the fastest first and failures last."""
     found: list[Row] = []
     for name, some in grouped(rows, lambda row: row["implementation"]).items():
         timed = [row for row in some if row["median"]]
@@ -91,7 +91,7 @@ def worst_table(rows: Sequence[Row]) -> Table:
 
 
 def kept_table(found: Iterable[Disagreement]) -> Table:
-    """Return the counterexamples kept by `fuzz`, those that are faults first."""
+    """Return the counterexamples saved by `fuzz`, faults first."""
     rows = [
         {
             "between": f"{_named(one.a, one)}, {_named(one.b, one)}", "model": one.model or "generated",
@@ -107,7 +107,7 @@ def kept_table(found: Iterable[Disagreement]) -> Table:
 
 
 def _named(side: str, one: Disagreement) -> str:
-    """Return a side with its version, unless it is that of our own suite or in its name."""
+    """Return a side with its version, unless it is one of our own or its name has the version already."""
     version = one.versions.get(side)
     return side if version is None or "@" in side else f"{side} {version}"
 

@@ -1,4 +1,4 @@
-"""Which release of what a run measured, and how figures changed from run to run of one machine."""
+"""Which releases a run measured, and how figures changed from run to run on one machine."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from harness.report.table import Row
 
 OWN_PACKAGE = "bpebench"
 LEAST_RELEASES = 3
-"""That make a series."""
+"""Fewest releases that make a series."""
 
 
 @cache
 def package_of(implementation: str) -> str:
-    """Return the package an implementation comes in, by its name alone; the name itself where nothing is known."""
+    """Return the package an implementation comes in, by its name alone; the name itself if the package is unknown."""
     if wording.kind_of(implementation) in ("pure", "compiled"):
         return OWN_PACKAGE
     if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", implementation):
@@ -33,26 +33,26 @@ def package_of(implementation: str) -> str:
 
 
 def version_of(run: Run, implementation: str) -> str | None:
-    """Return the version of an implementation in a run; None where it is not recorded."""
+    """Return the version of an implementation in a run; None if it is not recorded."""
     packages = run.machine.get("packages")
     version = packages.get(package_of(implementation)) if isinstance(packages, dict) else None
     return version if isinstance(version, str) else None
 
 
 def shown_version(run: Run, implementation: str) -> str:
-    """Return the version, of our own implementations with the commit, or a dash."""
+    """Return the version (with the commit, for our own implementations), or a dash."""
     version, suite = version_of(run, implementation), run.machine.get("suite")
     commit = suite.get("commit") if isinstance(suite, dict) and package_of(implementation) == OWN_PACKAGE else None
     return wording.ABSENT if version is None else f"{version} ({str(commit)[:7]})" if commit else version
 
 
 def release_order(version: str) -> tuple[int, ...]:
-    """Return the key that sorts releases: 0.14.0 comes after 0.9.2, whenever they were measured."""
+    """Return a sort key for releases: 0.14.0 comes after 0.9.2, whenever they were measured."""
     return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def date_of(run: Run) -> str:
-    """Return the date of a run, empty where it is not recorded."""
+    """Return the date of a run, or an empty string if it is not recorded."""
     return str(run.machine.get("date") or "")
 
 
@@ -73,7 +73,7 @@ def run_name(run: Run) -> str:
 
 
 def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
-    """Return the runs of each machine, in order of appearance; one whose machine is not recorded is alone."""
+    """Return the runs of each machine, in order of appearance; a run without a recorded machine is alone."""
     groups: list[list[Run]] = []
     for run in runs:
         same = (group for group in groups if machine_difference(group[0].machine, run.machine) is None)
@@ -88,7 +88,7 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
 def release_rows(runs: Sequence[Run]) -> Iterator[Row]:
     """Yield what one machine timed of at least `LEAST_RELEASES` releases of a package: a series for each workload.
 
-    Of a release that several runs timed, the newest run counts. Releases are in their own order, not in that of runs.
+    For a release timed in several runs the newest run counts. Releases are sorted by version, not by run.
     """
     for group in by_machine(sorted(runs, key=lambda run: (date_of(run), run.folder.name))):
         series: dict[tuple[str, str], dict[str, Row]] = {}
@@ -112,7 +112,7 @@ def release_rows(runs: Sequence[Run]) -> Iterator[Row]:
 
 
 def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield what two runs of one machine both timed: versions, figures, and the change that may be claimed.
+    """Yield what two runs of one machine both timed: versions, figures, and any change that may be claimed.
 
     Every run is compared with each earlier one that shares a workload with it, by `comparison.compare_runs`.
     """

@@ -1,4 +1,4 @@
-"""Every table of a run, made from its records, and which of them a terminal shows."""
+"""All tables of a run, made from its records, and which of them a terminal shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.report.tables import compression, correctness, growth, long_runs, o
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 _ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
-"""Tables not shown on a terminal: the matrix shows the same, and the page and the files hold every pair."""
+"""Tables not shown on a terminal: the matrix summarises them, and the page and the files hold every pair."""
 
 
 def tables(
@@ -20,7 +20,7 @@ def tables(
     speed_rows: Sequence[Row] | None = None,
     names: Collection[str] = (),
 ) -> dict[str, Table]:
-    """Return every table that has rows (of `names`, where given), by name, the Turkish comparison first.
+    """Return every table that has rows (limited to `names`, if given), by name, the Turkish comparison first.
 
     Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already.
     """
@@ -60,21 +60,21 @@ def render_terminal(
     width: int | None = None,
     names: Sequence[str] = (),
 ) -> str:
-    """Return the tables (only those of `names`, where given) as text; `width` is None outside a terminal."""
+    """Return the tables (only those of `names`, if given) as text; `width` is None outside a terminal."""
     return render_chosen(tables(records, names=names), names, width)
 
 
 def render_chosen(found: Mapping[str, Table], names: Sequence[str], width: int | None) -> str:
-    """Return tables by name as `render_terminal`."""
+    """Return the given tables as text, like `render_terminal`."""
     chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
     return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
 
 
 def render_check(records: Sequence[object], width: int | None = None) -> str:
-    """Return what `check` shows: agreement, counterexamples, round trips."""
+    """Return the output of `check`: agreement, counterexamples, round trips."""
     return render_terminal(records, width=width, names=("agreement", "counterexamples", "round-trip"))
 
 
 def render_trainers(records: Sequence[object], width: int | None = None) -> str:
-    """Return what `check --trainers` shows: the matrix, and where pairs differ."""
+    """Return the output of `check --trainers`: the matrix, and where pairs differ."""
     return render_terminal(records, width=width, names=("trainers", "trainer-differences"))

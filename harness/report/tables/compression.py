@@ -14,7 +14,7 @@ DEFAULT_PRICE_PER_MILLION = 2.5
 
 
 def weighed(records: Iterable[object]) -> list[Compression]:
-    """Return the last record of each model, text and implementation, in order of first appearance."""
+    """Return the last compression record of each model, text and implementation, in order of first appearance."""
     return latest(records, Compression, "model", "corpus", "implementation", "n_texts", "n_bytes")
 
 
@@ -75,7 +75,7 @@ def _title(r: Compression) -> str:
 
 
 def compression_table(records: Iterable[object]) -> Table:
-    """Return bytes and characters per token and tokens per word, of every corpus under every model."""
+    """Return bytes and characters per token and tokens per word, for every corpus under every model."""
     rows: list[Row] = []
     for r in weighed(records):
         fine = r.status == "ok"

@@ -1,4 +1,4 @@
-"""Tables of correctness: agreement of every pair, counterexamples, round trips, and everything that is not ok."""
+"""Tables of correctness: agreement of every pair, counterexamples, round trips, and all failures."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CLASS_MARK: dict[AgreementClass, str] = {
 }
 NOT_COMPARED = "not compared"
 NOT_CHECKED = "not checked"
-"""Status of an implementation that loads and was given no text."""
+"""Status of an implementation that loads but was given no text."""
 _MANY = 12
-"""From more implementations than this the matrix leaves out how many texts differ."""
+"""With more implementations than this, the matrix leaves out how many texts differ."""
 
 
 def verdicts(records: Iterable[object]) -> list[Verdict]:
-    """Return the last verdict of each implementation, model, corpus and check; those on trainers are separate."""
+    """Return the last verdict of each implementation, model, corpus and check; verdicts on trainers are separate."""
     found = latest(records, Verdict, "implementation", "model", "corpus", "check")
     return [v for v in found if v.check != "train"]
 
@@ -37,7 +37,7 @@ def agreements(records: Iterable[object]) -> list[Agreement]:
 
 
 def not_compared(records: Sequence[object]) -> list[NotCompared]:
-    """Return pairs that both ran and were compared in no record, by pair, model and corpus."""
+    """Return pairs that both ran but were compared in no record, by pair, model and corpus."""
     compared = {(a.a, a.b, a.model, a.corpus) for a in agreements(records)}
     owed = (n for n in of_kind(records, NotCompared) if n.agreement_class is not None)
     pairs = latest(owed, NotCompared, "a", "b", "model", "corpus")
@@ -45,7 +45,7 @@ def not_compared(records: Sequence[object]) -> list[NotCompared]:
 
 
 def _counterexample(example: Counterexample | None) -> Row:
-    """Return a counterexample as cells of a frame."""
+    """Return the table cells of a counterexample."""
     if example is None:
         return dict.fromkeys(("text", "text_base64", "reference", "expected", "got", "note"))
     return {
@@ -57,7 +57,7 @@ def _counterexample(example: Counterexample | None) -> Row:
 def pair_rows(records: Sequence[object]) -> list[Row]:
     """Return a row for every pair on every model, with the counts over all corpora.
 
-    A pair that ran and was compared on no corpus is `not compared`.
+    A pair that ran but was compared on no corpus is `not compared`.
     """
     found = grouped(agreements(records), lambda pair: (pair.model, pair.a, pair.b))
     without = {key: pair for pair in not_compared(records) if (key := (pair.model, pair.a, pair.b)) not in found}
@@ -65,7 +65,7 @@ def pair_rows(records: Sequence[object]) -> list[Row]:
 
 
 def _pair_row(some: Sequence[Agreement], without: NotCompared | None = None) -> Row:
-    """Sum up the records of a model and pair; `without` is the pair where there are none."""
+    """Summarise the records of a model and pair; `without` is the pair if there are none."""
     pair = without or some[0]
     n_differing = sum(found.n_differing_texts for found in some)
     shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
@@ -131,7 +131,7 @@ def _cell(row: Row) -> str:
 
 
 def _short_cell(cell: str) -> str:
-    """Return a cell without its count, so that a wide matrix still fits."""
+    """Return a cell without its count, so that a wide matrix fits."""
     return "–" if cell == "n/a" else cell.replace(" ", "").rstrip("0123456789,")
 
 
@@ -180,7 +180,7 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
 def failure_rows(records: Iterable[object]) -> list[Row]:
     """Return everything that is not ok by its reason, with where it happened and its first counterexample.
 
-    A rule a trainer does not follow is left to the table of trainers.
+    Rules that a trainer does not support are left to the table of trainers.
     """
     records = list(records)
     trained = (v for v in training_verdicts(records) if v.status != "unsupported")

@@ -1,4 +1,4 @@
-"""Growth of time with the size of the input: the exponents, where implementations break, the points of the charts."""
+"""Growth of time with the size of the input: exponents, where implementations fail, and the points of the charts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _scaled(records: Iterable[object]) -> list[Measurement]:
 def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[Row]]:
     """Map (model, family, implementation) -> `n_bytes, seconds, bound` by size: the minimum time over rounds.
 
-    A size that ran into its time limit is a bound: it took at least that long.
+    A size that reached its time limit is a bound: it took at least that long.
     """
     best: dict[tuple[str, str, str], dict[int, Row]] = {}
     for m in _scaled(records):
@@ -38,7 +38,7 @@ def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[
 
 
 def scaling_rows(records: Iterable[object]) -> list[Row]:
-    """Return one row for each model, family and implementation: its exponent with interval, or why there is none."""
+    """Return one row for each model, family and implementation: its exponent with interval, or why it has none."""
     records = list(records)
     points = growth_points(records)
     rows: list[Row] = []
@@ -73,7 +73,7 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
 
 
 def shown_exponent(row: Row) -> str:
-    """Return an exponent with its interval, and the bound where the next size timed out."""
+    """Return an exponent with its interval, or its bound if the next size timed out."""
     if row["exponent"] is None:
         return wording.ABSENT
     shown = f"{row['exponent']:.2f}"
@@ -102,7 +102,7 @@ def breaks_table(records: Sequence[object]) -> Table:
         words = [wording.WORDS.get(m.status, m.status) for m in some if not is_growth(m.workload) and key[:2] in opened]
         word = next((word for word in words if word != "ok"), "ok" if words else None)
         if word is not None and (word != "ok" or key not in cells):
-            cells[key] = word  # a failure outweighs the shorter texts before it
+            cells[key] = word  # a failure outweighs shorter texts before it
     known = list(FAMILIES)
     families = sorted({key[2] for key in cells}, key=lambda name: known.index(name) if name in known else len(known))
     rows = [
@@ -133,7 +133,7 @@ def _cell(row: Row) -> str:
 
 
 def _opened(records: Iterable[object]) -> set[tuple[str, str]]:
-    """Return the (model, implementation) pairs that can be built, whether or not they then encoded a text."""
+    """Return the (model, implementation) pairs that could be built, whether or not they then encoded a text."""
     return {
         (m.model, m.implementation)
         for m in of_kind(records, Measurement)

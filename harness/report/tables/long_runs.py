@@ -1,4 +1,4 @@
-"""Tables of effects over time: a stream of new documents, repeated calls on long texts, memory of whole texts."""
+"""Tables of effects over time: a stream of new documents, repeated calls on long texts, caches of whole texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _sustained(m: Measurement) -> Row:
 
 
 def _growth(m: Measurement) -> float | None:
-    """Return the bytes of resident memory added per 100 MB of text, after the first ten."""
+    """Return the bytes of resident memory added per 100 MB of text, after the first tenth."""
     first = len(m.resident_bytes) // _STRETCHES
     if first < 1:
         return None
@@ -67,7 +67,7 @@ def sustained_rows(records: Sequence[object]) -> list[Row]:
 
 
 def _called_again(m: Measurement) -> Row:
-    """Return MB/s, altogether and by part, and what the system did in the slowest call of a round."""
+    """Return MB/s, overall and by part, and system figures of the slowest call of a round."""
     by_part = {part: m.parts_seconds.get(part) for part in _PARTS}
     return {
         "speed": m.n_bytes / median(m.samples_seconds) / 1e6,
@@ -84,7 +84,7 @@ def long_text_rows(records: Sequence[object]) -> list[Row]:
 
 
 def text_memory_rows(records: Sequence[object]) -> list[Row]:
-    """Return implementations that remember whole texts, or that could not be tested for it."""
+    """Return implementations that cache whole texts, or that could not be tested for it."""
     rows: list[Row] = []
     for found in of_kind(records, TextMemory):
         if not found.remembers and found.status == "ok":

@@ -22,15 +22,15 @@ COLUMNS = {
     "load/o200k_base": ("load_ms", "load ms"),
     "encode-cold/o200k_base/parallel": (_MEMORY, "MB"),
 }
-"""Workload -> name and heading of its column; figures without a unit are MB/s."""
+"""Workload -> name and heading of its column; figures are MB/s unless a unit is given."""
 _CANNOT: tuple[Status, ...] = ("unsupported", "missing")
 
 
 def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:
-    """Return one row for each implementation that was timed, the fastest first; the note names the others.
+    """Return one row for each timed implementation, the fastest first; the note names the others.
 
-    Figures are the medians of `speed_rows`, or a word for the verdict. Empty where none of the workloads of `COLUMNS`
-    was run.
+    Figures are the medians of `speed_rows`, or a word for the verdict. Empty if none of the workloads of `COLUMNS` was
+    run.
     """
     rows = [row for row in speed_rows if row["task"] != "train"]
     run = {row["workload"] for row in rows}
@@ -72,7 +72,7 @@ def _n_timed(rows: dict[str, Row]) -> int:
 
 
 def _verdict(rows: dict[str, Row]) -> str:
-    """Return `exact`, or how often ids were wrong, or why nothing more can be said."""
+    """Return `exact`, or how often ids were wrong, or why the ids are unverified."""
     asked = [row for row in rows.values() if row["status"] not in _CANNOT]
     failed = Counter(row["status"] for row in asked if row["status"] != "ok")
     if failed:

@@ -53,7 +53,7 @@ def noise_floor(records: Iterable[object]) -> float | None:
 
 
 def _row(t: Timing, best: Timing | None, above: Timing | None, floor: float | None) -> Row:
-    """Return the row of `t`; `best` and `above` are those of its workload, `best` None for what was not timed."""
+    """Return the row of `t`; `best` and `above` are rows of the same workload, `best` is None if it was not timed."""
     m = t.record
     to_best = ratio_interval(t.rounds, best.rounds) if best is not None and t.ranked else None
     to_above = ratio_interval(t.rounds, above.rounds) if above is not None and t.ranked else None
@@ -78,7 +78,7 @@ def _spread(found: Interval | None, *keys: str) -> Row:
 
 
 def shown_ratio(row: Row) -> str:
-    """Return how many times longer it takes than the best, after `≈` where this run cannot claim a difference."""
+    """Return how many times longer it takes than the best, preceded by `≈` if this run cannot claim a difference."""
     if row["times_best"] is None:
         return wording.ABSENT
     mark = "" if row["claimed"] or row["times_best"] == 1 else "≈ "
@@ -91,7 +91,7 @@ def shown_interval(row: Row) -> str:
 
 
 def shown_text(row: Row) -> str:
-    """Return the size of a pass, and of the whole text where it is a slice."""
+    """Return the size of a pass, and of the whole text if the pass is a slice."""
     if row["n_bytes"] is None:
         return wording.ABSENT
     whole = row["full_bytes"]
@@ -99,7 +99,7 @@ def shown_text(row: Row) -> str:
 
 
 def shown_verdict(row: Row) -> str:
-    """Return why a row has no rank; empty where it has one."""
+    """Return why a row has no rank; empty if it has one."""
     if row["status"] != "ok":
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
     if not row["exact"]:
@@ -112,7 +112,7 @@ def shown_verdict(row: Row) -> str:
 
 
 def _shown(row: Row, **more: object) -> Row:
-    """Return a row with its formatted figures, and `more`, beside the raw ones."""
+    """Return a row with its formatted figures, and `more`, in addition to the raw ones."""
     written = {"interval": shown_interval(row), "ratio": shown_ratio(row), "text": shown_text(row)}
     return row | written | more | {"verdict": shown_verdict(row)}
 
@@ -178,7 +178,7 @@ def ranking_table(records: Sequence[object]) -> Table:
 
 
 def _is_behind(ranked: Sequence[Ranked], place: int, floor: float | None) -> bool:
-    """Return whether the one at `place` (from 0) is claimed slower than the one before; True past either end."""
+    """Return whether the one at `place` (from 0) is claimed to be slower than the one before; True past either end."""
     to_above = ranked[place].to_above if place < len(ranked) else None
     return to_above is None or claim(to_above, floor) == "slower"
 

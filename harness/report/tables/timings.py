@@ -1,6 +1,6 @@
-"""Measurements by workload and implementation: the rounds, or a verdict instead of them.
+"""Timings by workload and implementation: the rounds, or a verdict instead.
 
-Everything shown about time and memory derives from these; samples stay raw here, `analysis.stats` has the statistics.
+All reports on time and memory derive from these; samples stay raw here, statistics are in `analysis.stats`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNIT_OF_TASK: dict[str, Unit] = {
     **dict.fromkeys(("encode-short", "decode-stream", "truncate", "append", "chat", "keystrokes"), "µs per call"),
     "load": "ms",
 }
-"""The unit of a task; every other task is shown in MB/s of text."""
+"""Task -> unit of its figures; every other task is shown in MB/s of text."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Timing:
     """One implementation on one workload."""
 
     record: Measurement
-    """What holds of all rounds: the first that failed, else the first; the fewest bytes, the highest memory."""
+    """Represents all rounds: the first that failed, else the first, with the fewest bytes and the highest memory."""
     rounds: Rounds
     """Seconds per byte (seconds, for `load`) by round and sample; empty where the verdict is not ok."""
 
     @property
     def ranked(self) -> bool:
-        """Return whether it may be ranked: exact, not a slice of a text read only once, not from memory."""
+        """Return whether it may be ranked: exact, not a slice of a text read only once, not from a cache of texts."""
         m = self.record
         ended_early = any(len(samples) < m.samples_wanted for samples in self.rounds)
         return m.exact and not m.remembered and not ended_early and is_comparable(m.state, m.n_bytes, m.full_bytes)
@@ -68,8 +68,8 @@ class Timing:
 def timings(records: Iterable[object]) -> list[Timing]:
     """Return one timing for each workload and implementation, in order of first appearance.
 
-    Second copies and measurements of growth are left out. One round that is not ok decides: what failed once is not
-    ranked. Of a round recorded twice the last counts.
+    Second copies and measurements of growth are left out. If any round failed, the workload is not ranked. Of a round
+    recorded twice the last counts.
     """
     gathered: dict[tuple[str, str], dict[int, Measurement]] = {}
     for m in of_kind(records, Measurement):

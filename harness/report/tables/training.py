@@ -84,7 +84,7 @@ def _cell(some: Sequence[TrainerAgreement]) -> str:
 
 
 def _followed(verdicts: Sequence[Verdict]) -> str:
-    """Return the rules a trainer followed, or why there is none."""
+    """Return the rules a trainer follows, or why there are none."""
     followed = [v.model for v in verdicts if v.status == "ok"]
     if not followed:
         return " · ".join(dict.fromkeys(f"{v.status}: {v.reason}" for v in verdicts))
@@ -94,13 +94,13 @@ def _followed(verdicts: Sequence[Verdict]) -> str:
 
 
 def pairs_table(records: Iterable[object]) -> Table:
-    """Return every pair by every rule both follow, or each by its own: faults first, then what differs."""
+    """Return every pair by every rule both follow, or each by its own: faults first, then differences."""
     found = sorted(_agreements(records), key=lambda pair: (not pair.fault, pair.first_difference is None))
     return _table("trainer-pairs", found)
 
 
 def differences_table(records: Iterable[object]) -> Table:
-    """Return the pairs that differ: where first, in how many tokens, and the effect on a text."""
+    """Return the pairs that differ: the first difference, the number of differing tokens, and the effect on a text."""
     found = [pair for pair in _agreements(records) if pair.first_difference is not None]
     return _table("trainer-differences", found)
 

@@ -1,4 +1,4 @@
-"""The model: what training learned, as data; what follows from it, and whether it is consistent."""
+"""The model: the result of training as data, what is derived from it, and checks of its consistency."""
 
 from impls.core.model.model import Model
 

@@ -1,4 +1,4 @@
-"""Consistency checks of a model; the error is an `InvalidModel` naming the entry that is wrong."""
+"""Consistency checks of a model; the error is an `InvalidModel` naming the wrong entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_ID = 2**31 - 1
 
 
 def check_model(model: ModelData) -> None:
-    """Raise `InvalidModel` where `model` contradicts itself."""
+    """Raise `InvalidModel` if `model` contradicts itself."""
     tokens = model.tokens
     if model.alphabet not in ("bytes", "chars"):
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
@@ -63,7 +63,10 @@ def check_model(model: ModelData) -> None:
 
 
 def _check_order(model: ModelData) -> None:
-    """Raise unless all merges inside pieces may be made before any that joins them: each follows those of its parts."""
+    """Raise `InvalidModel` unless all merges inside pieces may precede those that join pieces.
+
+    Every merge must follow the merges of its parts.
+    """
     later = set(model.merge_results)
     if len(later) < len(model.merges):
         raise InvalidModel("of merges with joined_pieces each must make another token")
@@ -186,7 +189,7 @@ def _check_ids(model: ModelData, rules: SentencePieceRules) -> None:
 
 
 def _check_characters(model: ModelData, rules: SentencePieceRules) -> None:
-    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, and merge."""
+    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, yet merge."""
     own = set(rules.user_defined_ids)
     characters = single_characters(model)
     for i, token in enumerate(model.tokens):

@@ -1,4 +1,4 @@
-"""Cutting a text that SentencePiece's rules have rewritten where no merge can reach across."""
+"""Cut a text that SentencePiece's rules have rewritten at places that no merge crosses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from impls.core.model.data import ModelData
 from impls.core.text.text import special_matcher
 
 _BLOCK = 4_096
-"""Characters of a text that are cut at a time where its parts are asked for in turn."""
+"""Characters of a text cut at a time when its parts are requested one by one."""
 
 
 class Cuts:
@@ -24,8 +24,8 @@ class Cuts:
         self.user_defined = {token_text(model.tokens[i]): i for i in rules.user_defined_ids}
         """Text -> id of the user-defined pieces."""
         self._matcher = special_matcher(frozenset(self.user_defined)) if self.user_defined else None
-        self._by_border = not model.ignore_merges  # else a part could be a whole piece
-        # Where bytes are missing, an unknown token comes after the bytes that follow it.
+        self._by_border = not model.ignore_merges  # otherwise a part could be a whole piece
+        # If some bytes have no id, an unknown token comes after the bytes that follow it.
         self._fused = (rules.fuse_unknown or rules.byte_ids) and not rules.spells_all and model.unknown_id is not None
         self._known = single_characters(model)
         texts = map(token_text, model.tokens)
@@ -44,8 +44,7 @@ class Cuts:
         return parts + self._between(piece[start:])
 
     def in_turn(self, piece: str) -> Iterator[str]:
-        """Yield the parts of `piece`, reading no more of a long one than is needed where there are no user-defined
-        pieces."""
+        """Yield the parts of `piece`; without user-defined pieces, no more of a long one is read than needed."""
         if self._matcher is not None or not self._by_border:
             yield from self.cut(piece)
             return
@@ -57,11 +56,11 @@ class Cuts:
             yield rest
 
     def separates(self, before: str, after: str) -> bool:
-        """Return whether a text is cut between two characters whatever surrounds them, user-defined pieces included."""
+        """Return whether a text is cut between two characters whatever surrounds them, even user-defined pieces."""
         return len(self._between(before + after)) == 2
 
     def around_user_defined(self, encode_piece: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
-        """Return `encode_piece` for the parts, of which a user-defined piece gets its id."""
+        """Return `encode_piece` applied to the parts, except that a user-defined piece gets its id."""
         known = self.user_defined
         return lambda part: [known[part]] if part in known else encode_piece(part)
 

@@ -1,7 +1,7 @@
-"""What training learned, as data, and what its rules mean for a piece and a text; nothing is checked or derived here.
+"""The result of training as data, and what its rules mean for a piece and a text; nothing is checked or derived here.
 
-A model with merge rule `pairs` merges only the listed pairs (Hugging Face, our own trainers); with `concatenation`
-any two neighbours whose joined bytes are a token merge, and the token's id is the rank (tiktoken rank files).
+A model with merge rule `pairs` merges only the listed pairs (Hugging Face, our own trainers); with `concatenation` any
+two neighbours whose joined bytes are a token merge, and the token's id is the rank (tiktoken rank files).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
 
 JoinedPieces = Literal["words", "all"]
-"""`words`: pieces of letters and marks, with an apostrophe inside or before them, and a space before that; `all`: every
-piece."""
+"""`words`: pieces of letters and marks, optionally with apostrophes inside or before them, and a space before that;
+`all`: every piece."""
 JOINED_PIECES: tuple[JoinedPieces, ...] = get_args(JoinedPieces)
 _WORD_PIECE = regex.compile(r" ?['’]?[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelData:
-    """Tokens, merges and the rules they are used by, immutable, but not checked; see `Model`."""
+    """Tokens, merges and the rules for using them, immutable but not checked; see `Model`."""
 
     tokens: tuple[bytes | None, ...] = ()
     """Token bytes by id; None for a gap: the id of a special token, or an unused one."""
     merges: tuple[tuple[int, int], ...] = ()
     """(left id, right id) in rank order; empty for the rule `concatenation`, where ids are ranks."""
     merge_counts: tuple[int, ...] | None = None
-    """How often each merge's pair occurred when it was learned."""
+    """How often each merge's pair occurred when it was learned; None if not recorded."""
     pattern: tuple[str, ...] = ()
     """Split stages, as expressions; empty: each text is one piece."""
     special_tokens: Mapping[str, int] = field(default_factory=dict)
@@ -55,10 +55,10 @@ class ModelData:
     id_offset: int = 0
     """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
     joined_pieces: JoinedPieces | None = None
-    """The pieces that merges also join where neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
+    """The pieces that merges also join when neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
     merges stay inside pieces."""
     events: tuple[Event, ...] = ()
-    """Merges and removals of tokens in order (PickyBPE, `core.events`), in place of `merges`."""
+    """Merges and removals of tokens in order (PickyBPE, `core.events`), instead of `merges`."""
     end_of_word: str | None = None
     continuing_prefix: str | None = None
     """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
@@ -71,8 +71,8 @@ class ModelData:
     belongs_to: str | None = None
     """The only implementation that runs this vocabulary, which is not byte pair encoding; None: all may."""
     training_documents: str = field(default="", compare=False)
-    """Hashes of the training documents (base64; see `harness.data.overlap`), empty where they are not known. They do
-    not affect behaviour, and so are part of neither the digest nor a comparison."""
+    """Hashes of the training documents (base64; see `harness.data.overlap`), empty if unknown. They do not affect
+    behaviour, so they are part of neither the digest nor a comparison."""
 
     def __post_init__(self) -> None:
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
@@ -86,16 +86,16 @@ class ModelData:
             "added_tokens": MappingProxyType(dict(self.added_tokens)),
             "whole_token_flags": MappingProxyType(flags),
         }
-        self.__dict__.update(fields)  # no other way leads into a frozen dataclass
+        self.__dict__.update(fields)  # the dataclass is frozen
 
     @cached_property
     def id_by_token(self) -> dict[bytes, int]:
-        """Token bytes -> id."""
+        """Return a mapping token bytes -> id."""
         return {token: i for i, token in enumerate(self.tokens) if token is not None}
 
     @cached_property
     def merge_results(self) -> tuple[int, ...]:
-        """The id each merge makes, in rank order."""
+        """Return the id that each merge makes, in rank order."""
         tokens, ids, prefix = self.tokens, self.id_by_token, (self.continuing_prefix or "").encode()
         return tuple(
             ids[tokens[left] + tokens[right].removeprefix(prefix)]  # type: ignore[operator, union-attr]
@@ -104,16 +104,19 @@ class ModelData:
 
     @cached_property
     def ranks(self) -> Sequence[int]:
-        """Rank by id, for the rule `concatenation`: the lowest merges first, of equal ranks the leftmost."""
+        """Return the rank by id, for the rule `concatenation`: the lowest merges first, of equal ranks the leftmost."""
         if self.sentencepiece is not None and self.sentencepiece.ranks:
             return self.sentencepiece.ranks
         return range(len(self.tokens))
 
     @cached_property
     def merge_of(self) -> Callable[[int, int], tuple[int, int] | None]:
-        """The merge of two neighbours as a function: (left id, right id) -> (rank, id it makes), or None where they do
-        not merge. Of a pair that is listed twice the later rank counts. The unknown token never merges, nor does the
-        byte of a character that is not a token."""
+        """Return a function that finds the merge of two neighbours: (left id, right id) -> (rank, resulting id) or
+        None.
+
+        Of a pair that is listed twice the later rank counts. The unknown token never merges, nor does the byte of a
+        character that is not a token.
+        """
         if self.merge_rule == "pairs":
             listed = enumerate(zip(self.merges, self.merge_results, strict=True))
             by_pair = {pair: (rank, made) for rank, (pair, made) in listed}
@@ -132,12 +135,12 @@ class ModelData:
 
     @cached_property
     def whole_token_ids(self) -> dict[str, int]:
-        """Special and added tokens: text -> id."""
+        """Return special and added tokens: text -> id."""
         return {**self.special_tokens, **self.added_tokens}
 
     @cached_property
     def vocab_size(self) -> int:
-        """One more than the largest id."""
+        """Return one more than the largest id."""
         others = [*self.whole_token_ids.values(), *([] if self.unknown_id is None else [self.unknown_id])]
         return max([len(self.tokens), *(i + 1 for i in others)])
 
@@ -149,9 +152,9 @@ class ModelData:
         """Return the ids of the base symbols of a piece, from which merging starts; over bytes, the piece may contain
         invalid UTF-8 as surrogates (`surrogateescape`).
 
-        By SentencePiece's rules a character that is not a token becomes its bytes. Any other becomes the unknown token,
-        delayed until the next character that is a token or unknown: where some bytes are missing, it comes after the
-        bytes that follow it, as in Hugging Face's library. Raise `UnknownSymbol` (offset within the piece) for a
+        By SentencePiece's rules a character that is not a token becomes its bytes, or else the unknown token. The
+        latter is delayed until the next character that is a token or unknown, so that it may come after the bytes of
+        characters that follow it, as in Hugging Face's library. Raise `UnknownSymbol` (offset within the piece) for a
         character outside the alphabet of a model without an unknown token.
         """
         if self.alphabet == "bytes":
@@ -178,8 +181,11 @@ class ModelData:
         return ids + waiting
 
     def whole_piece(self, piece: str) -> int | None:
-        """Return the id of a piece that is one token whatever its merges, or None: for `ignore_merges`, and the merge
-        rule `concatenation` except with SentencePiece, which has no such rule."""
+        """Return the id of a piece that is one token whatever its merges, or None.
+
+        That is the case with `ignore_merges`, and under the merge rule `concatenation` except with SentencePiece, which
+        has no such rule.
+        """
         if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
             return None
         return self.id_by_token.get((piece + (self.end_of_word or "")).encode("utf-8", "surrogateescape"))
@@ -196,49 +202,49 @@ class ModelData:
 
     @cached_property
     def writing_rules(self) -> SentencePieceRules | None:
-        """SentencePiece's rules where they change how a text is written, else None."""
+        """Return SentencePiece's rules if they change how a text is written, else None."""
         return self.sentencepiece if self.sentencepiece is not None and self.sentencepiece.changes_text else None
 
     @property
     def beyond_merges(self) -> str | None:
-        """What it takes besides merges inside pieces, as a reason to refuse it; None for most models."""
+        """Return what a model needs besides merges inside pieces, as a reason to refuse it; None for most models."""
         if self.joined_pieces is not None:
             return "its merges join whole pieces (BoundlessBPE)"
         return "its tokens are removed again as well as merged (PickyBPE)" if self.events else None
 
     @property
     def has_charsmap_only(self) -> bool:
-        """Whether `normalization` names a charsmap rather than steps."""
+        """Return whether `normalization` names a charsmap rather than steps."""
         return self.sentencepiece is not None and self.sentencepiece.looks_up
 
     @property
     def charsmap(self) -> bytes:
-        """The charsmap of SentencePiece's rules, empty where there is none."""
+        """Return the charsmap of SentencePiece's rules, or an empty one."""
         return b"" if self.sentencepiece is None else self.sentencepiece.charsmap
 
     @property
     def normalization_steps(self) -> str | None:
-        """`normalization` where it names steps, else None."""
+        """Return `normalization` if it names steps, else None."""
         return None if self.has_charsmap_only else self.normalization
 
     @cached_property
     def normalizer(self) -> Callable[[str], str]:
-        """The steps of `normalization` as a function."""
+        """Return the steps of `normalization` as a function."""
         return normalizer(self.normalization_steps, self.charsmap) if self.normalization_steps else str
 
     @property
     def rewrites_text(self) -> bool:
-        """Whether `normalize` may change a text."""
+        """Return whether `normalize` may change a text."""
         return self.normalization is not None or self.writing_rules is not None
 
     @cached_property
     def unmade_ids(self) -> frozenset[int]:
-        """Tokens that no merge makes, SentencePiece's user-defined pieces: they are cut out of a text first."""
+        """Return the tokens that no merge makes: SentencePiece's user-defined pieces, cut out of a text first."""
         return frozenset() if self.sentencepiece is None else frozenset(self.sentencepiece.user_defined_ids)
 
     @cached_property
     def user_defined_texts(self) -> frozenset[str]:
-        """The texts of `unmade_ids`."""
+        """Return the texts of `unmade_ids`."""
         return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
 
 

@@ -11,11 +11,11 @@ from impls.core.model.data import ModelData
 from impls.core.model.merging import character_ends, merged, middle_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 
-_LAST = 1 << 62  # no rank is above it
+_LAST = 1 << 62  # above every rank
 
 
 def bytes_by_id(model: ModelData) -> dict[int, bytes]:
-    """Return what each id decodes to, with SentencePiece's rules before the leading space is removed."""
+    """Return the bytes that each id decodes to, by SentencePiece's rules before the leading space is removed."""
     rules = model.sentencepiece
     by_id = {i: token for i, token in enumerate(model.tokens) if token is not None}
     if rules is not None:
@@ -40,13 +40,12 @@ Merges = tuple[tuple[int, int], ...]
 
 
 def recovered_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
-    """Return the merges of a model whose ids are its ranks, whatever its merge rule, and the ids without a merge; they
-    are recovered once, and kept with the model.
+    """Return the merges of a model whose ids are its ranks, whatever its merge rule, and the ids without a merge.
 
-    A token's merge is found by running byte pair encoding on its base symbols with all lower ranks; a token for which
-    that does not end in two parts has no derivation. Merges are in rank order, of equal ranks the longest token first:
-    when only listed pairs merge, a run of one character then grows from the left, as it does where the leftmost of
-    equal ranks merges first.
+    They are recovered once, and cached with the model. A token's merge is found by running byte pair encoding on its
+    base symbols with all lower ranks; a token for which that does not end in two parts has no derivation. Merges are in
+    rank order, of equal ranks the longest token first: when only listed pairs merge, a run of one character then grows
+    from the left, as it does if the leftmost of equal ranks merges first.
     """
     if "recovered_merges" not in model.__dict__:
         model.__dict__["recovered_merges"] = _recover_merges(model)
@@ -71,7 +70,7 @@ def _recover_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
 
 
 def unused_parts(model: ModelData) -> dict[int, tuple[int, ...]]:
-    """Return the ids that replace each token of `sentencepiece.unused_ids`: its two parts, recursively where these are
+    """Return the ids that replace each token of `sentencepiece.unused_ids`: its two parts, recursively if these are
     unused too. A token without a derivation is not replaced."""
     if model.sentencepiece is None:
         return {}
@@ -99,7 +98,7 @@ def _parts_of(
 
 
 def ids_out_of_order(model: ModelData) -> str | None:
-    """Return why the ids of `model` are not in the order of its ranks, or None where they are."""
+    """Return why the ids of `model` are not in the order of its ranks, or None if they are."""
     previous = -1
     for rank, made in enumerate(model.merge_results):
         if made <= previous:
@@ -111,8 +110,8 @@ def ids_out_of_order(model: ModelData) -> str | None:
 def concatenation_differs(model: ModelData) -> str | None:
     """Return why looking up joined bytes, lowest id first, may give other ids than the model's rule, or None.
 
-    The two rules agree where every token's derivation from lower ranks is the merge listed for it: when two neighbours
-    are joined to a token, all lower ranks inside its span have been merged, so the span is in the state the derivation
+    The two rules agree if every token's derivation from lower ranks is the merge listed for it: when two neighbours are
+    joined to a token, all lower ranks inside its span have been merged, so the span is in the state the derivation
     leaves, and its last two parts are the listed pair.
     """
     if model.merge_rule == "concatenation":
@@ -132,7 +131,8 @@ def concatenation_differs(model: ModelData) -> str | None:
 
 
 def irregularities(model: ModelData) -> tuple[str, ...]:
-    """Return how `model` differs from a trained one, a line each; none for a vocabulary that is not byte pair encoding.
+    """Return how `model` differs from a trained one, one line each; nothing for a vocabulary that is not byte pair
+    encoding.
 
     On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
     """
@@ -175,7 +175,7 @@ def equal_ranks(model: ModelData) -> tuple[int, ...]:
 
 
 def symbol_ids(model: ModelData) -> frozenset[int]:
-    """Return the ids `Model.symbols` can give: base symbols, the unknown token, the bytes of other characters."""
+    """Return the ids that `Model.symbols` can give: base symbols, the unknown token, the bytes of other characters."""
     spelling = () if model.sentencepiece is None else model.sentencepiece.byte_ids
     return frozenset(i for i in (*_base_ids(model), model.unknown_id, *spelling) if i is not None and i >= 0)
 
@@ -202,11 +202,11 @@ def _summary(what: str, ids: Sequence[int], model: ModelData) -> tuple[str, ...]
 
 
 def unreachable(model: ModelData) -> tuple[int, ...]:
-    """Return the ids of tokens that no text is encoded to: merging their own symbols does not give the token.
+    """Return the ids of tokens that no text encodes to: merging their own symbols does not give the token.
 
-    The text around a token does not matter: had a merge crossed its border, the token would not be there. Where whole
-    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. Of a model
-    that goes beyond merges inside pieces none is found: that would depend on the text around it.
+    The text around a token does not matter: a merge across its border would prevent the token. If whole pieces are
+    looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. For a model with more
+    than merges inside pieces nothing is returned, since the text around a token would matter.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
         return recovered_merges(model)[1]
@@ -221,8 +221,10 @@ def unreachable(model: ModelData) -> tuple[int, ...]:
 
 
 def spellings(model: ModelData, token: bytes) -> list[list[int]]:
-    """Return the ways to spell a token in base symbols, as ids: one, or two for a text that ends in `end_of_word` (at
-    the end of a word, and inside it); none where a symbol is not a token."""
+    """Return the ways to spell a token in base symbols, as ids; none if a symbol is not a token.
+
+    There are two for a text that ends in `end_of_word` (at the end of a word, and inside it), else one.
+    """
     if model.alphabet == "bytes":
         return [[model.id_by_token[bytes([byte])] for byte in token]]
     suffix = model.end_of_word or ""

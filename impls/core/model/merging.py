@@ -1,4 +1,4 @@
-"""Merging as the definition says, lowest rank first: of symbols of any kind, and of the bytes of one token."""
+"""Merge by the definition, lowest rank first: symbols of any kind, or the bytes of one token."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import TypeVar
 Symbol = TypeVar("Symbol")
 
 _SHORT = 64  # base symbols
-"""Of so few, looking at all for the lowest rank is faster than a heap."""
+"""Up to this many symbols, scanning all of them for the lowest rank is faster than a heap."""
 
 
 def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[int, Symbol] | None]) -> Iterator[int]:
-    """Merge `symbols`, lowest rank first and of equal ranks the leftmost, and yield the rank of each merge; at the end,
-    the list has what is left. `merge_of` returns (rank, what they make) of two neighbours, or None. O(n log n)."""
+    """Merge `symbols` in place, lowest rank first and of equal ranks the leftmost, and yield the rank of each merge.
+
+    `merge_of` returns (rank, result) for two neighbours, or None. O(n log n).
+    """
     n = len(symbols)
     after, before = list(range(1, n + 1)), list(range(-1, n - 1))
     heap = [(merge[0], at) for at, pair in enumerate(pairwise(symbols)) if (merge := merge_of(*pair)) is not None]
@@ -39,7 +41,7 @@ def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[in
 
 
 def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int] | None]) -> tuple[list[int], int]:
-    """Return the ids that `symbols` merge to, and the rank of the last merge (-1 where nothing merges)."""
+    """Return the ids that `symbols` merge to, and the rank of the last merge (-1 if nothing merges)."""
     ids = list(symbols)
     last = -1
     for rank in merging(ids, merge_of):
@@ -48,8 +50,11 @@ def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int
 
 
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
-    """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
-    than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
+    """Return the offset between the two parts that remain after merging `token` by ranks below `limit`.
+
+    If more than two parts remain, return the token's length. `ends` are the offsets at which its base symbols end, two
+    or more. O(n log n).
+    """
     if len(ends) > _SHORT:
         return _middle_of_long(token, ends, limit, ranks)
     bounds = [0, *ends]

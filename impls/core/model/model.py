@@ -1,7 +1,6 @@
-"""The `Model`: immutable data that is checked on construction, with what is derived from it computed once.
+"""The `Model`: immutable data that is checked on construction; values derived from it are computed once.
 
-It is the top of this room: `data` holds the fields and their meaning, `checks`, `derivations` and `packed` are
-functions of these.
+In this package, `data` holds the fields and their meaning; `checks`, `derivations` and `packed` are functions of these.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ class _Unpacked:
 
 
 class Model(ModelData):
-    """Tokens, merges and the rules they are used by. Raises `InvalidModel` naming the entry that is wrong.
+    """Tokens, merges and the rules for using them. Raises `InvalidModel` naming the entry that is wrong.
 
-    Refused: a missing byte (alphabet `bytes`), one token under two ids, an id out of range, a merge of unknown
-    parts, a special token whose text is a token under another id. Kept, and listed in `irregularities`:
-    non-monotone ranks, tokens with several or no derivations, duplicate merges.
+    Refused: a missing byte (alphabet `bytes`), one token under two ids, an id out of range, a merge of unknown parts, a
+    special token whose text is a token under another id. Kept, and listed in `irregularities`: non-monotone ranks,
+    tokens with several or no derivations, duplicate merges.
     """
 
     if not TYPE_CHECKING:
@@ -58,20 +57,20 @@ class Model(ModelData):
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:
-        """Return the model `packed` was made of, not checked again; tokens and merges are unpacked on first access."""
+        """Return the model that `packed` was made of, unchecked; tokens and merges are unpacked on first access."""
         model = object.__new__(Model)
         fields = packed.fields()
         model.__dict__.update(fields, _packed=packed, **{name: MappingProxyType(fields[name]) for name in MAPPINGS})
         return model
 
     def packed(self) -> PackedModel:
-        """Return the model packed into bytes, without work where it was restored from them; see `core.model.packed`."""
+        """Return the model packed into bytes, at no cost if it was restored from them; see `core.model.packed`."""
         packed: PackedModel | None = self.__dict__.get("_packed")
         return pack(self) if packed is None else packed
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = self.packed()
-        # What is costly to derive is pickled too, once it is known.
+        # Derived values that are costly are pickled too, once computed.
         known = {name: value for name, value in self.__dict__.items() if name == "recovered_merges"}
         return _restored, (bytes(packed.content), packed.digest), known
 
@@ -87,14 +86,14 @@ class Model(ModelData):
 
     @cached_property
     def n_tokens(self) -> int:
-        """The number of ids that decode to a text: tokens, special, added and unknown tokens."""
+        """Return the number of ids that decode to a text: tokens, special, added and unknown tokens."""
         return len(self.bytes_by_id())
 
     def bytes_by_id(self) -> dict[int, bytes]:
-        """Return what each id decodes to; `end_of_word` and SentencePiece's U+2581 become a space."""
+        """Return the bytes of each id; `end_of_word` and SentencePiece's U+2581 become a space."""
         return derivations.bytes_by_id(self)
 
-    # --- what follows from it, in `derivations` --------------------------------------------------------------
+    # --- derived values, see `derivations` -------------------------------------------------------------------
 
     symbol_ids = cached_property(derivations.symbol_ids)
     equal_ranks = cached_property(derivations.equal_ranks)
@@ -104,16 +103,16 @@ class Model(ModelData):
 
     @property
     def round_trip(self) -> RoundTrip:
-        """What decoding an encoded text restores (except lone surrogates).
+        """Return what a round trip restores (except lone surrogates).
 
-        `exact`: every text. `normalising`: a normal form of it, which a second round trip does not change. `lossy`:
-        what is lost cannot be derived from the ids.
+        `exact`: every text. `normalising`: a normal form of the text, which a second round trip does not change.
+        `lossy`: less; what is lost cannot be derived from the ids.
         """
         return self._round_trip[0]
 
     @property
     def lossy(self) -> str | None:
-        """Why decoding may not restore the text, or None where the round trip is exact."""
+        """Return why decoding may not restore the text, or None if the round trip is exact."""
         return self._round_trip[1]
 
     @cached_property
@@ -129,7 +128,7 @@ def _restored(content: bytes, sha256: str) -> Model:
 
 
 def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
-    """Return how exact the round trip is, and why it is not exact, or None."""
+    """Return the kind of round trip, and why it is not exact, or None."""
     if model.belongs_to is not None:
         return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
     if drops_text(model.pattern):

@@ -25,12 +25,12 @@ from impls.core.model.data import ModelData
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
-"""The fields of a model that are mappings."""
+"""Fields of the model that are mappings."""
 
 _LONG = ("lengths", "tokens", "merges")
 _HEAD_BYTES = 8
 _ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix", "joined_pieces", "events")
-"""Fields that are part of the digest only where they are used: models without them keep their digest."""
+"""Fields that are part of the digest only if they are used: models without them keep their digest."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class PackedModel:
 
     @property
     def lengths(self) -> memoryview:
-        """Length in bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four bytes."""
+        """Return the length in bytes of each token in order of id, 0 for a gap: unsigned, of one, two or four bytes."""
         return self.parts["lengths"].cast(self.head["kind"])
 
     @property
     def blob(self) -> memoryview:
-        """The bytes of all tokens in order of id."""
+        """Return the bytes of all tokens in order of id."""
         return self.parts["tokens"]
 
     def tokens(self) -> tuple[bytes | None, ...]:
@@ -80,7 +80,7 @@ class PackedModel:
 
 
 def _head(model: ModelData) -> dict[str, Any]:
-    """Return the fields of `model` but tokens and merges, as JSON can hold them."""
+    """Return the fields of `model` except tokens and merges, as JSON values."""
     head = {name: getattr(model, name) for name in model.__dataclass_fields__ if name not in ("tokens", "merges")}
     head |= {name: dict(head[name]) for name in MAPPINGS}
     if (rules := model.sentencepiece) is not None:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from impls.core.arguments import SpecialSet
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
-"""What `Model.whole_token_flags` may say of a token."""
+"""Possible flags of a token in `Model.whole_token_flags`."""
 
 Part = tuple[str, int | None, int]
-"""A part of a text, the id of the special or added token it is or None, and its offset."""
+"""A part of a text, the id of the special or added token that it is (or None), and its offset."""
 
 _LONGEST, _MOST = 200, 20_000
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
@@ -49,13 +49,13 @@ class WholeTokens:
         self._all = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules, model.user_defined_texts)
         self._later = {self._before(text, True): text for text in later}
         self.hidden = bool(later) and model.rewrites_text
-        """Whether a token may occur in the normalised text only."""
+        """Whether a token may occur only in the normalised text."""
 
     def _listed(self, special: SpecialSet) -> set[str]:
         return set(self._specials) if special == "all" else self._specials & set(special or ())
 
     def searched(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> frozenset[str]:
-        """Return the texts that are encoded whole, or refused."""
+        """Return the texts that are encoded as one token, or refused."""
         return frozenset(self._listed(allowed_special) | self._listed(disallowed_special) | self._added)
 
     def occur(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
@@ -72,8 +72,10 @@ class WholeTokens:
         return special_matcher(frozenset(wanted)).search(repair_surrogates(text)) is not None
 
     def parts(self, text: str, allowed_special: SpecialSet, normalize: Callable[[str, bool], str]) -> Iterator[Part]:
-        """Yield the parts of `text`, which has no surrogate, in order. What lies between tokens is normalised by
-        `normalize`, or here where tokens are searched in the normalised text."""
+        """Yield the parts of `text`, which has no surrogate, in order.
+
+        Text between tokens is normalised by `normalize`, or here if tokens are searched in the normalised text.
+        """
         now, later = self._searched(allowed_special)
         for segment, i, start in self._cut(text, now):
             if i is not None:
@@ -85,8 +87,7 @@ class WholeTokens:
                     yield part if k is not None else self._after(part, start == 0 and at == 0), k, start + at
 
     def traced_parts(self, source: Traced, allowed_special: SpecialSet) -> Iterator[tuple[Traced, Traced, int | None]]:
-        """Yield the parts of `source` as `parts` does: before and after rewriting, and the id of a special or added
-        token."""
+        """Yield the parts of `source` like `parts`: before and after rewriting, and the id of a whole token."""
         now, later = self._searched(allowed_special)
         for segment, i, start in self._cut(source.text, now):
             part = source.part(start, start + len(segment))
@@ -101,13 +102,13 @@ class WholeTokens:
                     yield part, part if k is not None else self._after.traced(part, start == 0 and at == 0), k
 
     def _searched(self, allowed_special: SpecialSet) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the tokens searched in the text and those searched in the normalised text: how written -> text."""
+        """Return the tokens searched in the text, and those searched in the normalised text: written form -> text."""
         wanted = self._listed(allowed_special) | self._added
         later = {written: token for written, token in self._later.items() if token in wanted}
         return {token: token for token in wanted.difference(later.values())}, later
 
     def _cut(self, text: str, texts: Mapping[str, str]) -> Iterator[Part]:
-        """Yield the parts of `text` that match `texts` (how a token is written -> its text), and those between."""
+        """Yield the parts of `text` that match `texts` (written form of a token -> its text), and those between."""
         for part, token, start in cut(text, texts, self._flags):
             yield part, None if token is None else self._ids[token], start
 
@@ -115,8 +116,11 @@ class WholeTokens:
 def cut(
     text: str, texts: Mapping[str, str], flags_of: Mapping[str, Collection[str]], skipped: Collection[str] = ()
 ) -> Iterator[tuple[str, str | None, int]]:
-    """Yield the parts of `text` that match `texts` (how a token is written -> the token) with the token, those between
-    with None, and the offset of each. A match of a token in `skipped` hides those within it, and is no part."""
+    """Yield the parts of `text`, each with its offset and the token it matches, or None.
+
+    `texts` maps the written form of a token to the token. A match of a token in `skipped` hides any within it, but is
+    not a part of its own.
+    """
     start = 0
     for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
         begin, end = found.span()
@@ -133,7 +137,7 @@ def cut(
         if "rstrip" in flags:
             while end < len(text) and text[end] in WHITE_SPACE:
                 end += 1
-        if begin >= end:  # the token before has taken all of it
+        if begin >= end:  # the token before has absorbed all of it
             continue
         if start < begin:
             yield text[start:begin], None, start
@@ -147,7 +151,7 @@ def normal_form(model: ModelData) -> Rewriting:
     """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
     steps, _ = without_prefix_space(model.normalization_steps)
     rules = model.writing_rules
-    if rules is not None and rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
+    if rules is not None and rules.dummy_prefix in ("missing", "first"):  # Metaspace adds it, which comes later
         rules = replace(rules, escape_spaces=False, dummy_prefix="never")
     return Rewriting(steps, model.charsmap, rules, model.user_defined_texts)
 
@@ -168,7 +172,7 @@ def is_word(character: str) -> bool:
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:
-    """Return whether a match of `some` and one of `others` may overlap; True where checking would take too long.
+    """Return whether a match of `some` and one of `others` may overlap; True if checking would take too long.
 
     >>> can_meet(["<a>"], ["a>b"]), can_meet(["<a>"], ["  ", "<b>"])
     (True, False)

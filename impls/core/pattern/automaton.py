@@ -28,7 +28,7 @@ from impls.core.pattern.syntax import (
 MOST_STATES = 1000
 MOST_INSTRUCTIONS = 4000
 MOST_VISITS = 1_000_000
-"""Limit of instructions visited while states are made: about a second; the patterns in use take 20,000 at most."""
+"""Limit of instructions visited while states are made: about a second; the patterns in use take at most 20,000."""
 
 TAKE, ASSERT, FORK, JUMP, MATCH = range(5)
 """Operations: TAKE source; ASSERT source or -1 (end of text), wanted; FORK first, second; JUMP to; MATCH."""
@@ -48,7 +48,7 @@ class Automaton:
 
 
 def compile_pattern(pattern: str) -> Automaton:
-    """Compile one split stage to an automaton; raise `NotExpressible`, also where that would take long."""
+    """Compile one split stage to an automaton; raise `NotExpressible`, also if that would take too long."""
     try:
         tree = parse(pattern)
         program = Program(tree)
@@ -64,8 +64,9 @@ def compile_pattern(pattern: str) -> Automaton:
 class Program:
     """The instructions of a parsed pattern, (operation, a, b) each, and the class sources they refer to.
 
-    Begins at instruction 0. Every match of the pattern runs through them; that a possessive repetition and the order of
-    alternatives forbid some of the ways is not in them. Raises `NotExpressible` where they are many, `RecursionError`.
+    Begins at instruction 0. Every match of the pattern is a path through them; paths that a possessive repetition or
+    the order of alternatives forbids are not excluded. Raises `NotExpressible` if there are too many, and
+    `RecursionError`.
     """
 
     def __init__(self, tree: Node) -> None:
@@ -130,7 +131,7 @@ State = tuple[int, ...]
 
 
 class _Subsets:
-    """Subset construction over ordered states; raises `NotExpressible` where there are too many, or it takes long."""
+    """Subset construction over ordered states; raises `NotExpressible` if there are too many, or it takes too long."""
 
     def __init__(self, code: list[tuple[int, int, int]], member: np.ndarray) -> None:
         self._code = code
@@ -138,7 +139,7 @@ class _Subsets:
         self._visits = 0
 
     def steps(self) -> list[list[tuple[int, bool]]]:
-        """See `Automaton.steps`."""
+        """Return the value of `Automaton.steps`."""
         numbers: dict[State, int] = {self._closure((0,)): 0}
         waiting = list(numbers)
         steps: list[list[tuple[int, bool]]] = []

@@ -1,8 +1,8 @@
-"""An automaton that cuts wherever no token reaches across, for alphabets of characters.
+"""An automaton that cuts at every place that no token crosses, for alphabets of characters.
 
-A merge joins two neighbours to a token, so nothing merges across two characters that are neighbours in no token.
-Characters are grouped in coarse classes (blocks of code points, ASCII one by one), which finds fewer such places, never
-wrong ones. Knows tokens as texts; must not know models.
+A merge joins two neighbours to a token, so no merge crosses two characters that are adjacent in no token. Characters
+are grouped in coarse classes (blocks of code points, ASCII one by one), which finds fewer such places but never wrong
+ones. Knows tokens as texts; must not know models.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def ascii_pairs(tables: SplitTables) -> np.ndarray:
     """Return 1 where these tables cut between two ASCII characters, by first | second << 8: uint8 of shape (65536,)."""
     classes = tables.ascii_classes.astype(np.int64)
     pairs = np.zeros((256, 256), np.uint8)
-    # From the second row on, a row of the transitions is the class of the character before.
+    # From the second row on, the row number is the class of the previous character plus one.
     pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
     return pairs.ravel()
 

@@ -1,4 +1,4 @@
-"""Character classes by code point, asked of the pinned `regex` package itself, so they agree with it by construction.
+"""Character classes by code point, computed by the pinned `regex` package, so that they agree with it by construction.
 
 The Unicode version is that of the pinned release (Unicode 16, the one tiktoken and Hugging Face use).
 """

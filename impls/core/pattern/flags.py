@@ -1,4 +1,4 @@
-"""Flags of non-ASCII characters for the window splitters, a byte per code point."""
+"""Flags of non-ASCII characters for the window splitters, one byte per code point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from impls.core.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
-"""A letter (or a mark, in patterns with case and deepseek's); cuts windows short; upper or title case only; matched by
+"""A letter (or a mark, in patterns with case and deepseek's); ends a window early; upper or title case only; matched by
 both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]

@@ -1,6 +1,6 @@
 """Checks that quantifiers and end anchors mean the same to an automaton as to a backtracking engine.
 
-An automaton cannot forget a shorter repetition. A possessive `C{m,n}+` over one class equals the greedy form when what
+An automaton cannot rule out a shorter repetition. A possessive `C{m,n}+` over one class equals the greedy form if what
 follows cannot succeed after the repetition gave characters back: either it cannot fail at all, or everything it can
 begin with lies outside C. `$` also matches before a last line break, which takes two characters of lookahead; right
 after an unbounded possessive repetition that takes line breaks it equals `\\Z`. Everything else is refused.
@@ -26,7 +26,7 @@ Rest = tuple[Node, ...]
 
 
 def check(tree: Node) -> None:
-    """Raise `NotExpressible` where an automaton would cut differently from a backtracking engine."""
+    """Raise `NotExpressible` if an automaton would cut differently from a backtracking engine."""
     if nullable(tree):
         raise NotExpressible("the pattern matches the empty text")
     _check(tree, ())
@@ -102,7 +102,7 @@ def _matches_empty_unconditionally(node: Node) -> bool:
 
 
 def _can_begin_inside(rest: Rest, of: Class) -> bool:
-    """Return whether `rest` may succeed where the next character is in the class `of`."""
+    """Return whether `rest` may succeed when the next character is in the class `of`."""
     for node in rest:
         if _first_meets(node, of):
             return True
@@ -114,7 +114,7 @@ def _can_begin_inside(rest: Rest, of: Class) -> bool:
 
 
 def _first_meets(node: Node, of: Class) -> bool:
-    """Return whether `node`, an assertion included, can succeed where the next character is in the class `of`."""
+    """Return whether `node`, which may be an assertion, can succeed when the next character is in the class `of`."""
     match node:
         case Class(source):
             return _meet(source, of.source)

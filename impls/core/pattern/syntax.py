@@ -14,7 +14,7 @@ import regex
 
 
 class NotExpressible(Exception):
-    """The pattern is outside what the automaton can express; the message says why."""
+    """Raised for a pattern outside what the automaton can express; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class _Parser:
             raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
 
     def _bracketed(self) -> None:
-        """Step over `[...]`; refuse nested sets and set operators. `regex` reads what is between the brackets."""
+        """Step over `[...]`; refuse nested sets and set operators. The content of the brackets is left to `regex`."""
         self.at += 1
         self.take("^")
         first = True

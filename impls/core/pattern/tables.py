@@ -15,29 +15,29 @@ from impls.core.pattern.syntax import NotExpressible
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST
 
 GAPS = r"|(?:(?!{0})[\s\S])+"
-"""What a pattern is followed by, itself in place of {0}, that keeps the text between its matches."""
+"""Appended to a pattern, which replaces {0}, to keep the text between its matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitTables:
-    """What the scanning kernel walks. A row is a state; rows are `stride` entries apart."""
+    """The tables of the scanning kernel. A row is a state; rows are `stride` entries apart."""
 
     transitions: np.ndarray
     """int32 of shape (n_states * stride,): the next row's first entry << 3 | flags."""
     ascii_classes: np.ndarray
     """uint8 of shape (128,)."""
     pages: np.ndarray
-    """uint16 of shape (0x4400,): page of each 64 code points."""
+    """Page of each 64 code points: uint16 of shape (0x4400,)."""
     page_classes: np.ndarray
     """uint8 of shape (n_pages * 64,)."""
     end: int
     """Class of the end of the text."""
     has_gaps: bool = False
-    """Whether the text between matches is a piece too; the transitions do not cover it."""
+    """Whether the text between matches is a piece too, which the transitions do not cover."""
 
     @property
     def rows(self) -> np.ndarray:
-        """The transitions by state and class."""
+        """Return the transitions by state and class."""
         return self.transitions.reshape(-1, self.end + 1)
 
     def class_of(self, character: str) -> int:
@@ -55,7 +55,7 @@ def split_tables(pattern: str) -> SplitTables:
 
 
 def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tables) -> SplitTables:
-    """Return the tables of a stage as a model has it; raise `NotExpressible`, also where it drops text."""
+    """Return the tables of a model's split stage; raise `NotExpressible`, also if the stage drops text."""
     if stage.startswith(DROPS_MATCHES):
         raise NotExpressible("text is dropped")
     tables = tables_of(stage.removeprefix(DROPS_REST))
@@ -65,7 +65,8 @@ def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tab
 
 
 def without_gaps(pattern: str) -> str:
-    """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; else the pattern itself.
+    """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps the text between matches of `P`; else the pattern
+    itself.
 
     Hugging Face's `Split` works that way, and `impls.formats` writes it so.
     """
@@ -97,8 +98,8 @@ def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
 
 
 def covers_all(stage: SplitTables) -> bool:
-    """Return True where the pattern certainly leaves no text out: it matches each character, whatever follows."""
-    pages = np.delete(stage.pages, np.s_[0xD800 >> 6 : 0xE000 >> 6])  # no text that is split has a surrogate
+    """Return True if the pattern certainly covers all text: it matches every character, whatever follows."""
+    pages = np.delete(stage.pages, np.s_[0xD800 >> 6 : 0xE000 >> 6])  # texts that are split have no surrogates
     classes = np.union1d(stage.ascii_classes, stage.page_classes.reshape(-1, 64)[np.unique(pages)])
     first = stage.rows[0, classes]
     if stage.has_gaps or (first & (CUT | RESUME)).any():
@@ -111,9 +112,9 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
     """Return which pairs of classes the stage separates: bool of shape (n_classes, n_classes).
 
     In each state after the first character, an attempt to match ends there both before the second character and at the
-    end of the text, or fails before both and resumes at the same earlier match. So none goes on beyond the cut, and a
-    text may be split in two parts there, whatever the context. Where text between matches is a piece too, all must end
-    there, and the first must begin a match: then it is in no gap.
+    end of the text, or fails before both and resumes at the same earlier match. So no match continues beyond the cut,
+    and a text may be split in two parts there, whatever the context. If text between matches is a piece too, all
+    matches must end there, and the first character must begin a match, so that it is in no gap.
     """
     rows, found = stage.rows, np.zeros((stage.end, stage.end), bool)
     for before in range(stage.end):
@@ -130,7 +131,7 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
 def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | None:
     """Return `certain_cuts` as bits, int64 by class of the first character, except inside the texts of `kept_whole`.
 
-    None where there are none, or more classes than an int64 has bits.
+    None if there are no cuts, or more classes than an int64 has bits.
     """
     cuts = certain_cuts(stage) & (not stage.has_gaps)
     for text in kept_whole:
@@ -142,10 +143,12 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
 
 
 def line_cuts(stage: SplitTables) -> np.ndarray | None:
-    """Return where a text may be split in two after a line break, whatever else is around it, as bits by class of the
-    character after it: int64 by class of the one before the line break, the last where it begins the text.
+    """Return the classes before which a text may be split after a line break, whatever surrounds it, as the bits of
+    int64.
 
-    None where there is no such place, text between matches is a piece too, or an int64 has fewer bits than classes.
+    The result has one entry by class of the character before the line break; the last entry is for a line break that
+    begins the text. None if there is no such place, text between matches is a piece too, or an int64 has fewer bits
+    than there are classes.
     """
     if stage.has_gaps or stage.end > 64:
         return None
@@ -158,11 +161,11 @@ def _cuts_after_line_break(stage: SplitTables, before: list[int]) -> np.ndarray:
     """Return before which classes a text may be split in two after a line break that follows a character of one of the
     classes `before`, or begins the text: bool of shape (n_classes,).
 
-    There, in every state that a line break leaves, the pattern ends a piece before the next character, and at the end
-    of a text. Where text between matches is a piece too, the line break must begin a match: then it is in no gap.
+    In every state after such a line break, the pattern ends a piece before the next character, and at the end of a
+    text. If text between matches is a piece too, the line break must begin a match, so that it is in no gap.
     """
     rows, newline = stage.rows, int(stage.ascii_classes[10])
-    # A piece begins at the line break, or goes on there; resuming at the last match reads it from one of these too.
+    # A piece begins or continues at the line break; resuming at the last match also reads it from one of these states.
     states = sorted({0, *states_after(rows, before)})
     after = rows[sorted(states_after(rows[states], [newline]))]
     if not len(after) or not (after[:, stage.end] & CUT).all() or (stage.has_gaps and rows[0, newline] & RESUME):
@@ -180,7 +183,7 @@ def _as_bits(cuts: np.ndarray) -> np.ndarray:
 def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
     """Return whether the stages cut after a line break between two ASCII letters or digits, whatever the context.
 
-    Then a text may be encoded in two parts that meet there. One stage must always cut; each other one must cut there
+    A text may then be encoded in two parts that meet there. One stage must always cut; every other stage must cut there
     too, or pass the cut (see `PairCuts`).
     """
     always: list[bool] = []
@@ -199,13 +202,13 @@ def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:
 
 
 class PairCuts:
-    """Between which two characters a text may be cut and its parts split alone, whatever surrounds these characters.
+    """Pairs of characters between which a text may be cut and its parts split separately, whatever surrounds them.
 
-    A stage *separates* two characters where it cuts between them in every text that holds them side by side, and where
-    its pieces before are the same if the text ends there. It *passes* a cut between them where, after the second, it is
-    in the state in which a text that begins with the second would be: the cut is then the only one that is new. Each
-    stage cuts the pieces of the one before, so a text may be cut where some stage separates and all before it pass the
-    cut; without stages every cut is passed.
+    A stage *separates* two characters if it cuts between them in every text in which they are adjacent, and its pieces
+    before the cut are the same if the text ends there. It *passes* a cut between them if, after the second character,
+    it is in the same state as in a text that begins with it: the cut is then the only new one. Each stage cuts the
+    pieces of the one before, so a text may be cut where some stage separates and all before it pass the cut; without
+    stages every cut is passed.
     """
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
@@ -214,7 +217,7 @@ class PairCuts:
         self._passed = [_passed(stage) for stage in self.stages]
 
     def separates(self, before: str, after: str) -> bool | None:
-        """Return whether a text may be cut between two characters; None where all stages only pass the cut."""
+        """Return whether a text may be cut between two characters; None if all stages only pass the cut."""
         for stage, separated, passed in zip(self.stages, self._separated, self._passed, strict=True):
             pair = stage.class_of(before), stage.class_of(after)
             if separated[pair]:

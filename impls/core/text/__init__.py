@@ -1,1 +1,1 @@
-"""From text to what is merged: patterns, normalisation, bytes as characters, SentencePiece's rules."""
+"""From a text to the input of the merges: patterns, normalisation, bytes as characters, SentencePiece's rules."""

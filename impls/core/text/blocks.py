@@ -1,10 +1,10 @@
 """Blocks of plain text in a file, which can be read from anywhere, and the documents in a block.
 
-Block k ends at the first line that starts at byte (k+1) * BLOCK_BYTES or after it; where none does within another
+Block k ends at the first line that starts at byte (k+1) * BLOCK_BYTES or after it; if none does within another
 BLOCK_BYTES, and the file does not end there, at the first character. In a block a document is a paragraph with the
 blank lines after it, or a line. All documents together are the text of the file, without a byte order mark.
 
-A line is blank that is white space with a line break.
+A blank line is white space with a line break.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOOK_AHEAD = 1 << 16
 
 
 class Block(NamedTuple):
-    """Bytes of a file, and where in it they begin."""
+    """Bytes of a file, and their offset in it."""
 
     offset: int
     content: memoryview
@@ -49,7 +49,7 @@ def documents_of(text: str, documents: str) -> Iterator[str]:
 
 
 def decoded(content: bytes | memoryview, name: str, offset: int = 0, errors: str = "strict") -> str:
-    """Return the text of bytes at `offset` of a file; raise `InvalidFile` for one that is not UTF-8."""
+    """Return the text of bytes at `offset` of a file; raise `InvalidFile` if it is not UTF-8."""
     try:
         return str(content, "utf-8", errors)
     except UnicodeDecodeError as error:
@@ -64,7 +64,7 @@ def blocks_of(
     """Yield the blocks of an open file; see `TextFile.blocks`."""
     buffer = bytearray(2 * BLOCK_BYTES + _LOOK_AHEAD)
     view = memoryview(buffer)
-    # The line that starts at a block's first byte is found by the line break before it.
+    # Whether a line starts at a block's first byte is seen by the line break before it.
     offset = max(0, first * BLOCK_BYTES - 1)
     if offset:
         source.seek(offset)
@@ -101,6 +101,6 @@ def blocks_of(
 
 
 def _line_start(buffer: bytearray, limit: int, end: int) -> int | None:
-    """Return where the first line begins at `limit` or after it and before `end`, or None."""
+    """Return where the first line at or after `limit`, and before `end`, begins, or None."""
     at = buffer.find(b"\n", max(0, limit - 1), end - 1)
     return None if at < 0 else at + 1

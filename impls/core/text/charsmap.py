@@ -19,11 +19,11 @@ _HAS_LEAF = 1 << 8
 _VALUE = (1 << 31) - 1
 _LABEL = 1 << 31 | 0xFF
 _LONGEST_ENTRY, _MOST_NODES = 255, 1 << 22
-"""Beyond which a table is damaged; SentencePiece's own have entries of some ten bytes, and share nodes."""
+"""Limits beyond which a table is damaged; SentencePiece's own entries have some ten bytes, and share nodes."""
 
 
 class Charsmap:
-    """The table, for looking up prefixes. Raises `InvalidModel` where it is damaged."""
+    """The table, for looking up prefixes. Raises `InvalidModel` if it is damaged."""
 
     def __init__(self, content: bytes) -> None:
         size = int.from_bytes(content[:4], "little")
@@ -37,7 +37,7 @@ class Charsmap:
     def prefix(self, text: bytes, start: int, *, longest: bool = True) -> tuple[int, bytes] | None:
         """Return (length, replacement) of the longest (or shortest) entry of `text` at `start`, in bytes, or None.
 
-        Raise `InvalidModel` where a value of the trie lies outside the replacements.
+        Raise `InvalidModel` if a value of the trie lies outside the replacements.
         """
         units = self._units
         n_units = len(units)

@@ -1,7 +1,7 @@
 """Text in files: plain text, JSON lines or Parquet, compressed or not, read as documents in bounded memory.
 
-Documents of plain text are those of `impls.core.text.blocks`; in JSON lines one is the string of a field, in Parquet
-that of a column.
+Documents of plain text are those of `impls.core.text.blocks`; in JSON lines a document is the string of a field, in
+Parquet that of a column.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _PARQUET = ".parquet"
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _COMPRESSED = (*_MODULES, ".zst")
 _ROWS = 1024
-"""Rows of Parquet that are read at once."""
+"""Rows of Parquet read at a time."""
 
 
 class Part(NamedTuple):
-    """Blocks `first` to `end` of a file (None: to its end), and the file's size and time of change when planned."""
+    """Blocks `first` to `end` of a file (None: to its end), with the file's size and modification time when planned."""
 
     file: TextFile
     first: int
@@ -43,7 +43,7 @@ class Part(NamedTuple):
     changed: int
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks of plain text; raise `InvalidFile` where the file has become shorter."""
+        """Yield the blocks of plain text; raise `InvalidFile` if the file has become shorter."""
         return self.file.blocks(self.first, self.end, None if self.file.is_compressed else self.size or None)
 
 
@@ -57,29 +57,30 @@ class TextFile:
     field: str = "text"
     """The field of JSON lines, or the column of Parquet."""
     errors: Literal["strict", "replace"] = "strict"
-    """Bytes that are not UTF-8: an error, or U+FFFD."""
+    """Treatment of bytes that are not UTF-8: an error, or U+FFFD."""
 
     @property
     def name(self) -> str:
-        """The path as given."""
+        """Return the path as given."""
         return "standard input" if self.path is None else str(self.path)
 
     @property
     def kind(self) -> str:
-        """`text`, `json` or `parquet`, by the name without the suffix of a compression."""
+        """Return `text`, `json` or `parquet`, by the file name without the suffix of a compression."""
         suffixes = [] if self.path is None else [suffix for suffix in self.path.suffixes if suffix not in _COMPRESSED]
         last = suffixes[-1] if suffixes else ""
         return "json" if last in _JSON else "parquet" if last == _PARQUET else "text"
 
     @property
     def is_compressed(self) -> bool:
-        """Whether the name says so: .gz, .bz2, .xz or .zst."""
+        """Return whether the file name says it is compressed: .gz, .bz2, .xz or .zst."""
         return self.path is not None and self.path.suffix in _COMPRESSED
 
     def parts(self, n_blocks: int) -> list[Part]:
-        """Return the parts of so many blocks that can be read one by one: all of what cannot be read from within.
+        """Return parts of `n_blocks` blocks that can be read separately; a single part for a file without random
+        access.
 
-        Raises `InvalidFile` where there is no such file, or it cannot be read.
+        Raises `InvalidFile` if there is no such file, or it cannot be read.
         """
         if self.path is None:
             return [Part(self, 0, None, 0, 0)]
@@ -95,7 +96,7 @@ class TextFile:
         return [Part(self, first, end, size, changed) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents. Raises `InvalidFile` naming the place of what cannot be read."""
+        """Yield the documents. Raises `InvalidFile` naming the place of the error."""
         if self.kind == "text":
             for offset, content in self.blocks():
                 yield from documents_of(self.decoded(offset, content), self.documents)
@@ -107,7 +108,7 @@ class TextFile:
                 yield from self.column_texts(column)
 
     def decoded(self, offset: int, content: bytes | memoryview) -> str:
-        """Return the text of bytes at `offset`; raise `InvalidFile` for one that is not UTF-8, unless replaced."""
+        """Return the text of bytes at `offset`; raise `InvalidFile` for invalid UTF-8, unless it is replaced."""
         return decoded(content, self.name, offset, self.errors)
 
     def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:
@@ -130,7 +131,7 @@ class TextFile:
 
     def lines(self, first: int = 0, end: int | None = None) -> Iterator[tuple[int, list[bytes]]]:
         """Yield lines, about a block at a time, with the offset of the first: all that begin in the blocks `first` to
-        `end`, which are counted by bytes here."""
+        `end`, counted in bytes."""
         with self._open() as source:
             at = first * blocks.BLOCK_BYTES
             if at:
@@ -138,7 +139,7 @@ class TextFile:
                 at += len(source.readline()) - 1
             stop = sys.maxsize if end is None else end * blocks.BLOCK_BYTES
             while at < stop:
-                # It ends with the line after which there are more bytes than are asked for, but 0 asks for all.
+                # It ends with the line after which more bytes follow than requested, but 0 requests all.
                 wanted = min(blocks.BLOCK_BYTES, stop - at) - 1
                 lines = source.readlines(wanted) if wanted else [source.readline()]
                 if not any(lines):
@@ -164,7 +165,7 @@ class TextFile:
             at += len(line)
 
     def _place(self, at: int) -> str:
-        """Name the line that begins at byte `at`, by its number where the file can be read again."""
+        """Name the line that begins at byte `at`, by its number if the file can be read again."""
         if self.path is None or not self.path.is_file():
             return f"the line at byte {at}"
         starts = (start for first, lines in self.lines() for start in accumulate(map(len, lines[:-1]), initial=first))
@@ -172,7 +173,7 @@ class TextFile:
 
     def columns(self, first: int = 0, end: int | None = None) -> Iterator[pyarrow.Array]:
         """Yield the column of Parquet, some rows at a time: of all row groups that begin in the blocks `first` to
-        `end`, which are counted by bytes here."""
+        `end`, counted in bytes."""
         try:
             from pyarrow import ArrowInvalid, parquet
         except ModuleNotFoundError:
@@ -211,7 +212,7 @@ class TextFiles:
 
     @property
     def n_bytes(self) -> int:
-        """Their size, without standard input."""
+        """Return the total size in bytes, without standard input."""
         return sum(file.path.stat().st_size for file in self.files if file.path is not None)
 
     def __iter__(self) -> Iterator[str]:
@@ -234,7 +235,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn what the system and the decompressors raise into `InvalidFile`."""
+    """Turn errors of the system and the decompressors into `InvalidFile`."""
     import zlib
     from lzma import LZMAError
 
@@ -247,7 +248,7 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def check_unchanged(parts: Iterable[Part]) -> None:
-    """Raise `InvalidFile` where a file was changed after its parts were planned."""
+    """Raise `InvalidFile` if a file was changed after its parts were planned."""
     for file, size, changed in dict.fromkeys((part.file, part.size, part.changed) for part in parts):
         if file.path is None:
             continue

@@ -1,19 +1,20 @@
-"""Between which two characters a text may be cut, and its parts normalised alone, whatever surrounds them.
+"""Decide between which two characters a text may be cut and its parts normalised separately, whatever surrounds them.
 
     "é|a"     under nfc: an "a" composes with nothing before it
     "e|\\u0301"  no: they become "é"
     "a|e"     no: a mark may follow and make it "é", and the pattern sees that
 
 Steps that rewrite each character alone do not look across a cut. A normal form does, unless the characters on both
-sides begin afresh (they are no marks and no parts of a syllable), and nothing can follow that the second composes with.
-A text that is replaced is not across a cut between two characters that it does not hold side by side; they stay if it
-does not end with the first nor begin with the second. White space stripped from the ends is not beside a cut between
-two other characters. Steps that put something before a text (`prefix-space`, `prepend`) count for its beginning only.
+sides are independent of what precedes them (not marks, not parts of a syllable), and the second composes with nothing
+that may follow. A replaced text cannot cross a cut between two characters that are not adjacent in it; they are
+unchanged unless it ends with the first or begins with the second. Stripping white space from the ends does not affect a
+cut between two other characters. Steps that put something before a text (`prefix-space`, `prepend`) affect its
+beginning only.
 
-SentencePiece replaces the longest entry of its charsmap, from the left. None reaches across a cut between two
-characters that no entry holds side by side, so one ends there in every text, or a character that is in none; and both
-parts alone have the same entries. What stands beside the cut is certain if all entries that end with the first
-character end alike once replaced, and all that begin with the second begin alike.
+SentencePiece replaces the longest entry of its charsmap, from the left. No entry crosses a cut between two characters
+that are adjacent in no entry, so both parts alone are replaced as in the whole. The characters beside the cut are known
+if the replacements of all entries that end with the first character end alike, and of all that begin with the second
+begin alike.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call,
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
 _ONE_BY_ONE = frozenset({"lowercase", "strip-accents", "nmt"})
 _STRIPS = {"strip": (True, True), "strip-left": (False, True), "strip-right": (True, False)}
-"""Whether the character before a cut, and the one after it, must be no white space."""
+"""Whether the character before a cut, and the one after it, must not be white space."""
 _BEFORE_A_TEXT = frozenset({PREFIX_SPACE, "prepend"})
 _JAMO = ((0x1100, 0x1200), (0xA960, 0xA980), (0xD7B0, 0xD800))
 _SYLLABLES = (0xAC00, 0xD7A4)
 
 
 class NormalBorders:
-    """Answers for one normalisation; `possible` is False where its steps allow no cut anywhere."""
+    """Decides for one normalisation; `possible` is False if its steps allow no cut anywhere."""
 
     def __init__(self, normalization: str | None) -> None:
         steps = steps_of(normalization or "")
@@ -47,14 +48,14 @@ class NormalBorders:
             name in _FORMS | _ONE_BY_ONE | _STRIPS.keys() or (name == "replace" and texts[0]) for name, texts in local
         ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
         self.changes_beginning = len(local) < len(steps)
-        """Whether a text gets something before it."""
+        """Whether something is put before a text."""
         self.rewrites = bool(local)
         """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
 
     neutral = "a"
-    """A letter, before which a text is continued."""
+    """A letter put before a text to make it one that continues."""
 
     def continued(self, text: str) -> str:
         """Return the normal form of a text that continues another, after a cut."""
@@ -63,7 +64,7 @@ class NormalBorders:
         return text
 
     def beside(self, before: str, after: str) -> tuple[str, str] | None:
-        """Return the characters on both sides of a cut in the normalised text; None where it may not be cut there."""
+        """Return the characters on both sides of a cut in the normalised text; None if it must not be cut there."""
         steps: list[tuple[str, list[str], Step]] = [("", [], str), *self._steps]
         for name, texts, step in steps:
             if name in _STRIPS:
@@ -84,24 +85,24 @@ class NormalBorders:
 
 
 class CharsmapBorders:
-    """Answers for a charsmap that is looked up as SentencePiece does; its entries are listed once, in a second."""
+    """Decides for a charsmap looked up as SentencePiece does; its entries are listed once, in a second."""
 
     changes_beginning, rewrites = False, True
 
     def __init__(self, content: bytes) -> None:
-        inner: frozenset[str] = frozenset(map(chr, range(128)))  # nothing is known of a damaged one
+        inner: frozenset[str] = frozenset(map(chr, range(128)))  # nothing is known about a damaged charsmap
         with suppress(InvalidModel, UnicodeDecodeError):
             self._pairs, self._lasts, self._firsts, inner = _sides_of(content)
         self.neutral = next((one for one in map(chr, range(33, 127)) if one not in inner), "")
-        """A character that stays as it is, and that no entry joins with another."""
+        """A character that is unchanged, and that no entry joins with another."""
         self.possible = bool(self.neutral)
 
     def continued(self, text: str) -> str:
-        """Return the text: `write_text` looks the entries up."""
+        """Return the text unchanged: `write_text` looks the entries up."""
         return text
 
     def beside(self, before: str, after: str) -> tuple[str, str] | None:
-        """Return the characters on both sides of a cut in the text as replaced; None where it may not be cut there."""
+        """Return the characters on both sides of a cut in the replaced text; None if it must not be cut there."""
         lasts, firsts = self._lasts.get(before, {before}), self._firsts.get(after, {after})
         if before + after in self._pairs or "\0" in (before, after) or len(lasts) != 1 or len(firsts) != 1:
             return None
@@ -110,8 +111,12 @@ class CharsmapBorders:
 
 @lru_cache(maxsize=8)
 def _sides_of(content: bytes) -> tuple[frozenset[str], dict[str, set[str]], dict[str, set[str]], frozenset[str]]:
-    """Return what entries hold side by side, what those that end with a character end with when replaced, what those
-    that begin with it begin with (empty for nothing), and the characters that are replaced or in longer entries."""
+    """Summarise the entries of a charsmap.
+
+    Return the pairs of adjacent characters in entries, the last characters of replacements by the last character of
+    their entries, the first ones by the first (empty for an empty replacement), and the characters that are replaced or
+    in longer entries.
+    """
     entries = {entry.decode(): new.decode("utf-8", "replace") for entry, new in Charsmap(content).entries()}
     pairs = frozenset(entry[k : k + 2] for entry in entries for k in range(len(entry) - 1))
     lasts: dict[str, set[str]] = defaultdict(set)
@@ -126,14 +131,14 @@ def _sides_of(content: bytes) -> tuple[frozenset[str], dict[str, set[str]], dict
 
 
 def touches(replaced: str, before: str, after: str) -> bool:
-    """Return whether an occurrence of `replaced` may reach across a cut, or end with a character beside it."""
+    """Return whether an occurrence of `replaced` may cross a cut, or end with a character beside it."""
     return before + after in replaced or replaced[-1] == before or replaced[0] == after
 
 
 def begins_afresh(character: str) -> bool:
-    """Return whether no normal form changes or moves `character` for the sake of what is before it.
+    """Return whether no normal form changes or moves `character` because of what precedes it.
 
-    False also where that is not known: for all marks, format characters and unassigned ones.
+    False also if that is unknown: for all marks, format characters and unassigned ones.
     """
     if character.isascii() or _is_syllable(character):
         return True
@@ -148,7 +153,7 @@ def _is_plain(character: str) -> bool:
 
 
 def stays(character: str) -> bool:
-    """Return whether no normal form changes `character` for the sake of what follows it."""
+    """Return whether no normal form changes `character` because of what follows it."""
     return character not in _first_parts() and not _is_syllable(character)
 
 
@@ -158,7 +163,7 @@ def _is_syllable(character: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _first_parts() -> frozenset[str]:
-    """Return the characters that begin the canonical decomposition of another."""
+    """Return the characters that begin the canonical decomposition of another character."""
     forms: Callable[[str], str] = unicodedata.decomposition
     found = (forms(chr(code)).split() for code in range(0x80, 0x30000))
     return frozenset(chr(int(parts[0], 16)) for parts in found if len(parts) == 2 and not parts[0].startswith("<"))

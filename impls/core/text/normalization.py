@@ -26,7 +26,7 @@ Step = Callable[[str], str]
 
 WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
 WHITE_SPACE += "\u2029\u202f\u205f\u3000"
-"""Unicode's property White_Space; `str.strip` without it would strip four control characters as well."""
+"""Unicode's property White_Space; plain `str.strip` would also strip four control characters."""
 
 PREFIX_SPACE = "prefix-space"
 
@@ -71,7 +71,7 @@ _WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
     "replace-regex": (2, _replacing),
     "prepend": (1, lambda before: lambda text: before + text if text else text),
 }
-"""The number of arguments of a step, and what makes the step of them."""
+"""Step -> the number of its arguments, and the function that makes the step from them."""
 CHARSMAP = "charsmap"
 _MAX_GRAPHEME_BYTES = 5
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -136,8 +136,8 @@ def _by_graphemes(charsmap: Charsmap, text: str) -> str:
 
 
 def replaced_graphemes(charsmap: Charsmap, text: str) -> Iterator[tuple[str, str]]:
-    """Yield each short grapheme with the shortest entry that begins it, or else each of its characters with its own
-    entry, or with itself."""
+    """Yield each short grapheme's replacement by the shortest entry that begins it; else each of its characters,
+    replaced or unchanged."""
     for grapheme in regex.findall(r"\X", text):
         data = grapheme.encode()
         found = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None

@@ -1,11 +1,11 @@
 """Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
 
-A pattern must not have capturing groups and must match all of the text: most libraries would drop what it leaves out,
-so that is an error naming the character, unless the stage asks for it (`DROPS_REST`, `DROPS_MATCHES`). The reference
-engine is the package `regex`, pinned to Unicode 16.
+A pattern must not have capturing groups and must match all of the text: most libraries would drop unmatched text, so
+that is an error naming the character, unless the stage is marked as dropping it (`DROPS_REST`, `DROPS_MATCHES`). The
+reference engine is the package `regex`, pinned to Unicode 16.
 
-A file may hold a pattern made to backtrack without end. One that is not named here is refused if its counted
-repetitions expand to too many characters, and has a time limit for each text.
+A file may hold a pattern made to backtrack without end. A pattern not named here is refused if its counted repetitions
+expand to too many characters, and has a time limit for each text.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ MAX_CHARACTERS = 20_000
 """Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
 
 MAX_EXPANDED = 100_000
-"""Characters a pattern may have once its counted repetitions are expanded, as engines do."""
+"""Most characters of a pattern once its counted repetitions are expanded, as engines do."""
 
 MAX_NESTED = 100
 """Nesting depth of groups; engines recurse once per level."""
 
 LEAST_SECONDS = 2.0
 LEAST_CHARACTERS_PER_SECOND = 100_000
-"""Time limit for a text under a pattern that is not named; those in use are at least 20 times as fast."""
+"""Sets the time limit for a text under a pattern that is not named; those in use are at least 20 times as fast."""
 
 _MAX_STAGES = 32
 _TRUSTED = frozenset(stage for stages in NAMED.values() for stage in stages)
@@ -157,7 +157,7 @@ class Splitter:
     def split(self, text: str) -> list[str]:
         """Return the pieces of `text` in order, none of them empty; joined they are the text, unless a stage `drops`.
 
-        Raise `InvalidPattern` for a text the pattern does not cover, or takes too long for.
+        Raise `InvalidPattern` for a text that the pattern does not cover, or takes too long on.
         """
         if not text:
             return []
@@ -208,14 +208,14 @@ def too_slow(expression: str, text: str) -> InvalidPattern:
 
 
 def check_size(expression: str) -> None:
-    """Raise `InvalidPattern` where counted repetitions expand to more than `MAX_EXPANDED` characters, or groups nest
+    """Raise `InvalidPattern` if counted repetitions expand to more than `MAX_EXPANDED` characters, or groups nest
     deeper than `MAX_NESTED`.
 
     >>> check_size("(?:(?:a{0,100}){0,100}){0,100}b")
     Traceback (most recent call last):
     impls.core.errors.InvalidPattern: the pattern '(?:(?:a{0,100}){0,100}){0,100}b' repeats up to 1000001 ...
     """
-    sizes, last = [0], 0  # of each open group without its last item; of the last item
+    sizes, last = [0], 0  # size of each open group without its last item; size of the last item
     for part in _PART.finditer(expression):
         text = part[0]
         if text == ")" and len(sizes) > 1:
@@ -245,7 +245,7 @@ def _compile(expression: str) -> regex.Pattern[str]:
     check_size(expression)
     try:
         compiled = regex.compile(expression)
-    except Exception as error:  # its own error, and those of its bugs: AttributeError for `\S|\s`
+    except Exception as error:  # its own error, and those from its bugs: AttributeError for `\S|\s`
         raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
     if compiled.groups:
         raise InvalidPattern(

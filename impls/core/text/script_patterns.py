@@ -11,7 +11,7 @@ SCRIPTS = (
     "Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Hebrew", "Arabic", "Devanagari", "Bengali", "Tamil",
     "Telugu", "Thai", "Hangul", "Hiragana", "Katakana", "Han",
 )  # fmt: skip
-"""Scripts that are kept apart, by their Unicode names."""
+"""Scripts that are kept separate, by their Unicode names."""
 _INSIDE = {"Arabic": "\u0640", "Hiragana": "\u30fc\uff70", "Katakana": "\u30fc\uff70"}
 """Letters without a script of their own that lengthen a word: tatweel, and the marks of a long vowel."""
 

@@ -1,4 +1,4 @@
-"""What SentencePiece does around the merges, as data: white space as a mark, bytes for unknown characters, pieces of
+"""SentencePiece's rules besides the merges, as data: white space as a mark, bytes for unknown characters, pieces of
 other types; how a text is rewritten before encoding, and how ids are decoded.
 
     "Hello  world"  ->  "▁Hello▁▁world"  ->  symbols  ->  merges  ->  ids
@@ -7,9 +7,9 @@ Encoding, exactly: the text is normalised (`charsmap`), extra spaces are removed
 prefix is prepended, U+0020 becomes U+2581 (`escape_spaces`). User-defined pieces are cut out, the longest at each place
 from the left. The text between them starts as characters; one that is not a token becomes its UTF-8 bytes (`byte_ids`)
 or the unknown token, and does not merge. The lowest of `ranks` merges first, of equal ranks the leftmost. A token of
-`unused_ids` merges like any other, and is replaced by its parts at the end.
-Source: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer
-for Neural Text Processing", and its library 0.2.3.
+`unused_ids` merges like any other, and is replaced by its parts at the end. Source: Kudo and Richardson 2018,
+"SentencePiece: A simple and language independent subword tokenizer and detokenizer for Neural Text Processing", and its
+library 0.2.3.
 
 Knows no file format and runs no merges.
 """
@@ -37,8 +37,8 @@ class SentencePieceRules:
     escape_spaces: bool = True
     """U+0020 is encoded as U+2581, and U+2581 is decoded as U+0020."""
     dummy_prefix: DummyPrefix = "always"
-    """When a space is prepended to a non-empty text: `always`; where it is `missing`, that is unless the text begins
-    with one; where it is missing at the `first` position, not after a special token; `never`. SentencePiece has only
+    """When a space is prepended to a non-empty text: `always`; if it is `missing`, that is, unless the text begins with
+    one; if it is missing at the `first` position, but not after a special token; `never`. SentencePiece has only
     `always` and `never`."""
     remove_extra_spaces: bool = False
     """Strip spaces at the ends, and collapse runs of spaces into one."""
@@ -68,27 +68,27 @@ class SentencePieceRules:
 
     @property
     def spells_all(self) -> bool:
-        """Whether every byte has an id, so that no character is unknown."""
+        """Return whether every byte has an id, so that no character is unknown."""
         return bool(self.byte_ids) and -1 not in self.byte_ids
 
     def spelled(self, character: str) -> list[int]:
-        """Return the ids of the bytes of a character; an empty list where one has none."""
+        """Return the ids of the bytes of a character; an empty list if a byte has none."""
         ids = [self.byte_ids[byte] for byte in character.encode()] if self.byte_ids else []
         return [] if -1 in ids else ids
 
     @property
     def hides_prefix(self) -> bool:
-        """Whether decoding removes the space that begins a text."""
+        """Return whether decoding removes the space that begins a text."""
         return self.escape_spaces and (self.dummy_prefix != "never" or self.remove_extra_spaces)
 
     @property
     def changes_text(self) -> bool:
-        """Whether `write_text` may change a text."""
+        """Return whether `write_text` may change a text."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or self.looks_up
 
     @property
     def looks_up(self) -> bool:
-        """Whether the charsmap is looked up as SentencePiece does."""
+        """Return whether the charsmap is looked up as SentencePiece does."""
         return bool(self.charsmap) and not self.charsmap_by_graphemes
 
 
@@ -119,10 +119,10 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
 
 
 def replacements(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end, what it becomes) of each part of `text`: normalised, except user-defined pieces, and without
+    """Yield (start, end, replacement) of each part of `text`: normalised, except user-defined pieces, and without
     spaces that begin the text or follow a space.
 
-    A replacement may begin with spaces, or be empty: then the character before it counts for what follows.
+    A replacement may begin with spaces, or be empty: then the character before it decides what follows.
     """
     charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
     own = special_matcher(frozenset(user_defined)) if user_defined else None

@@ -1,11 +1,11 @@
-"""Rewritten texts that know where they come from: the span of the original text that each character is made of.
+"""Rewritten texts with their origin: the span of the original text that each character was made from.
 
     NFC          "e\\u0301t"  ->  "ét"     é from [0, 2), t from [2, 3)
     Metaspace    "hi"        ->  "▁hi"    ▁ from [0, 0), h from [0, 1), i from [1, 2)
 
-A character that is inserted has an empty span where it is inserted, one that is removed is in no span. Of characters
-that are rewritten together (a letter and its marks, an entry of a charsmap, a match that is replaced) each has the span
-of all. Where a step rewrites a text otherwise than its parts, the text between its unchanged ends is one such group.
+An inserted character has an empty span at its place, a removed one is in no span. Characters that are rewritten
+together (a letter and its marks, an entry of a charsmap, a match that is replaced) all have the span of the whole
+group. If a step rewrites a text differently than its parts, the text between its unchanged ends is one such group.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Edit = tuple[int, int, str]
 """Start and end of a part of a text, and what replaces it; empty parts are insertions."""
 
 _CHUNKS = tuple(map(regex.compile, (r"[\s\S]", r"[\s\S]\p{M}*", r"\X")))
-"""Parts that a step rewrites one by one: characters, where it composes none; else with marks, or (Hangul) graphemes."""
+"""Parts that a step rewrites separately: characters, if it composes none; else with marks, or (Hangul) graphemes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class Traced:
     starts: Sequence[int]
     ends: Sequence[int]
     origin: int = 0
-    """Where in the original an empty text is."""
+    """Position in the original of an empty text."""
 
     @classmethod
     def of(cls, text: str) -> Traced:
-        """Return a text that is the original."""
+        """Return `text` as its own original."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
     def part(self, start: int, end: int) -> Traced:
-        """Return a part of it."""
+        """Return the part from `start` to `end`."""
         return Traced(self.text[start:end], self.starts[start:end], self.ends[start:end], self._place(start))
 
     def _place(self, at: int) -> int:
@@ -51,7 +51,7 @@ class Traced:
         return self.ends[-1] if self.ends else self.origin
 
     def edited(self, edits: Iterable[Edit]) -> Traced:
-        """Return it with parts replaced, which are in order and do not overlap."""
+        """Return the text with parts replaced; the edits are in order and do not overlap."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -65,7 +65,7 @@ class Traced:
         return Traced("".join(parts), starts, ends, self.origin)
 
     def rewritten(self, written: str, ways: Iterable[Callable[[str], Iterable[Edit]]]) -> Traced:
-        """Return it as `written`: by the first of `ways` whose edits give that, else by one edit."""
+        """Return the text rewritten to `written`: by the first of `ways` whose edits give that, else by one edit."""
         if written == self.text:
             return self
         for edits_of in ways:
@@ -98,7 +98,7 @@ class Rewriting:
 
 
 def _ways(name: str, texts: Sequence[str], step: Callable[[str], str]) -> list[Callable[[str], Iterable[Edit]]]:
-    """Return ways to find the edits of a step."""
+    """Return candidate ways to find the edits of a step."""
     if name.startswith("strip") and name != "strip-accents":
         return [_ends_stripped]
     if name in (PREFIX_SPACE, "prepend"):
@@ -120,7 +120,7 @@ def _changed(chunks: regex.Pattern[str], step: Callable[[str], str], text: str) 
 
 
 def _ends_stripped(text: str) -> list[Edit]:
-    """Return the edits that strip both ends; those of one end are its beginning, or `_one_edit`."""
+    """Return the edits that strip both ends; a step that strips only one of them may need `_one_edit` instead."""
     kept = text.strip(WHITE_SPACE)
     start = text.find(kept)
     return [(0, start, ""), (start + len(kept), len(text), "")]
@@ -135,7 +135,7 @@ def _one_edit(text: str, written: str) -> Edit:
 
 
 def _written(source: Traced, rules: SentencePieceRules, user_defined: Collection[str], first: bool) -> Traced:
-    """Return `source` as `write_text` writes it, by the same steps."""
+    """Rewrite `source` as `write_text` does, by the same steps."""
     written = write_text(source.text, rules, user_defined, first=first)
     if written == source.text:
         return source

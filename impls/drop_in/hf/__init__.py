@@ -3,14 +3,14 @@
     tokenizer = Tokenizer.from_file("tokenizer.json", implementation="priority")
     tokenizer.encode("a text", "and its pair").offsets
 
-The ids come from the implementation; special tokens, offsets, words, truncation, templates and padding are done as the
-library, 0.23, does them. `transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)` runs on it: it checks no
-type, sets a `TemplateProcessing` of the library's own, and copies and saves the tokenizer.
+The ids come from the implementation; special tokens, offsets, words, truncation, templates and padding follow the
+library, version 0.23. `transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)` runs on it: it checks no type,
+sets a `TemplateProcessing` of the library's own, and copies and saves the tokenizer.
 
 `from bpebench import hf`, `import bpebench.hf` and `from bpebench.hf import Tokenizer` all work at run time; a type
 checker follows the first only, since `bpebench` is a module.
 
-Absent, and why:
+Not provided, and why:
 
 * `normalizer` and `pre_tokenizer` as objects, `model.tokenize`, and setting any of these or the `decoder`: a model of
   the suite is one immutable whole, read from a file. `model` has the settings of its file, `decoder` decodes tokens.
@@ -20,10 +20,10 @@ Absent, and why:
   and WordPiece with clean-up: they belong to other models.
 * `encode_batch_fast`, the `async_` calls, `from_buffer`, `Encoding.words`: other names for what is here.
 
-Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap) there is an ordinary
-exception, or an encoding. A character that no token stands for raises `UnknownSymbol`; the library drops it. Unknown
-options are ignored with a warning, not a line on standard output. Of added tokens with one normal form the first is
-found, where the library finds any of them. A `DecodeStream` is never late and repeats nothing.
+Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap), an ordinary
+exception is raised, or the text is encoded. A character without a token raises `UnknownSymbol`; the library drops it.
+Unknown options are ignored with a warning, not a line on standard output. Of added tokens with the same normal form the
+first is found; the library finds any of them. A `DecodeStream` is never late and repeats nothing.
 """
 
 from __future__ import annotations

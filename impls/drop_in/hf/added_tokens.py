@@ -17,11 +17,11 @@ _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special"
 class AddedToken:
     """A text that is one token, and where it matches; see `impls.core.model.whole_tokens`.
 
-    `normalized`, unless it is given, is true of a token that is not special.
+    `normalized` defaults to True for a token that is not special.
     """
 
     def __init__(self, content: str = "", **options: Any) -> None:
-        """Take `single_word`, `lstrip`, `rstrip`, `normalized` and `special`; raise TypeError for another type."""
+        """Accept `single_word`, `lstrip`, `rstrip`, `normalized` and `special`; raise TypeError for another type."""
         self.content, normalized = text("content", content), options.pop("normalized", None)
         self.special = flag("special", options.pop("special", False))
         self.single_word, self.lstrip, self.rstrip = (flag(name, options.pop(name, False)) for name in FLAGS[:3])
@@ -30,7 +30,7 @@ class AddedToken:
 
     @property
     def normalized(self) -> bool:
-        """Whether the token is searched in the normalised text."""
+        """Return whether the token is searched in the normalised text."""
         return not self.special if self._normalized is None else self._normalized
 
     def __getstate__(self) -> dict[str, Any]:
@@ -54,9 +54,10 @@ class AddedToken:
 
     @staticmethod
     def of(given: Any, special: bool) -> AddedToken:
-        """Return a token of a text, of a token of the library's, or a copy of one of these; raise TypeError.
+        """Return a token made from a text or a token of the library, or a copy of one of this class; raise TypeError.
 
-        A token given as `special` is made so, as by the library."""
+        A token given as `special` is made so, as by the library.
+        """
         if isinstance(given, str):
             return AddedToken(given, special=special)
         if not all(hasattr(given, name) for name in _FIELDS):
@@ -67,7 +68,7 @@ class AddedToken:
 
 
 def read_entries(document: Any) -> list[AddedToken]:
-    """Return tokenizer.json's `added_tokens`; raise `InvalidModel` naming the field that is wrong."""
+    """Return tokenizer.json's `added_tokens`; raise `InvalidModel` naming the invalid field."""
     return [AddedToken.of(entry, False) for entry in converted(document or [], list[AddedEntry])]
 
 
@@ -79,20 +80,19 @@ class AddedTokens:
         self.ids: dict[str, int] = {}
         self.by_id: dict[int, AddedToken] = {}
         self.names: dict[int, str] = {}
-        """What each id is decoded to: the normal form of a token that ever was normalized, as the library has it."""
+        """The text each id decodes to: like the library, the normal form for a token that was ever normalized."""
         self._specials: set[str] = set()
         self._next = len(vocab)
 
     def copy(self) -> AddedTokens:
-        """Return a copy that shares nothing which changes."""
+        """Return a copy that shares no mutable state."""
         copied = AddedTokens(self._vocab, self.normal)
         copied.__dict__.update(vars(self), ids=dict(self.ids), by_id=dict(self.by_id))
         copied.names, copied._specials = dict(self.names), set(self._specials)
         return copied
 
     def add(self, tokens: Iterable[AddedToken]) -> int:
-        """Add tokens, and return how many were new or changed: one of the vocabulary keeps its id, others get the
-        next."""
+        """Add tokens, and return how many are new or changed: known tokens keep their ids, others get the next ids."""
         given = [token for token in tokens if token.content]
         self._specials |= {token.content for token in given if token.special}
         n_added = 0
@@ -119,17 +119,19 @@ class AddedTokens:
         self._flags = {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
 
     def is_special(self, content: str) -> bool:
-        """Return whether a token of that text was ever added as special."""
+        """Return whether a token with that text was ever added as special."""
         return content in self._specials
 
     def cut(self, text: str, *, normalized: bool, as_text: bool) -> Iterator[tuple[str, int | None, int]]:
-        """Yield the parts of a text in order, the id each is or None, and its offset; first those tokens are found
-        that are not `normalized`. `as_text` leaves special ones in the text."""
+        """Yield the parts of a text in order, each with the id of its token or None, and its offset.
+
+        Tokens that are not `normalized` are found first. `as_text` leaves special tokens in the text.
+        """
         texts = self._later if normalized else self._now
         for part, token, start in cut(text, texts, self._flags, self._specials if as_text else ()):
             yield part, None if token is None else self.ids[token], start
 
     @property
     def document(self) -> list[dict[str, Any]]:
-        """What tokenizer.json holds."""
+        """Return the content of tokenizer.json's `added_tokens`."""
         return [{"id": i, **self.by_id[i].__getstate__()} for i in sorted(self.by_id)]

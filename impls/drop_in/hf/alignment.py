@@ -1,4 +1,4 @@
-r"""Where each character of a rewritten text comes from, as Hugging Face's library keeps account of it.
+r"""Where each character of a rewritten text comes from, by the rules of Hugging Face's library.
 
     lowercase   "İa"         ->  "i\u0307a"    places 0 0 1
     NFC         "e\u0301a"   ->  "éa"          places 0 2
@@ -36,7 +36,7 @@ from impls.core.text.tracing import Traced
 
 
 class Rewriter:
-    """Rewrites texts as a model does: `normal` by its normalizer, `marked` then by its pre-tokenizer.
+    """Rewrites texts as a model does: `normal` applies its normalizer, `marked` then its pre-tokenizer.
 
     `by_metaspace` says that the pre-tokenizer marks the spaces.
     """
@@ -49,7 +49,7 @@ class Rewriter:
         self.rewrites = model.rewrites_text
         self._normal: Callable[[str, bool], str] = normal_form(model)
         self._marked: Callable[[str, bool], str] = mark_spaces(model)
-        if by_metaspace and rules is not None and rules.dummy_prefix == "never":  # the model has no place for that
+        if by_metaspace and rules is not None and rules.dummy_prefix == "never":  # the model cannot express that
             plain = replace(rules, escape_spaces=False)
             self._normal = lambda text, first: write_text(model.normalizer(text), plain, (), first=first)
             self._marked = lambda text, first: text.replace(" ", SPACE_MARK)
@@ -75,12 +75,12 @@ class Rewriter:
 
 
 def _moved(part: Traced, text: str, places: Sequence[int]) -> Traced:
-    """Return `text`, of which each character comes from that at a place of `part`."""
+    """Return `text`; `places` gives for each of its characters the one of `part` that it comes from."""
     return Traced(text, [part.starts[k] for k in places], [part.ends[k] for k in places], part.origin)
 
 
 def _with_prefix(part: Traced, written: str) -> Traced:
-    """Return `written`, which is `part` with characters before it, others for some of its own, or nothing."""
+    """Return `written`, which is `part` with a prefix, with some characters replaced, or empty."""
     if written == part.text:
         return part
     n = len(part.text)
@@ -88,7 +88,7 @@ def _with_prefix(part: Traced, written: str) -> Traced:
 
 
 def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:
-    """Return the place in `before` of each character of `after`, which a step made of it."""
+    """Return the place in `before` of each character of `after`, the result of a step."""
     n = len(before)
     match name:
         case "nfc" | "nfd" | "nfkc" | "nfkd":
@@ -103,13 +103,13 @@ def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: 
             return list(range(start, start + len(after)))
         case "prepend":
             return [*[0] * (len(after) - n), *range(n)]
-    step = normalizer(name)  # the others go by single characters
+    step = normalizer(name)  # the other steps rewrite each character separately
     sizes = ((k, k + 1, len(step(character))) for k, character in enumerate(before))
     return _edited(n, (edit for edit in sizes if edit[2] != 1))
 
 
 def _edited(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
-    """Return the places of a text of `n` characters after edits: start and end of what is replaced, its new size."""
+    """Return the places of a text of `n` characters after edits: start and end of a replaced part, its new size."""
     places: list[int] = []
     at = 0
     for start, end, size in edits:
@@ -120,7 +120,7 @@ def _edited(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
 
 
 def _changed(changes: Iterable[int]) -> list[int]:
-    """Return the places of characters of which each is inserted (1), or replaces one (0) and drops n more (-n)."""
+    """Return the places of characters, each of which is inserted (1), or replaces one and drops n more (-n)."""
     places: list[int] = []
     at = 0
     for change in changes:
@@ -133,13 +133,13 @@ def _changes_of_charsmap(charsmap: Charsmap, text: str) -> list[int]:
     changes: list[int] = []
     for old, new in replaced_graphemes(charsmap, text):
         changes += [int(k >= len(old)) for k in range(len(new))]
-        if len(new) < len(old) and changes:  # what is dropped at the start of a text is not accounted for
+        if len(new) < len(old) and changes:  # characters dropped at the start of a text are not counted
             changes[-1] -= len(old) - len(new)
     return changes
 
 
 def _changes_of_normal_form(name: str, text: str) -> list[int]:
-    """Return the change of each character of a normal form: decomposed, in canonical order, and composed for a C."""
+    """Return the change of each character of a normal form: decomposed, reordered, and composed for NFC and NFKC."""
     decomposed: list[tuple[int, str, int]] = []
     marks: list[tuple[int, str, int]] = []
     for character in text:
@@ -155,8 +155,8 @@ def _changes_of_normal_form(name: str, text: str) -> list[int]:
 
 
 def _composed(decomposed: Iterable[tuple[int, str, int]]) -> Iterator[tuple[int, str, int]]:
-    """Yield the characters with each mark, or letter, composed with the letter before it where there is such a one."""
-    waiting: list[tuple[int, str, int]] = []  # from the last letter on
+    """Yield the characters, each mark or letter composed with the letter before it if they compose."""
+    waiting: list[tuple[int, str, int]] = []  # since the last letter
     for rank, character, change in decomposed:
         letter = waiting[0] if waiting and waiting[0][0] == 0 else None
         if letter is not None and (len(waiting) == 1 or waiting[-1][0] < rank):

@@ -12,7 +12,7 @@ Texts = str | Sequence[str]
 
 
 def flag(name: str, given: object) -> bool:
-    """Return `given`; raise TypeError unless it is a bool, since the library takes no number for one."""
+    """Return `given`; raise TypeError unless it is a bool: like the library, accept no number."""
     if not isinstance(given, bool) and type(given).__name__ not in ("bool_", "bool"):  # NumPy's
         raise wrong_type(name, "True or False", given)
     return bool(given)
@@ -57,7 +57,7 @@ def one_of(name: str, given: object, known: Collection[str]) -> str:
 
 
 def ignore(unknown: Iterable[str]) -> None:
-    """Warn of keyword arguments that the library ignores, too."""
+    """Warn about keyword arguments, which the library ignores too."""
     for name in unknown:
         warnings.warn(f"the argument {name!r} is not known and ignored", UserWarning, stacklevel=3)
 

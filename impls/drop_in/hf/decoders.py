@@ -1,4 +1,4 @@
-"""Decoders, from the tokens of ids to text: the steps of tokenizer.json's `decoder`, as the library does them."""
+"""Decoders, which turn the tokens of ids into text: the steps of tokenizer.json's `decoder`, as in the library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Step = Callable[[list[str]], list[str]]
 
 @dataclass(frozen=True)
 class Decoder:
-    """The steps, and what tokenizer.json holds."""
+    """The steps of a decoder, and its form in tokenizer.json."""
 
     document: dict[str, Any]
     steps: tuple[Step, ...]
@@ -42,7 +42,7 @@ def read_decoder(document: Any) -> Decoder | None:
 
 
 def bytes_of(token: str) -> bytes:
-    """Return the bytes of a token in printable characters, or of any other token its UTF-8."""
+    """Return the bytes of a token of printable characters, or the UTF-8 of any other token."""
     try:
         return from_printable(token)
     except KeyError:
@@ -50,7 +50,7 @@ def bytes_of(token: str) -> bytes:
 
 
 def byte_of(token: str) -> int | None:
-    """Return the byte that a token such as <0x0A> stands for, or None."""
+    """Return the byte that a token such as <0x0A> represents, or None."""
     if len(token) != 6 or not token.startswith("<0x") or not token.endswith(">"):
         return None
     digits = token[3:5].removeprefix("+")
@@ -87,7 +87,7 @@ def _read(step: dict[str, Any], where: str) -> Step:
 
 
 def _with_bytes(tokens: list[str]) -> list[str]:
-    """Return the tokens with each run of byte tokens as its text, or as one U+FFFD for each byte where it has none."""
+    """Return the tokens with each run of byte tokens as its text, or as one U+FFFD per byte if it is not UTF-8."""
     written: list[str] = []
     for are_bytes, run in groupby(tokens, key=lambda token: byte_of(token) is not None):
         part = list(run)
@@ -109,7 +109,7 @@ def _stripped(token: str, character: str, start: int, stop: int) -> str:
 
 
 def stream_rules(names: Mapping[int, str], special: Collection[int], decoder: Decoder | None) -> StreamRules | None:
-    """Return how the ids of tokens are decoded one by one, or None where each text may depend on all of them."""
+    """Return how the ids of tokens are decoded one by one, or None if each text may depend on all of them."""
     steps = None if decoder is None else [step for _, step in flat_steps(decoder.document, "decoder", "decoders")]
     if steps is not None and [step.get("type") for step in steps] == ["ByteLevel"]:
         by_id = {i: bytes_of(name) for i, name in names.items()}

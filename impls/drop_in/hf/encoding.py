@@ -1,6 +1,6 @@
 """One encoded text, or pair of texts: `Encoding`, with the fields and methods of the class in `tokenizers`.
 
-A row has one entry per token. `sequence_ranges` says which tokens belong to which text; where it is empty, all belong
+Every list has one entry per token. `sequence_ranges` says which tokens belong to which text; if it is empty, all belong
 to the first. Knows no tokenizer.
 """
 
@@ -22,7 +22,7 @@ _ROWS = ("ids", "type_ids", "tokens", "word_ids", "offsets", "special_tokens_mas
 
 @dataclass(slots=True)
 class Encoding:
-    """Tokens in order, with what is known of each; offsets are code points of the text a token is of."""
+    """Tokens in order, with their properties; offsets are code points of the text that a token belongs to."""
 
     ids: list[int] = field(default_factory=list)
     type_ids: list[int] = field(default_factory=list)
@@ -30,10 +30,10 @@ class Encoding:
     word_ids: list[int | None] = field(default_factory=list)
     offsets: list[Span] = field(default_factory=list)
     special_tokens_mask: list[int] = field(default_factory=list)
-    """1 for what a post-processor or padding added; a special token found in the text has 0."""
+    """1 for a token that a post-processor or padding added; a special token found in the text has 0."""
     attention_mask: list[int] = field(default_factory=list)
     overflowing: list[Encoding] = field(default_factory=list)
-    """What truncation cut off, in parts."""
+    """The parts that truncation cut off."""
     sequence_ranges: dict[int, range] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class Encoding:
 
     @staticmethod
     def of(ids: Sequence[int], type_id: int, tokens: Sequence[str], *, special: int, attention: int) -> Encoding:
-        """Return tokens that are of no text."""
+        """Return tokens that belong to no text."""
         n = len(ids)
         return Encoding([*ids], [type_id] * n, [*tokens], [None] * n, [(0, 0)] * n, [special] * n, [attention] * n)
 
@@ -53,19 +53,19 @@ class Encoding:
         return copied
 
     def part(self, start: int, stop: int) -> Encoding:
-        """Return the tokens from `start` to `stop` alone."""
+        """Return an encoding of the tokens from `start` to `stop`."""
         return Encoding(*(getattr(self, row)[start:stop] for row in _ROWS))
 
-    # --- which tokens are of which text, word and character ---------------------------------------------------
+    # --- texts, words and characters of tokens ----------------------------------------------------------------
 
     @property
     def n_sequences(self) -> int:
-        """The number of texts."""
+        """Return the number of texts."""
         return len(self.sequence_ranges) or 1
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The text each token is of; None for a token that a post-processor or padding added."""
+        """Return the index of the text of each token; None for a token that a post-processor or padding added."""
         found: list[int | None] = [None] * len(self)
         for index in range(self.n_sequences):
             of = self._range(index)
@@ -80,7 +80,7 @@ class Encoding:
         return self.sequence_ranges.get(index, range(len(self)))
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """Return the text a token is of, or None."""
+        """Return the index of the text of a token, or None."""
         index = unsigned("token_index", token_index)
         if not self.sequence_ranges:
             return 0 if index <= len(self) else None
@@ -92,18 +92,18 @@ class Encoding:
         return self.offsets[index] if index < len(self) and self.token_to_sequence(index) is not None else None
 
     def token_to_word(self, token_index: int) -> int | None:
-        """Return the word a token is of, or None."""
+        """Return the word of a token, or None."""
         index = unsigned("token_index", token_index)
         return self.word_ids[index] if index < len(self) and self.token_to_sequence(index) is not None else None
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the first token with a character of a text, or None."""
+        """Return the first token that contains a character of a text, or None."""
         place, of = unsigned("char_pos", char_pos), self._range(unsigned("sequence_index", sequence_index))
         spans = enumerate(self.offsets[of.start : of.stop], of.start)
         return next((index for index, (start, end) in spans if start <= place < end), None)
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the word with a character of a text, or None."""
+        """Return the word that contains a character of a text, or None."""
         index = self.char_to_token(char_pos, sequence_index)
         return None if index is None else self.token_to_word(index)
 
@@ -123,11 +123,11 @@ class Encoding:
         tokens = self.word_to_tokens(word_index, sequence_index)
         return None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
 
-    # --- joining, cutting, filling up -------------------------------------------------------------------------
+    # --- merging, truncating, padding -------------------------------------------------------------------------
 
     @staticmethod
     def merge(encodings: Sequence[Encoding], growing_offsets: bool = True) -> Encoding:
-        """Return all encodings in one; with `growing_offsets` those of each begin where the last token ends.
+        """Return all encodings in one; with `growing_offsets`, offsets of each begin at the end of the previous one.
 
         The overflowing parts of one are combined with all of the others, as in the library.
         """
@@ -155,9 +155,10 @@ class Encoding:
         return self
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Keep `max_length` tokens, and the rest in `overflowing`: parts of that length, which repeat `stride` tokens.
+        """Keep `max_length` tokens, and the rest in `overflowing`: parts of that length that overlap by `stride`
+        tokens.
 
-        Raise ValueError unless `stride` is smaller than `max_length`, where the library panics.
+        Raise ValueError unless `stride` is smaller than `max_length`; the library panics.
         """
         length, stride = unsigned("max_length", max_length), unsigned("stride", stride)
         one_of("direction", direction, DIRECTIONS)
@@ -188,7 +189,7 @@ class Encoding:
         self.fill(unsigned("length", length), direction == "left", pad_id, type_id, text("pad_token", known[3]))
 
     def fill(self, length: int, left: bool, pad_id: int, type_id: int, token: str) -> None:
-        """As `pad`, for checked arguments."""
+        """Pad like `pad`, with arguments that are already checked."""
         for other in self.overflowing:
             other.fill(length, left, pad_id, type_id, token)
         if (n := length - len(self)) <= 0:

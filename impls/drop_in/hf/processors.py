@@ -1,9 +1,9 @@
-"""Post-processors: what puts special tokens around texts (`TemplateProcessing`) or trims offsets (`ByteLevel`).
+"""Post-processors, which put special tokens around texts (`TemplateProcessing`) or trim offsets (`ByteLevel`).
 
     single "<s> $A </s>", pair "<s> $A </s> $B:1 </s>:1"
 
-They are tokenizer.json's `post_processor` as data, or made of an object of the library's `tokenizers.processors`. Knows
-no tokenizer.
+They are read from tokenizer.json's `post_processor`, or made from an object of the library's `tokenizers.processors`.
+Knows no tokenizer.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
 
 
 class PostProcessor(msgspec.Struct, frozen=True, tag=True):
-    """What the library's post-processors can do."""
+    """The interface of the post-processors."""
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        """Return the encodings, which may be changed, in the order they are merged."""
+        """Return the encodings, which may be modified, in the order they are merged."""
         raise NotImplementedError
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
@@ -131,18 +131,18 @@ class Sequence(PostProcessor, frozen=True, tag=True):
     processors: tuple[ByteLevel | TemplateProcessing | Sequence, ...]
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many tokens all add to one text, or to a pair."""
+        """Return how many tokens all of them add to one text, or to a pair."""
         return sum(step.num_special_tokens_to_add(is_pair) for step in self.processors)
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
-        """Return what the last makes of what those before it make."""
+        """Apply all post-processors in order."""
         for step in self.processors:
             encodings = step.steps(encodings, add_special_tokens)
         return encodings
 
 
 def read_processor(document: Any) -> PostProcessor | None:
-    """Return the post-processor of tokenizer.json; raise `InvalidModel` naming what is wrong or not supported."""
+    """Return the post-processor of tokenizer.json; raise `InvalidModel` naming what is invalid or not supported."""
     if document is None:
         return None
     try:
@@ -153,8 +153,10 @@ def read_processor(document: Any) -> PostProcessor | None:
 
 
 def given_processor(given: Any) -> PostProcessor | None:
-    """Return the post-processor that a program sets: one of these classes, or an object of the library's; raise
-    TypeError for anything else."""
+    """Return the post-processor to set: one of these classes, or made from an object of the library.
+
+    Raise TypeError for anything else.
+    """
     if given is None or isinstance(given, PostProcessor):
         return given
     state = given.__getstate__() if hasattr(given, "num_special_tokens_to_add") else None
@@ -164,7 +166,7 @@ def given_processor(given: Any) -> PostProcessor | None:
 
 
 def joined(encoding: Encoding, pair: Encoding | None) -> Encoding:
-    """Return what a tokenizer without a post-processor makes of a text, or of a pair."""
+    """Return the result of a tokenizer without a post-processor for a text, or for a pair."""
     if pair is None:
         return encoding
     encoding.set_sequence_id(0)

@@ -1,6 +1,6 @@
-"""What happens to encodings after the tokens are known, and its settings: truncation, post-processing, padding.
+"""Processing of encodings once their tokens are known, with its settings: truncation, post-processing, padding.
 
-Settings are Python's dictionaries, and fields of tokenizer.json.
+Settings are Python dictionaries, and fields of tokenizer.json.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
 class TruncationError(BPEError):
-    """A text cannot be truncated as the settings ask."""
+    """A text cannot be truncated as the settings require."""
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """The settings of truncation; `strategy` says which of a pair of texts is cut."""
+    """The settings of truncation; `strategy` says which text of a pair is truncated."""
 
     max_length: int
     stride: int = 0
@@ -46,7 +46,7 @@ class Truncation:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What tokenizer.json holds."""
+        """Return the settings as in tokenizer.json."""
         return {
             "direction": self.direction.capitalize(),
             "max_length": self.max_length,
@@ -61,9 +61,9 @@ class Truncation:
             raise ValueError(f"stride must be smaller than {room}; not {self.stride}")
 
     def cut(self, first: Encoding, second: Encoding | None, n_added: int) -> None:
-        """Truncate one encoding or a pair to `max_length` without `n_added`; raise `TruncationError`."""
+        """Truncate one encoding or a pair to `max_length` minus `n_added`; raise `TruncationError`."""
         limit = self.max_length - n_added
-        if limit < 0:  # the library takes that for no limit
+        if limit < 0:  # like the library, treat a negative limit as none
             return
         lengths = [len(first), 0 if second is None else len(second)]
         excess = sum(lengths) - limit
@@ -86,7 +86,7 @@ class Truncation:
 
 
 def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
-    """Return how many tokens of each text are kept: all of the shorter one if that leaves as many to the other."""
+    """Return how many tokens of each text are kept: all of the shorter one if that leaves as many for the other."""
     shorter = min(n_first, n_second)
     longer = max(shorter, limit - shorter)
     if shorter + longer > limit:
@@ -96,7 +96,7 @@ def _longest_first(n_first: int, n_second: int, limit: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Padding:
-    """The settings of padding; without a `length`, to the longest of a batch."""
+    """The settings of padding; without a `length`, pad to the longest of a batch."""
 
     length: int | None = None
     pad_to_multiple_of: int | None = None
@@ -124,13 +124,13 @@ class Padding:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What tokenizer.json holds."""
+        """Return the settings as in tokenizer.json."""
         strategy = "BatchLongest" if self.length is None else {"Fixed": self.length}
         written = {"strategy": strategy, "direction": self.direction.capitalize()}
         return written | {name: value for name, value in asdict(self).items() if name not in ("length", "direction")}
 
     def fill(self, encodings: Sequence[Encoding]) -> None:
-        """Pad all encodings to one length."""
+        """Pad all encodings to the same length."""
         length = max(map(len, encodings), default=0) if self.length is None else self.length
         if self.pad_to_multiple_of:
             length += -length % self.pad_to_multiple_of
@@ -139,17 +139,17 @@ class Padding:
 
 
 class Settings:
-    """The half of a `Tokenizer` that knows nothing of texts and ids."""
+    """The part of a `Tokenizer` that does not depend on texts and ids."""
 
     def _read_settings(self, document: dict[str, Any]) -> None:
-        """Take the settings of a tokenizer.json; raise `InvalidModel` naming what is wrong or not supported."""
+        """Read the settings of a tokenizer.json; raise `InvalidModel` naming what is invalid or not supported."""
         self._processor = read_processor(document.get("post_processor"))
         self._truncation, self._padding = read_lengths(document)
         self._encode_special_tokens = False
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """The settings as tokenizer.json has them."""
+        """Return the settings as in tokenizer.json."""
         return {
             "truncation": None if self._truncation is None else self._truncation.document,
             "padding": None if self._padding is None else self._padding.document,
@@ -158,7 +158,7 @@ class Settings:
 
     @property
     def encode_special_tokens(self) -> bool:
-        """Whether special tokens in a text are encoded as text."""
+        """Return whether special tokens in a text are encoded as text."""
         return self._encode_special_tokens
 
     @encode_special_tokens.setter
@@ -168,7 +168,7 @@ class Settings:
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
     ) -> Encoding:
-        """Return an encoding, or a pair of them, truncated, with special tokens, and padded."""
+        """Return an encoding, or a pair, truncated, with special tokens, and padded."""
         for name, given in (("encoding", encoding), ("pair", pair)):
             if not isinstance(given, Encoding) and (given is not None or name == "encoding"):
                 raise wrong_type(name, "an Encoding", given)
@@ -189,7 +189,7 @@ class Settings:
 
     @property
     def post_processor(self) -> PostProcessor | None:
-        """What puts special tokens around texts; one of the library's own may be set, too."""
+        """Return the post-processor; one of the library's own may be set, too."""
         return self._processor
 
     @post_processor.setter
@@ -203,7 +203,7 @@ class Settings:
 
     @property
     def truncation(self) -> dict[str, Any] | None:
-        """The settings of `enable_truncation`, or None."""
+        """Return the settings of `enable_truncation`, or None."""
         return None if self._truncation is None else asdict(self._truncation)
 
     def enable_truncation(self, max_length: int, **options: Any) -> None:
@@ -219,7 +219,7 @@ class Settings:
 
     @property
     def padding(self) -> dict[str, Any] | None:
-        """The settings of `enable_padding`, or None."""
+        """Return the settings of `enable_padding`, or None."""
         return None if self._padding is None else asdict(self._padding)
 
     def enable_padding(self, **options: Any) -> None:
@@ -236,7 +236,7 @@ class Settings:
 
 
 def read_lengths(document: dict[str, Any]) -> tuple[Truncation | None, Padding | None]:
-    """Return `truncation` and `padding` of a tokenizer.json; raise `InvalidModel` saying what is wrong."""
+    """Return `truncation` and `padding` of a tokenizer.json; raise `InvalidModel` saying what is invalid."""
     field = "truncation"
     try:
         truncation = None if (given := document.get(field)) is None else _truncation(given)

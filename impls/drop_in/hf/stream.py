@@ -1,8 +1,8 @@
 """`DecodeStream`: text from ids that arrive one after another, each character as soon as it is certain.
 
-The class of the library decodes all recent ids again at each step, and returns nothing while the result ends in U+FFFD,
-so that replaced bytes come late, and text of a prompt may come twice. Here a step returns what `core.streaming` says is
-certain: the parts, joined, begin the text of all ids.
+The library's class decodes all recent ids again at each step, and returns nothing while the result ends in U+FFFD, so
+that replaced bytes come late, and text of a prompt may be repeated. Here a step returns the text that is certain by
+`core.streaming`: the joined parts are a prefix of the text of all ids.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from impls.drop_in.hf.tokenizer import Tokenizer
 
 
 class DecodeStream:
-    """One stream of ids; `ids` are those before it, whose text is not returned."""
+    """One stream of ids; `ids` precede it, and their text is not returned."""
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool | None = False) -> None:
         """Begin a stream; raise TypeError or OverflowError for wrong arguments."""
@@ -37,7 +37,7 @@ class DecodeStream:
         return copied
 
     def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
-        """Return the text that becomes certain by an id, or several, or None for none; ids of no token are ignored."""
+        """Return the text that becomes certain with one id or several, or None; ids without a token are ignored."""
         try:
             ids = id_list("id", [id] if isinstance(id, int) else id)
         except OverflowError as error:

@@ -1,9 +1,9 @@
-"""One text into tokens with words and offsets, by an implementation of the suite: the ids are what it gives.
+"""Encode a text into tokens with words and offsets; the ids are those of an implementation of the suite.
 
     "a déjà"  ->  pieces "a", " déjà"  ->  "a", " d" "éj" "à"  ->  offsets (0, 1), (1, 3) (3, 5) (5, 6)
 
-A piece is a word, and so is an added token. The tokens of a piece follow each other, so their bytes say which
-characters of it each of them has, and `alignment` says where these are in the original text.
+A piece is a word, and so is an added token. The tokens of a piece are consecutive, so their bytes determine which of
+its characters each of them covers, and `alignment` says where these are in the original text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from impls.formats.tokenizer_json.space_steps import flat_steps
 from impls.interface import Tokenizer
 
 Row = tuple[int, str, Span, int]
-"""The id of a token, its text, where it begins and ends in the original, and its word."""
+"""The id of a token, its text, its start and end in the original text, and its word."""
 
 
 class TextEncoder:
@@ -36,11 +36,11 @@ class TextEncoder:
         self._rewriter = Rewriter(self._model, any(step.get("type") == "Metaspace" for _, step in steps))
 
     def normal(self, text: str) -> str:
-        """Return a text as normalized tokens are searched in it."""
+        """Return a text in the form in which normalized tokens are searched."""
         return self._rewriter.normal(Traced.of(text)).text
 
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
-        """Return the tokens of a text; `as_text` leaves special tokens in it, `word`, if given, is that of all."""
+        """Return the tokens of a text; `as_text` leaves special tokens in it, `word` is the word of all, if given."""
         rows: list[Row] = []
         for part, i, original in self._parts(text, added, as_text):
             n_words = rows[-1][3] + 1 if rows else 0
@@ -55,7 +55,7 @@ class TextEncoder:
         return encoding
 
     def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
-        """Yield the parts of a text in normal form, the added token each is, and, if it was not cut, its original."""
+        """Yield the parts of a text in normal form, the added token that each is, and the original of an uncut text."""
         for part, i, start in added.cut(text, normalized=False, as_text=as_text):
             original = Traced.of(text).part(start, start + len(part))
             if i is not None:
@@ -67,7 +67,7 @@ class TextEncoder:
                 yield normal.part(at, at + len(inner)), k, part if is_whole else None
 
     def _ids(self, text: str, original: str | None) -> Sequence[int]:
-        """Return the ids of a text without added tokens, which `original` is before it is rewritten."""
+        """Return the ids of a text without added tokens; `original` is the text before it was rewritten."""
         if not self._implementation.normalizes:
             return self._implementation._encode_text(text)
         if original is None:
@@ -76,7 +76,7 @@ class TextEncoder:
         return self._implementation._encode_text(original)
 
     def _ordinary(self, part: Traced, ids: Sequence[int], n_words: int) -> Iterator[Row]:
-        """Yield the rows of the ids of `part`, its first word being `n_words`."""
+        """Yield the rows of the ids of `part`, whose first word has index `n_words`."""
         given = iter(ids)
         for word, (first, last) in enumerate(self._implementation._splitter.spans(part.text), n_words):
             for i, start, end in self._implementation._spans_in_piece(part.text[first:last], given):

@@ -31,7 +31,7 @@ _UNNAMED = Path("tokenizer.json")
 
 @dataclass(frozen=True)
 class BPE:
-    """The settings of the model, by the names they have in `tokenizers.models.BPE`."""
+    """The settings of the model, with the names they have in `tokenizers.models.BPE`."""
 
     dropout: float | None = None
     unk_token: str | None = None
@@ -43,13 +43,13 @@ class BPE:
 
 
 class Tokenizer(Settings):
-    """The ids of `implementation`, with all that the library puts around them."""
+    """A tokenizer with the interface of the library, over the ids of `implementation`."""
 
     find_on_hub: ClassVar[Callable[[str, str, str | None], Path] | None] = None
-    """Returns the file of a model of the hub; `bpebench` sets it."""
+    """Returns the file of a model of the hub; set by `bpebench`."""
 
     def __init__(self, implementation: Implementation) -> None:
-        """Take an implementation that is loaded; raise `Unsupported` where no tokenizer.json can hold its model."""
+        """Use a loaded implementation; raise `Unsupported` if tokenizer.json cannot hold its model."""
         if not isinstance(implementation, Implementation):
             raise wrong_type("implementation", "a tokenizer of the suite", implementation)
         self._take(implementation, json.loads(write_compact(implementation.model)))
@@ -69,12 +69,12 @@ class Tokenizer(Settings):
 
     @staticmethod
     def from_str(json: str, *, implementation: str = "compiled") -> Tokenizer:
-        """Return a tokenizer of the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
+        """Return a tokenizer from the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
         return _read(text("json", json).encode(), _UNNAMED, implementation)
 
     @staticmethod
     def from_file(path: str, *, implementation: str = "compiled") -> Tokenizer:
-        """Return a tokenizer of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
+        """Return a tokenizer from a tokenizer.json; raise `InvalidFile` naming what is not supported."""
         file = Path(path if isinstance(path, Path) else text("path", path))
         return _read(read_bytes(file), file, implementation)
 
@@ -82,9 +82,9 @@ class Tokenizer(Settings):
     def from_pretrained(
         identifier: str, revision: str = "main", token: str | None = None, *, implementation: str = "compiled"
     ) -> Tokenizer:
-        """Return the tokenizer of a model OWNER/NAME of the hub, from the hub or from what was fetched before.
+        """Return the tokenizer of a model OWNER/NAME of the hub, downloaded or from the cache.
 
-        Raise an error that says why there is none; `token` opens a model that asks for an account.
+        Raise an error that says why there is none; `token` is needed for models that require an account.
         """
         if Tokenizer.find_on_hub is None:
             raise Missing("from_pretrained", "bpebench")
@@ -94,12 +94,12 @@ class Tokenizer(Settings):
         return Tokenizer(registry.load(implementation, load(file)))
 
     def to_str(self, pretty: bool = False) -> str:
-        """Return the content of a tokenizer.json with which the library's class does the same."""
+        """Return the content of an equivalent tokenizer.json."""
         content = msgspec.json.encode(self._document | self._settings | {"added_tokens": self._added.document})
         return (msgspec.json.format(content, indent=2) if flag("pretty", pretty) else content).decode()
 
     def save(self, path: str, pretty: bool = True) -> None:
-        """Write a tokenizer.json, atomically; raise `InvalidFile` where there is no such folder."""
+        """Write a tokenizer.json, atomically; raise `InvalidFile` if the folder does not exist."""
         file = Path(path if isinstance(path, Path) else text("path", path))
         if not file.parent.is_dir():
             raise InvalidFile(str(file), "there is no such folder to write it to; make it first")
@@ -110,7 +110,7 @@ class Tokenizer(Settings):
         return _restored, (self._implementation, self.to_str(), self._encode_special_tokens)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
-        """Return a copy that shares what never changes, the implementation above all."""
+        """Return a copy that shares immutable parts, above all the implementation."""
         copied = object.__new__(Tokenizer)
         copied.__dict__.update(self.__dict__, _added=self._added.copy())
         return copied
@@ -163,7 +163,7 @@ class Tokenizer(Settings):
     # --- decoding ---------------------------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
-        """Return the text of ids; those of no token are ignored, as by the library."""
+        """Return the text of ids; like the library, ignore ids without a token."""
         skips = flag("skip_special_tokens", skip_special_tokens)
         names = filter(None, map(self.id_to_token, id_list("ids", ids)))
         tokens = [name for name in names if not (skips and self._added.is_special(name))]
@@ -175,7 +175,7 @@ class Tokenizer(Settings):
 
     @property
     def stream_rules(self) -> StreamRules | None:
-        """What `DecodeStream` needs to know; None where the decoder has no rules for streams."""
+        """Return the rules for `DecodeStream`; None if the decoder cannot decode a stream."""
         if self._stream_rules is None:
             special = {i for i, name in self._added.names.items() if self._added.is_special(name)}
             self._stream_rules = (stream_rules(self._names | self._added.names, special, self._decoder),)
@@ -192,7 +192,7 @@ class Tokenizer(Settings):
         return self._added.names.get(unsigned("id", id, 32), self._names.get(id))
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        """Return all tokens and their ids, as the file has them: a model over bytes in printable characters."""
+        """Return all tokens and their ids as in the file: for a model over bytes in printable characters."""
         return {**self._vocab, **(self._added.ids if flag("with_added_tokens", with_added_tokens) else {})}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
@@ -209,7 +209,7 @@ class Tokenizer(Settings):
         return self._add(tokens, False)
 
     def add_special_tokens(self, tokens: list[str | AddedToken]) -> int:
-        """As `add_tokens`; these are left out by `decode`."""
+        """Add tokens like `add_tokens`; `decode` leaves these out."""
         return self._add(tokens, True)
 
     def _add(self, tokens: list[str | AddedToken], special: bool) -> int:
@@ -222,23 +222,23 @@ class Tokenizer(Settings):
 
     @property
     def implementation(self) -> Implementation:
-        """The implementation that gives the ids."""
+        """Return the implementation that computes the ids."""
         return self._implementation
 
     @property
     def model(self) -> BPE:
-        """The settings of the model; they cannot be changed."""
+        """Return the settings of the model, which cannot be changed."""
         given = self._document["model"]
         return BPE(**{name: given[name] for name in BPE.__dataclass_fields__ if given.get(name) is not None})
 
     @property
     def decoder(self) -> Decoder | None:
-        """What makes a text of tokens."""
+        """Return the decoder, which makes a text of tokens."""
         return self._decoder
 
 
 def _read(content: bytes, path: Path, implementation: str) -> Tokenizer:
-    """Return a tokenizer of the content of a tokenizer.json."""
+    """Return a tokenizer from the content of a tokenizer.json."""
     with naming(path), without_collecting():
         document = parse_json(content)
         bpe = document.get("model") if isinstance(document, dict) else None
@@ -247,7 +247,8 @@ def _read(content: bytes, path: Path, implementation: str) -> Tokenizer:
         vocab = check_ids(bpe.get("vocab"), "model.vocab")
         added = AddedTokens(vocab)
         added.add(read_entries(document.get("added_tokens")))
-        # Added tokens are found here, and not by the model, which must know which entries of its vocabulary they are.
+        # Added tokens are found here and not by the model, which only needs to know which entries of its vocabulary
+        # they are.
         listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
         known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
         model = read({**document, "added_tokens": known, "post_processor": None}, str(path))

@@ -1,7 +1,7 @@
-"""What tiktoken accepts as ids, special tokens, threads and vocabularies, and which exception it raises for the rest.
+"""tiktoken's rules for ids, special tokens, threads and vocabularies, and the exceptions it raises for invalid ones.
 
-Its own rules differ from those of `core.arguments`: an id that no uint32 holds is an OverflowError, a set of ids is
-refused and bytes are not, and any text may be disallowed, a special token or not.
+They differ from those of `core.arguments`: an id that no uint32 holds is an OverflowError, a set of ids is refused but
+bytes are accepted, and any text may be disallowed, whether it is a special token or not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def as_bytes(text_or_bytes: Any) -> bytes:
 
 
 def check_disallowed(text: str, disallowed: Any) -> None:
-    """Raise `SpecialToken` where `text` contains one of the texts `disallowed`; TypeError for other arguments."""
+    """Raise `SpecialToken` if `text` contains one of the texts `disallowed`; TypeError for other arguments."""
     if not disallowed:
         return
     wanted = frozenset(disallowed)
@@ -55,7 +55,7 @@ def checked_allowed(allowed: Any) -> Collection[str]:
 
 
 def threads_of(num_threads: Any) -> int:
-    """Return `num_threads`, at most the number of cores, which None means; raise ValueError below 1, or TypeError."""
+    """Return `num_threads`, limited to the number of cores (also for None); raise ValueError below 1, or TypeError."""
     cores = os.cpu_count() or 1
     if num_threads is None:
         return cores
@@ -65,8 +65,11 @@ def threads_of(num_threads: Any) -> int:
 
 
 def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any) -> None:
-    """Raise for the arguments of an encoding: AttributeError without a method `values`, ValueError without ranks,
-    TypeError or OverflowError for an item, AssertionError where there are not `n_vocab` ids."""
+    """Raise for invalid arguments of an encoding.
+
+    AttributeError without a method `values`, ValueError without ranks, TypeError or OverflowError for an item,
+    AssertionError if there are not `n_vocab` ids.
+    """
     highest = max(max(ranks.values()), max(special_tokens.values(), default=0))
     if n_vocab and not (len(ranks) + len(special_tokens) == n_vocab == highest + 1):
         found = f"{len(ranks)} ranks and {len(special_tokens)} special tokens up to id {highest}"

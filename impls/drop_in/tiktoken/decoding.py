@@ -1,4 +1,4 @@
-"""From ids to text by tiktoken's rules, and what its `Encoding` says about the vocabulary."""
+"""Decode by tiktoken's rules, and describe the vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from impls.interface import Tokenizer
 
 
 class DecodingEncoding:
-    """The half of `Encoding` that decodes and describes itself."""
+    """The part of `Encoding` that decodes and describes itself."""
 
     name: str
     _tokenizer: Tokenizer
@@ -21,7 +21,7 @@ class DecodingEncoding:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The implementation that encodes and decodes."""
+        """Return the implementation that encodes and decodes."""
         return self._tokenizer
 
     # --- decoding ------------------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ class DecodingEncoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """Return the text of the ids, and the code point each begins at, or inside; raise UnicodeDecodeError for bytes
-        that are not UTF-8."""
+        """Return the text of the ids, and the code point at which, or inside which, each begins; raise
+        UnicodeDecodeError for bytes that are not UTF-8."""
         tokens = list(tokens)
         b"".join(self.decode_tokens_bytes(tokens)).decode("utf-8")
         return self._tokenizer.decode_with_offsets(tokens)
@@ -79,12 +79,12 @@ class DecodingEncoding:
 
     @property
     def eot_token(self) -> int:
-        """The id of `<|endoftext|>`; raise KeyError where there is none."""
+        """Return the id of `<|endoftext|>`; raise KeyError if there is none."""
         return self._special_tokens["<|endoftext|>"]
 
     @cached_property
     def special_tokens_set(self) -> set[str]:
-        """The texts of the special tokens."""
+        """Return the texts of the special tokens."""
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
@@ -95,12 +95,12 @@ class DecodingEncoding:
 
     @cached_property
     def max_token_value(self) -> int:
-        """The largest id."""
+        """Return the largest id."""
         return max(*self._special_ids, max(self._tokenizer.model.id_by_token.values()), 0)
 
     @property
     def n_vocab(self) -> int:
-        """One more than the largest id."""
+        """Return one more than the largest id."""
         return self.max_token_value + 1
 
     def token_byte_values(self) -> list[bytes]:

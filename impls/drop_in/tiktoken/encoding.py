@@ -1,13 +1,13 @@
 """`Encoding`: the class of tiktoken 0.14, every public method and property of it, over any implementation of the suite.
 
-The arguments, the answers and the types of exceptions are tiktoken's, except where its own are an accident:
+The arguments, results and types of exceptions are tiktoken's, except where its behaviour is accidental:
 
 - Of special tokens that begin at one place the longest is found (tiktoken: any). Of several texts with one id, that id
   decodes to the first one listed (tiktoken: any).
 - A vocabulary that contradicts itself raises `InvalidEncoding`, a ValueError, when it is made: a byte without a rank, a
   rank given twice, an empty token or special token, a special token whose text has a rank. tiktoken panics, some of it
   only when a text needs it.
-- What makes tiktoken panic else has an answer: no bytes have no ids, a million spaces their ids.
+- Other inputs on which tiktoken panics are encoded: empty bytes have no ids, a million spaces have their ids.
 - Patterns are `regex`'s, in which letters compared without case include the dotted İ and dotless ı: `(?i:[a-z])`.
 - A copy of a named encoding is the encoding itself.
 """
@@ -44,7 +44,7 @@ _KNOWN_TO_COVER = {stages[0] for stages in NAMED.values() if len(stages) == 1}
 
 
 class InvalidEncoding(BPEError, ValueError):
-    """A vocabulary, or a pattern, that no encoding can be made of."""
+    """A vocabulary or pattern that no encoding can be made of."""
 
 
 class UnknownToken(BPEError, KeyError):
@@ -68,8 +68,8 @@ class Encoding(DecodingEncoding):
     ) -> None:
         """Make an encoding of tokens with their ranks, which are their ids, a pattern, and special tokens with ids.
 
-        Text that the pattern does not match is dropped. With `explicit_n_vocab`, raise AssertionError where there are
-        not as many ids. Raise `InvalidEncoding`, or `Unsupported` where `implementation` cannot run it.
+        Text that the pattern does not match is dropped. With `explicit_n_vocab`, raise AssertionError unless there are
+        as many ids. Raise `InvalidEncoding`, or `Unsupported` if `implementation` cannot run it.
         """
         arguments.check_vocabulary(mergeable_ranks, special_tokens, pat_str, explicit_n_vocab)
         stage = pat_str if pat_str in _KNOWN_TO_COVER else DROPS_REST + _without_captures(pat_str)
@@ -84,8 +84,11 @@ class Encoding(DecodingEncoding):
 
     @classmethod
     def of_model(cls, name: str, model: Model, special_tokens: dict[str, int], *, implementation: str) -> Encoding:
-        """Return an encoding of a model that looks joined bytes up, as read from a rank file, with these special
-        tokens; raise `Unsupported` for any other model."""
+        """Return an encoding of a model that looks up joined bytes, as read from a rank file, with these special
+        tokens.
+
+        Raise `Unsupported` for any other model.
+        """
         rules = model.alphabet, model.merge_rule, model.normalization, len(model.added_tokens)
         if rules != ("bytes", "concatenation", None, 0) or len(model.pattern) > 1:
             raise Unsupported("Encoding", f"{name}: tiktoken runs rank files, split by one pattern, and this is none")
@@ -100,7 +103,7 @@ class Encoding(DecodingEncoding):
         self.name = name
         self._special_tokens = special_tokens
         self._restored_by: tuple[Callable[..., Encoding], tuple[str, ...]] | None = None
-        """What another process gets this encoding by; None: by what it is made of."""
+        """How another process restores this encoding; None: from its arguments."""
         self._tokenizer = registry.load(implementation, model)
         self._has_others = len(model.special_tokens) != len(special_tokens)
         """Whether there are special tokens that the model does not hold."""
@@ -122,8 +125,8 @@ class Encoding(DecodingEncoding):
     ) -> list[int]:
         """Return the ids of `text`. Special tokens in `allowed_special` (a set, or "all") become their id.
 
-        Raise `SpecialToken`, a ValueError, where the text contains one of `disallowed_special`: a collection of any
-        texts, or "all" special tokens that are not allowed. All others are ordinary text.
+        Raise `SpecialToken`, a ValueError, if the text contains one of `disallowed_special`: a collection of any texts,
+        or "all" special tokens that are not allowed. All others are ordinary text.
         """
         if allowed_special is _NONE and disallowed_special == "all":
             return self._encode(text)
@@ -136,7 +139,7 @@ class Encoding(DecodingEncoding):
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> np.ndarray:
-        """As `encode`, as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError for a surrogate."""
+        """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError."""
         allowed = self._checked(text, allowed_special, disallowed_special)
         check_text(text)
         if not text.isascii():
@@ -156,7 +159,7 @@ class Encoding(DecodingEncoding):
         allowed_special: Allowed = _NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
-        """Return the ids of each text, encoded on so many threads; see `encode`."""
+        """Return the ids of each text, encoded on `num_threads` threads; see `encode`."""
         allowed, disallowed = self._special_sets(allowed_special, disallowed_special)
         disallowed = frozenset(disallowed)
         threads = arguments.threads_of(num_threads)
@@ -174,14 +177,14 @@ class Encoding(DecodingEncoding):
         return [self.encode(one, allowed_special=allowed, disallowed_special=disallowed) for one in texts]
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
-        """Return the ids of each text, encoded on so many threads; special tokens are ordinary text."""
+        """Return the ids of each text, encoded on `num_threads` threads; special tokens are ordinary text."""
         threads = arguments.threads_of(num_threads)
         return self._tokenizer.encode_batch(list(text), threads, disallowed_special=())
 
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that stay whatever text follows, and what the rest of the text may become, in order.
+        """Return the ids that stay whatever text follows, and the sequences that the rest may become, in order.
 
         `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
@@ -217,7 +220,7 @@ class Encoding(DecodingEncoding):
         return allowed, disallowed
 
     def _checked(self, text: str, allowed: Allowed, disallowed: Disallowed) -> Any:
-        """Return the allowed special tokens, not checked yet; raise for a text that contains a disallowed one."""
+        """Return the allowed special tokens, unchecked; raise if the text contains a disallowed one."""
         allowed, disallowed = self._special_sets(allowed, disallowed)
         arguments.check_disallowed(text, disallowed)
         return allowed
@@ -240,7 +243,7 @@ class Encoding(DecodingEncoding):
         wanted = self._special_tokens.keys() & allowed
         return [found.span() for found in special_matcher(frozenset(wanted)).finditer(text)] if wanted else []
 
-    # --- what programs use although it is private ------------------------------------------------------------
+    # --- private methods that programs use -------------------------------------------------------------------
 
     def _encode_bytes(self, text: bytes) -> list[int]:
         if not isinstance(text, bytes):
@@ -263,14 +266,14 @@ class Encoding(DecodingEncoding):
 
 
 def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dict[str, int]:
-    """Return the special tokens that a model holds: without those whose id is a token's, or an earlier one's."""
+    """Return the special tokens that a model can hold: those whose id is not a token's, or an earlier one's."""
     first = {i: text for text, i in reversed(special_tokens.items())}
     own = ((text, i) for text, i in special_tokens.items() if first[i] == text)
     return {text: i for text, i in own if i >= len(tokens) or tokens[i] in (None, text.encode())}
 
 
 def _without_captures(expression: str) -> str:
-    """Return `expression` with groups that do not capture: its pieces are what it matches, whatever its groups do."""
+    """Return `expression` with non-capturing groups: its pieces are its matches, whatever its groups capture."""
     return str(_GROUP.sub(lambda part: "(?:" if part[0].startswith("(") else part[0], expression))
 
 

@@ -1,13 +1,13 @@
-"""Which last tokens of a text may still change, and what they may become: the meaning of `encode_with_unstable`.
+"""Find which last tokens of a text may still change, and what they may become: the semantics of `encode_with_unstable`.
 
     "hello fan"   stable  hello   completions  [" fantasy"], [" f", "anc"], [" fan"], …
 
 Any text may follow, and change how the last piece is merged, or where it ends. So the tokens of the last piece are
 unstable, with tokens of blanks before it, since a pattern may split white space by what follows it. A completion is a
-sequence of tokens that a text which begins with the unstable bytes may go on with: its last token contains their end.
-For every token that continues the unstable bytes from some place in them, the bytes before that place and the token
-are encoded, and of these ids as many kept as it takes to reach the end of the unstable bytes. To be complete it would
-need all texts; this is the set that tiktoken finds.
+sequence of tokens with which a text that begins with the unstable bytes may begin: its last token contains their end.
+For every token that continues the unstable bytes from some place in them, the bytes before that place and the token are
+encoded, and as many of these ids kept as reach the end of the unstable bytes. The set is not complete, which would
+require all texts; it is the one tiktoken finds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def stable_and_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], byt
 
 
 def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) -> set[tuple[int, ...]]:
-    """Return the sequences of ids that may take the place of `unstable`; `tokens` are those of the model, sorted."""
+    """Return the sequences of ids that may replace `unstable`; `tokens` are those of the model, sorted."""
     if not unstable:
         return set()
     model = tokenizer.model
@@ -43,7 +43,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
             except UnicodeDecodeError:
                 ids = merged_bytes(model, data)
             found.add(_reaching(len(unstable), ids, sizes))
-    # A text that goes on may have a piece begin at its last white space.
+    # If the text continues, a piece may begin at its last white space.
     last = unstable.decode()[-1]
     if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):
         found.add((*merged_bytes(model, head), *merged_bytes(model, last.encode())))
@@ -51,7 +51,7 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
 
 
 def merged_bytes(model: Model, data: bytes) -> list[int]:
-    """Return the ids of bytes that are merged as one piece, by the definition; they are not looked up as a whole."""
+    """Return the ids of bytes merged as one piece by the definition, without looking them up as a whole."""
     return merged([model.id_by_token[data[k : k + 1]] for k in range(len(data))], model.merge_of)[0]
 
 
@@ -63,7 +63,7 @@ def _beginning_with(prefix: bytes, tokens: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def _reaching(n_bytes: int, ids: Iterable[int], sizes: dict[int, int]) -> tuple[int, ...]:
-    """Return as many first ids as have `n_bytes` together, or more."""
+    """Return the shortest prefix of `ids` that has at least `n_bytes` bytes."""
     kept: list[int] = []
     for i in ids:
         kept.append(i)

@@ -1,7 +1,7 @@
 """Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
 
-From a document to a model and back: `reader` and `writer` are the file, `split_stages` its pre_tokenizer, `space_steps`
-its normalizer and what it does with white space, `oniguruma` the dialect of its patterns.
+`reader` and `writer` convert the file, `split_stages` its pre_tokenizer, `space_steps` its normalizer and steps for
+white space, `oniguruma` the dialect of its patterns.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from impls.core.text.patterns import NAMED, check_size
 _CL100K_014 = NAMED["cl100k-0.14"][0]
 _WRITTEN = {
     NAMED["gpt2-0.14"][0]: NAMED["gpt2"][0],
-    # Nothing follows the digits or the end, so neither needs to be possessive. It is not the original, which splits
-    # white space at the end of a text after its last line end.
+    # Nothing follows the digits or the end, so neither needs to be possessive. This differs from the original, which
+    # splits white space at the end of a text after its last line end.
     _CL100K_014: _CL100K_014.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
 }
 _READ = {_WRITTEN[_CL100K_014]: _CL100K_014}
@@ -46,15 +46,14 @@ _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"
 
 
 def to_oniguruma(stage: str) -> str:
-    """Return the expression that splits in Oniguruma as `stage` does in ours; raise `InvalidPattern` naming the part
-    without an equivalent."""
+    """Return the Oniguruma expression that splits like `stage`; raise `InvalidPattern` naming a part without one."""
     if stage in _WRITTEN:
         return _WRITTEN[stage]
     return _translated(stage, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
 
 
 def from_oniguruma(expression: str) -> str:
-    """Return the expression that splits in ours as `expression` does in Oniguruma; raise `InvalidPattern`."""
+    """Return the expression in our dialect that splits like `expression` in Oniguruma; raise `InvalidPattern`."""
     if expression in _READ:
         return _READ[expression]
     check_size(expression)
@@ -107,8 +106,8 @@ def leaves_nothing_out(stage: str) -> bool:
     """Return whether `stage` (in our dialect) matches all of any text, without empty matches, by trial.
 
     The trials are all code points in order (all of the small scripts, every 61st of the rest) and every sequence of
-    three representative characters: enough for patterns of classes and short look-around. Where the result is wrong, a
-    text raises when it is split and is never split wrongly. Raise `InvalidPattern` for catastrophic backtracking.
+    three representative characters: enough for patterns of classes and short look-around. If the result is wrong,
+    splitting some text raises an error; no text is split wrongly. Raise `InvalidPattern` for catastrophic backtracking.
     """
     expression = regex.compile(stage)
     end = time.thread_time() + _TRIAL_SECONDS

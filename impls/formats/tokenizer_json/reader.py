@@ -1,7 +1,7 @@
 """Reading Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
 
 What a model cannot express is refused with the name of the field, never ignored; `truncation`, `padding` and `decoder`
-do not change the ids of a text and are not read. Nor are a `post_processor` that puts special tokens around a text,
+do not change the ids of a text and are not read. A `post_processor` that puts special tokens around a text is ignored
 with a `TemplateIgnored` warning, and dropout, which makes encoding random, with a `DropoutIgnored` warning. Other types
 of model (Unigram, WordPiece, WordLevel) are refused by name. A converted SentencePiece model (`byte_fallback`,
 `fuse_unk`, marks for white space) gets that library's rules, with the listed merges; its ids are assumed to decode as
@@ -79,7 +79,7 @@ class _File(msgspec.Struct):
 
 
 def read(document: Any, path: str) -> Model:
-    """Read the model of a parsed file; raise `InvalidModel` naming the field that is wrong or not supported."""
+    """Read the model of a parsed file; raise `InvalidModel` naming a field that is invalid or not supported."""
     file = converted(document, _File)
     bpe, entries = file.model, file.added_tokens or []
     if bpe.type != "BPE":
@@ -133,7 +133,7 @@ def read(document: Any, path: str) -> Model:
 def _rules(
     bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool
 ) -> SentencePieceRules | None:
-    """Return SentencePiece's rules, or None where the file has none of them."""
+    """Return SentencePiece's rules, or None if the file has none of them."""
     byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.byte_fallback else ()
     byte_ids = byte_ids if max(byte_ids, default=-1) >= 0 else ()
     fuse_unknown = bool(bpe.fuse_unk) and unknown is not None
@@ -157,7 +157,7 @@ def _rules(
 
 
 def _check_affix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None) -> None:
-    """Raise `InvalidModel` for an affix of symbols together with what excludes it."""
+    """Raise `InvalidModel` for a prefix or suffix of symbols together with a feature that excludes it."""
     name = "end_of_word_suffix" if bpe.end_of_word_suffix else "continuing_subword_prefix"
     if not (affix := getattr(bpe, name)):
         return
@@ -218,7 +218,7 @@ def _merges(bpe: _Bpe) -> list[tuple[str, str]]:
     ]
 
 
-# --- what the model leaves out -----------------------------------------------------------------------------------
+# --- parts of the file that the model leaves out -----------------------------------------------------------------
 
 
 def _dropout(bpe: _Bpe) -> UserWarning | None:
@@ -228,7 +228,7 @@ def _dropout(bpe: _Bpe) -> UserWarning | None:
 
 
 def _other_ids(entries: list[AddedEntry], vocab: dict[str, int]) -> UserWarning | None:
-    """Note an id the library does not keep: it gives a token that is not in the vocabulary the next free id."""
+    """Note an id that the library does not keep: it gives a token outside the vocabulary the next free id."""
     highest = -1
     for index, entry in enumerate(entries):
         given = vocab.get(entry.content, highest + 1 if highest >= len(vocab) else len(vocab))

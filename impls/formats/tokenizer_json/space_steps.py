@@ -1,9 +1,9 @@
 """Hugging Face's steps that treat white space as SentencePiece does <-> `SentencePieceRules`.
 
 A converted SentencePiece model has `Prepend` and `Replace` (Llama 2, Mistral) or `Replace` alone (Gemma) as its
-normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. Read and written are
-these steps, removal of spaces in the form we write it, and before them the steps of `core.text.normalization`; every
-other normalizer is refused by name.
+normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. These steps are read
+and written, as are removal of spaces in the form we write it and, before them, the steps of `core.text.normalization`;
+every other normalizer is refused by name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DROPPED: list[dict[str, Any]] = [
 
 @dataclass(slots=True)
 class Spaces:
-    """What the steps do, collected while reading them one by one."""
+    """The effect of the steps, collected while reading them one by one."""
 
     steps: list[str] = field(default_factory=list)
     """The steps of `Model.normalization`."""
@@ -49,39 +49,40 @@ class Spaces:
     remove_extra_spaces: bool = False
     charsmap: bytes = b""
     prepended: str = ""
-    """What `Prepend` prepends to a text."""
+    """Text that `Prepend` puts before a text."""
     by_metaspace: bool = False
     """Whether a `Metaspace` marks the spaces, after the normalizer and the search for added tokens in its result."""
     notes: list[UserWarning] = field(default_factory=list)
-    """What the model leaves out of the file, or does otherwise."""
+    """What the model leaves out of the file, or does differently."""
 
     @property
     def normalization(self) -> str | None:
-        """`Model.normalization`: the names of all steps, or None."""
+        """Return `Model.normalization`: the names of all steps, or None."""
         return "+".join(self.steps) or None
 
     @property
     def can_place_normalized(self) -> bool:
-        """Whether a model can express which steps come before, and which after, the search for normalized tokens."""
+        """Return whether a model can express which steps come before the search for normalized tokens, and
+        which after."""
         return not (self.by_metaspace and (self.dummy_prefix == "never" or self.remove_extra_spaces))
 
     @property
     def marks(self) -> bool:
-        """Whether white space is rewritten."""
+        """Return whether white space is rewritten."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces
 
     @property
     def rewrites(self) -> bool:
-        """Whether SentencePiece's rules rewrite texts."""
+        """Return whether SentencePiece's rules rewrite texts."""
         return self.marks or bool(self.charsmap)
 
 
 class OlderUnicode(UserWarning):
-    """Hugging Face's library does this step by older Unicode tables than ours."""
+    """Hugging Face's library applies this step by older Unicode tables than ours."""
 
 
 def read_normalizer(normalizer: Any) -> Spaces:
-    """Return what the `normalizer` does; raise `InvalidModel` naming the step that is not supported."""
+    """Return the effect of the `normalizer`; raise `InvalidModel` naming a step that is not supported."""
     spaces = Spaces()
     steps = flat_steps(normalizer, "normalizer", "normalizers")
     kinds = [step for _, step in steps]
@@ -96,7 +97,7 @@ def read_normalizer(normalizer: Any) -> Spaces:
 
 
 def flat_steps(value: Any, where: str, key: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return (place in the file, step) of a step or of all in a `Sequence`, whose list is under `key`."""
+    """Return (place in the file, step) of a step, or of all steps in a `Sequence`, whose list is under `key`."""
     if value is None:
         return []
     if not isinstance(value, dict):
@@ -122,7 +123,7 @@ _PLAIN: dict[str, dict[str, Any]] = {
     "strip-right": {"type": "Strip", "strip_left": False, "strip_right": True},
     "": {"type": "Strip", "strip_left": False, "strip_right": False},
 }
-"""Steps of `Model.normalization` without arguments, as the file has them; "" does nothing."""
+"""Steps of `Model.normalization` without arguments -> their form in the file; "" does nothing."""
 
 _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-right"})
 """Steps that never remove the first character of a text."""
@@ -169,8 +170,8 @@ def _step_name(step: dict[str, Any], where: str) -> str | None:
 
 
 def read_expression(text: str, where: str, *, literal: bool = False) -> str:
-    """Return an expression of the file, or a text to be matched as it is (`literal`), in our dialect; raise
-    `InvalidModel` for one that has no equal here, or matches nothing at all."""
+    """Return an expression of the file, or a text to match literally (`literal`), in our dialect; raise `InvalidModel`
+    for one that has no equivalent here, or matches nothing at all."""
     try:
         if len(text) > MAX_CHARACTERS:
             raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
@@ -190,7 +191,7 @@ def _charsmap(value: Any, where: str) -> bytes:
 
 
 def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
-    """Add what a `Metaspace` pre-tokenizer does, which must be the first step."""
+    """Add the effect of a `Metaspace` pre-tokenizer, which must be the first step."""
     if step.get("replacement", SPACE_MARK) != SPACE_MARK:
         raise InvalidModel(f"{where}.replacement: only {SPACE_MARK!a} is supported")
     scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
@@ -232,7 +233,7 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
 
 
 def in_sequence(steps: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
-    """Return one step that applies all `steps`: the opposite of `flat_steps`."""
+    """Return one step that applies all `steps`, the inverse of `flat_steps`."""
     return {"type": "Sequence", key: steps} if len(steps) > 1 else steps[0] if steps else None
 
 
@@ -244,7 +245,7 @@ def _written(name: str, texts: list[str]) -> dict[str, Any] | None:
             return {"type": "Replace", "pattern": {"String": texts[0]}, "content": texts[1]}
         case "replace-regex":
             return {"type": "Replace", "pattern": {"Regex": to_oniguruma(texts[0])}, "content": texts[1]}
-    return _PLAIN.get(name)  # None for "charsmap" and `PREFIX_SPACE`: Precompiled, and what ByteLevel does
+    return _PLAIN.get(name)  # None for "charsmap" and `PREFIX_SPACE`: written as Precompiled and ByteLevel
 
 
 def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...]]:

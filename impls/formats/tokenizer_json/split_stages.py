@@ -1,8 +1,8 @@
 """Hugging Face's `pre_tokenizer` <-> the split stages of a model.
 
 Its `Split` keeps text between matches as pieces; our stages match everything. A pattern that leaves text out therefore
-gets an alternative for the gaps on reading, which is removed on writing. What is `Removed` is dropped by our stages
-too.
+gets an alternative for the gaps on reading, which is removed on writing. Text that is `Removed` is dropped by our
+stages too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,
 def read_stages(pre_tokenizer: Any, spaces: Spaces | None = None) -> tuple[tuple[str, ...], bool]:
     """Return the split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
 
-    What a `Metaspace` does to white space is added to `spaces`, which has what the normalizer does. Raise
+    The effect of a `Metaspace` on white space is added to `spaces`, which holds that of the normalizer. Raise
     `InvalidModel` naming the field that cannot be expressed.
     """
     spaces = spaces or Spaces()
@@ -74,7 +74,7 @@ def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spac
             return NAMED["gpt2"] if step.get("use_regex", True) else ()
         case "Split":
             if step.get("pattern") == {"String": " "} and spaces.escape_spaces:
-                return ()  # no space is left to split at
+                return ()  # there are no spaces left to split at
             return (_read_split(step, field),)
         case "Metaspace" if not before:
             read_metaspace(step, field, spaces)
@@ -121,7 +121,7 @@ def _read_split(step: dict[str, Any], field: str) -> str:
 
 
 def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
-    """Return the stage that splits as Hugging Face does by the matches of `expression`, or with `invert` by the gaps.
+    """Return the stage that splits like Hugging Face by the matches of `expression`, or with `invert` by the gaps.
 
     Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
     MergedWithNext `ab 1c 2 3d`, Removed `ab c d`.
@@ -154,7 +154,7 @@ def with_gaps(expression: str) -> str:
 
 
 def without_gaps(stage: str) -> str:
-    """Return the expression `with_gaps` made `stage` of, or `stage` itself."""
+    """Return the expression from which `with_gaps` made `stage`, or `stage` itself."""
     one_class = _ONE_CLASS.match(stage)
     if one_class is not None and with_gaps(one_class[0]) == stage:
         return one_class[0]
@@ -162,7 +162,7 @@ def without_gaps(stage: str) -> str:
 
 
 def _complement(expression: str) -> str | None:
-    """Return the class of all other characters for an expression that is one class, once or repeated, else None."""
+    """Return the class of all other characters if the expression is a single class, once or repeated; else None."""
     found = _ONE_CLASS.fullmatch(expression)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Writing Hugging Face's tokenizer.json, so that its library gives the ids of the model."""
+"""Write Hugging Face's tokenizer.json so that its library gives the ids of the model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_compact(model: Model) -> bytes:
 
 
 def losses(model: Model) -> list[str]:
-    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
     _, why_inexact = _document(model)
     lost = lost_fields(model, "merge_counts", "id_offset")
     if why_inexact:
@@ -115,7 +115,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
 def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
     """Return the special and added tokens in order of id; add them to `vocab` too if the library would change an id.
 
-    It gives an added token that is not in the vocabulary the next free id, whatever the file says.
+    The library gives an added token outside the vocabulary the next free id, whatever the file says.
     """
     found_first = {text: model.id_by_token[text.encode()] for text in model.user_defined_texts}
     in_order = sorted({**model.whole_token_ids, **found_first}.items(), key=lambda item: item[1])
