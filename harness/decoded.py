@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from impls import Model, Tokenizer, UnknownId
-from impls.core.decoding import Decoder, comes_back_as
+from impls.core.decoding import Decoder, round_trip_text
 from impls.core.text.text import repair_surrogates
 
 LOST = "a text does not come back"
@@ -54,11 +54,11 @@ def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list
     The text, or its normal form, must come back (unless the model is lossy), and the ids must decode correctly in
     another order, too. `decoder` is that of the tokenizer's model.
     """
-    wanted = comes_back_as(tokenizer.model, repair_surrogates(text))
-    return LOST if wanted is not None and back != wanted else misread(tokenizer.decode, decoder, ids)
+    wanted = round_trip_text(tokenizer.model, repair_surrogates(text))
+    return LOST if wanted is not None and back != wanted else decoding_fault(tokenizer.decode, decoder, ids)
 
 
-def misread(decode: Callable[[Sequence[int]], str], decoder: ModelDecoder, ids: list[int]) -> str:
+def decoding_fault(decode: Callable[[Sequence[int]], str], decoder: ModelDecoder, ids: list[int]) -> str:
     """Describe what is wrong with `decode` on `ids` in another order; empty if nothing is or the model does not say."""
     if not decoder.is_known:
         return ""

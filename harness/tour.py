@@ -100,7 +100,7 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
         writer.write(answer)
 
 
-def weigh(writer: RecordWriter) -> None:
+def measure_compression(writer: RecordWriter) -> None:
     """Record how many tokens each text takes under each vocabulary, counted by tiktoken."""
     own = [recipe.name for recipe in RECIPES]
     texts: dict[str, Sequence[str]] = {"turkish-paragraph": [turkish_paragraph()]}

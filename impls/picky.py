@@ -49,7 +49,7 @@ def train_picky(texts: Iterable[str], spec: TrainingSpec, *, threshold: float = 
     base = base_symbols((), spec)
     learner = _Learner(Counter(corpus_pieces(texts, spec)), spec)
     events = learner.learn_and_remove(merge_budget(base, spec), threshold)
-    kept = [token for symbol, token in enumerate(learner.said.tokens) if symbol in learner.said.present]
+    kept = [token for symbol, token in enumerate(learner.events.tokens) if symbol in learner.events.present]
     return trained_model(spec, [*base, *kept[N_BYTES:]], (), None).with_(events=events)
 
 
@@ -59,7 +59,7 @@ class _Learner(Learner):
     def __init__(self, count_by_piece: Counter[str], spec: TrainingSpec) -> None:
         words = [list(piece.encode()) for piece in count_by_piece]
         super().__init__(words, list(count_by_piece.values()), [bytes([byte]) for byte in range(N_BYTES)], spec)
-        self.said = Events()
+        self.events = Events()
         self._n_of: Counter[int] = Counter()
         for word, weight in zip(self.words, self.weights, strict=True):
             for symbol in word:
@@ -69,12 +69,12 @@ class _Learner(Learner):
     def learn_and_remove(self, budget: int, threshold: float) -> list[Event]:
         """Return the events that lead to `budget` tokens besides the bytes, or fewer if pairs run out."""
         events: list[Event] = []
-        while len(self.said.present) < N_BYTES + budget and len(events) < _MOST_EVENTS * budget:
+        while len(self.events.present) < N_BYTES + budget and len(events) < _MOST_EVENTS * budget:
             if (best := self.pop_best()) is None:
                 break
             pair = best[0]
             before = {symbol: self._n_of[symbol] for symbol in pair}
-            self._merge_to(pair, self.said.merge(pair))
+            self._merge_to(pair, self.events.merge(pair))
             events.append(pair)
             shares = {symbol: (n - self._n_of[symbol]) / n for symbol, n in before.items()}
             for symbol, share in shares.items():
@@ -91,7 +91,7 @@ class _Learner(Learner):
             self._n_of[symbol] += n
 
     def _remove(self, symbol: int) -> None:
-        instead = self.said.remove(symbol)
+        instead = self.events.remove(symbol)
         changed: set[Pair] = set()
         for index in dict.fromkeys(self._words_of.pop(symbol, ())):
             word, weight = self.words[index], self.weights[index]

@@ -34,7 +34,7 @@ class Tour(Verb):
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
             with progress("checking every pair", len(tour.CHECKED.cells)) as bar:
-                tour.weigh(writer)
+                tour.measure_compression(writer)
                 result = tour.check_all(writer, lambda what: bar.advance(1, what))
         workloads = select(expand(load_templates()), profile="quick")
         chosen = tuple(tour.CHECKED.implementations)

@@ -129,7 +129,7 @@ class Case:
             return "excused" if has_surrogate(text) and not answer.fatal else "wrong"
         return "right" if answer == expected else "wrong"
 
-    def comes_back(self, text: str, answer: Answer) -> Judgement:
+    def judge_round_trip(self, text: str, answer: Answer) -> Judgement:
         """Judge whether decoding gives the text; excused where the reference gives the same back or refuses too."""
         if isinstance(answer, Refusal):
             return self.agrees(text, answer)
@@ -138,10 +138,10 @@ class Case:
             return "right"
         return "excused" if back == self.reference_back(text) else "wrong"
 
-    def survives(self, text: str, answer: Answer) -> Judgement:
+    def judge_ids_and_round_trip(self, text: str, answer: Answer) -> Judgement:
         """Judge whether the ids are the reference's and decode to the text."""
         agreed = self.agrees(text, answer)
-        return self.comes_back(text, answer) if agreed == "right" else agreed
+        return self.judge_round_trip(text, answer) if agreed == "right" else agreed
 
     def reference_back(self, text: str) -> str | Refusal:
         """Return what the reference decodes its ids of `text` to."""

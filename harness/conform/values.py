@@ -46,9 +46,9 @@ def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> lis
         *_of_arrays(methods, texts),
         *(line for text in texts for line in _of_types(target, methods, text)),
         *_of_arguments(target, methods, texts),
-        *(line for what, encode in encoders.items() for line in _of_lent(encode, what, texts)),
-        *_of_subclasses(target, methods, texts),
-        *_of_two_at_once(target, texts[::_EVERY]),
+        *(line for what, encode in encoders.items() for line in _check_ownership(encode, what, texts)),
+        *_check_str_subclasses(target, methods, texts),
+        *_check_independence(target, texts[::_EVERY]),
         *_after_wrong_types(target, texts[::_EVERY]),
     ]
     return list(dict.fromkeys(found))
@@ -99,7 +99,7 @@ def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
         yield f"encode_array gives arrays of {' and of '.join(map(str, found))}"
 
 
-def _of_lent(encode: Encode, what: str, texts: Sequence[str]) -> Iterator[str]:
+def _check_ownership(encode: Encode, what: str, texts: Sequence[str]) -> Iterator[str]:
     """Check that a result belongs to the caller: later calls do not change it, nor does changing it affect them."""
     answers, known = [], []
     for text in texts:
@@ -139,7 +139,7 @@ class _Text(str):
     """A subclass of str, such as XML and template libraries return."""
 
 
-def _of_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
+def _check_str_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     """Check that a subclass of str is encoded like the str it equals, or refused."""
     given = list(map(_Text, texts))
     with suppress(Exception):
@@ -150,7 +150,7 @@ def _of_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Itera
             yield "encode_batch gives other ids for a subclass of str"
 
 
-def _of_two_at_once(target: Any, texts: Sequence[str]) -> Iterator[str]:
+def _check_independence(target: Any, texts: Sequence[str]) -> Iterator[str]:
     """Check that two decoders, and two incremental texts, used in turn do not disturb each other."""
     for one, other in pairwise(texts):
         if callable(getattr(target, "decoder", None)):

@@ -97,7 +97,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
         algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
-        token_bytes=seen_bytes_by_id(model).get,
+        token_bytes=merge_input_bytes(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
         **(_runs(model) if inner is None else {**_runs(model), "split": pieces_of(inner, model.alphabet == "bytes")}),
@@ -155,7 +155,7 @@ def _sentencepiece(path: Path) -> Side:
         decode=lambda ids: str(processor.decode(ids)),
         about="sentencepiece.SentencePieceProcessor",
         algorithm="leftmost",
-        token_bytes=seen_bytes_by_id(model).get,
+        token_bytes=merge_input_bytes(model).get,
         **_runs(model),
     )
 
@@ -169,7 +169,7 @@ def _pieces_by(model: Model) -> Callable[[str], list[str]]:
     return lambda text: [part for piece in split(text) for part in cut(piece)]
 
 
-def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
+def merge_input_bytes(model: Model) -> dict[int, bytes]:
     """Return the bytes of each id as the merges see them: without end-of-word marks, with marks for spaces."""
     by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
     if model.end_of_word is not None:

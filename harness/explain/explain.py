@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import impls
-from harness.explain.adapters import seen_bytes_by_id
+from harness.explain.adapters import merge_input_bytes
 from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
 from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
 from harness.explain.piece_stage import pieces_or_merges
@@ -53,12 +53,12 @@ def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
     one, two = observe(a, text), observe(b, text)
     whole = {**b.whole_tokens, **a.whole_tokens}
     for observation, other in ((one, two), (two, one)):
-        _lend(observation, other)
+        _share_vocabulary(observation, other)
         resolve(observation, observation.side.whole_tokens or whole)
     return one, two
 
 
-def _lend(observation: Observation, other: Observation) -> None:
+def _share_vocabulary(observation: Observation, other: Observation) -> None:
     """Give a side that hides its vocabulary that of the model it is assumed to run, or the other side's.
 
     Nothing is assumed if an id in use contradicts it.
@@ -69,7 +69,7 @@ def _lend(observation: Observation, other: Observation) -> None:
     for model, token_bytes in ((side.model, None), (other.side.model, other.side.token_bytes)):
         if model is None:
             continue
-        token_of = token_bytes or seen_bytes_by_id(model).get
+        token_of = token_bytes or merge_input_bytes(model).get
         lent = [token_of(i) for i in observation.ids]
         if None not in lent and all(own in (None, token) for own, token in zip(observation.tokens, lent, strict=True)):
             observation.tokens = lent

@@ -31,7 +31,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
         difference = _both_known(a, b, byte)
     else:
         known, hidden = (b, a) if b_known or (not a_known and a.piece_at(byte) is None) else (a, b)
-        difference = _one_hidden(known, hidden, byte)
+        difference = _compare_with_hidden_pieces(known, hidden, byte)
         if difference.stage == "merges":
             difference = _merges(a, b, byte, known.piece_at(byte), difference)
     difference.byte = byte
@@ -81,7 +81,7 @@ def _proof(known: Observation, other: Observation, byte: int) -> list[str]:
     ]
 
 
-def _one_hidden(known: Observation, hidden: Observation, byte: int) -> StageDifference:
+def _compare_with_hidden_pieces(known: Observation, hidden: Observation, byte: int) -> StageDifference:
     """Decide whether `hidden` merges the piece of `known` differently, or cuts elsewhere."""
     span = known.piece_at(byte)
     name = hidden.name

@@ -78,10 +78,10 @@ def reach(tokenizer: Tokenizer) -> Reach:
     texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
     own = dict(zip(texts, search.encoded(list(texts.values())), strict=True))
     open_ones = [i for i in tokens if i not in own or own[i] != (i,)]
-    search.quickly({i: tokens[i] for i in open_ones})
+    search.search_few_contexts({i: tokens[i] for i in open_ones})
     proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.found]
     proven = {i: proof for i in left if (proof := proofs.of(i, tokens[i])) is not None}
-    search.thoroughly({i: tokens[i] for i in left if i not in proven})
+    search.search_all_contexts({i: tokens[i] for i in left if i not in proven})
     unreached = []
     for i in left:
         if i not in search.found:
@@ -119,14 +119,14 @@ class _Search:
             yield tuple(listed[start:end]) or None
             start = end
 
-    def quickly(self, tokens: dict[int, bytes]) -> None:
+    def search_few_contexts(self, tokens: dict[int, bytes]) -> None:
         """Look for tokens with one rare character around them, or with bytes that complete their characters."""
         rare = self._around[0] if self._around else ""
         asked = [(i, f"{rare}{text}{rare}") for i, token in tokens.items() if (text := text_of(token)) is not None]
         parts = [i for i, token in tokens.items() if text_of(token) is None]
         self._look(asked + [(i, text) for i in parts for text in texts_around(tokens[i], _FEW)])
 
-    def thoroughly(self, tokens: dict[int, bytes]) -> None:
+    def search_all_contexts(self, tokens: dict[int, bytes]) -> None:
         """Look for tokens with all surrounding characters that may matter."""
         texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
         pairs = list(_pairs(self._around, self._after))

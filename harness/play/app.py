@@ -39,7 +39,7 @@ from harness.play.messages import (
     openapi,
 )
 from harness.play.steps import SHOWN
-from harness.play.store import Beginning, Held, Store
+from harness.play.store import InitialView, Store, StoredModel
 from harness.play.workers import Busy, Workers
 from harness.process.limits import Stopped
 from harness.training.vocabulary_curve import plateau
@@ -66,7 +66,9 @@ _DECODER = msgspec.json.Decoder(float_hook=_number)
 class Playground:
     """State shared by the routes: the models that may be named, and the workers."""
 
-    def __init__(self, store: Store, beginning: Beginning | None = None, limit_seconds: float = LIMIT_SECONDS) -> None:
+    def __init__(
+        self, store: Store, beginning: InitialView | None = None, limit_seconds: float = LIMIT_SECONDS
+    ) -> None:
         """Store what the page shows at first, and the time limit of a column."""
         self.store, self.workers = store, Workers()
         self._beginning = beginning or store.beginning()
@@ -202,7 +204,7 @@ class Playground:
                 yield _event("plateau", plateau(counts))
                 content = await call(tasks.trained_model, seconds=TRAINING_SECONDS)
             size = 256 + len(counts)
-            held: Held = self.store.hold("trained", f"trained here, {size:,} ids", content)
+            held: StoredModel = self.store.hold("trained", f"trained here, {size:,} ids", content)
             yield _event("model", ModelAnswer(held.name, held.label, "bpebench", size, []))
         except TimeoutError:
             yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")

@@ -28,7 +28,7 @@ MOST_HELD_BYTES = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StoredModel:
     """An uploaded or trained model: the content of its file."""
 
     name: str
@@ -36,7 +36,7 @@ class Held:
     content: bytes
 
 
-class Beginning(msgspec.Struct, frozen=True):
+class InitialView(msgspec.Struct, frozen=True):
     """What the page shows if its address does not say."""
 
     text: str | None
@@ -52,7 +52,7 @@ class Store:
         for name in named:
             load_model(name)
             self._named[Path(name).name if Path(name).is_file() else name] = name
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, StoredModel] = {}
 
     def models(self) -> list[str]:
         """Return the names of models that need no network, those of the command line first."""
@@ -89,20 +89,20 @@ class Store:
                 raise UnknownName("implementation", printable(column.implementation), impls.names())
         return [(column.implementation, self.source(column.model)) for column in columns]
 
-    def hold(self, kind: str, label: str, content: bytes) -> Held:
+    def hold(self, kind: str, label: str, content: bytes) -> StoredModel:
         """Keep a file in memory under a name made of its digest; remove the oldest if there are too many."""
-        held = Held(f"{kind}:{hashlib.sha256(content).hexdigest()[:12]}", printable(label)[:80] or kind, content)
+        held = StoredModel(f"{kind}:{hashlib.sha256(content).hexdigest()[:12]}", printable(label)[:80] or kind, content)
         self._held.pop(held.name, None)
         self._held[held.name] = held
         while len(self._held) > MOST_HELD or sum(len(one.content) for one in self._held.values()) > MOST_HELD_BYTES:
             del self._held[next(iter(self._held))]
         return held
 
-    def held(self, name: str) -> Held | None:
+    def held(self, name: str) -> StoredModel | None:
         """Return an uploaded or trained model, or None if there is none of that name."""
         return self._held.get(name)
 
-    def beginning(self, implementations: Sequence[str] = (), text: str | None = None) -> Beginning:
+    def beginning(self, implementations: Sequence[str] = (), text: str | None = None) -> InitialView:
         """Return what the page shows first: each implementation on each model; raise `UnknownName`.
 
         Without models of the command line, those of `_FIRST` that are available.
@@ -112,4 +112,4 @@ class Store:
         if not implementations and models:
             columns.append(Column("greedy", models[0]))
         self.sources(columns)
-        return Beginning(text, columns[:MAX_COLUMNS])
+        return InitialView(text, columns[:MAX_COLUMNS])

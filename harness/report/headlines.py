@@ -92,7 +92,9 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
         compression.PARAGRAPH: "A Turkish paragraph",
         compression.HELD_OUT: "Turkish held out from training",
     }
-    weighed = [r for r in compression.same_text(compression.weighed(records)) if r.status == "ok" and r.n_tokens]
+    weighed = [
+        r for r in compression.same_text(compression.latest_compressions(records)) if r.status == "ok" and r.n_tokens
+    ]
     for corpus, what in texts.items():
         found = sorted((r for r in weighed if r.corpus == corpus), key=lambda r: r.n_tokens)
         if len(found) > 1:

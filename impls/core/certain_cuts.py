@@ -107,7 +107,7 @@ class CertainPairs(dict[str, bool]):
     def _is_certain(self, before: str, after: str) -> bool:
         if not self.possible or _SURROGATE.search(before + after):
             return False
-        written = self._borders.beside(before, after)
+        written = self._borders.characters_at_cut(before, after)
         if written is None or self._pattern is None:
             return False
         before, after = written

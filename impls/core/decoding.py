@@ -136,12 +136,12 @@ def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collecti
     return "".join(parts), offsets
 
 
-def comes_back_as(model: Model, text: str) -> str | None:
+def round_trip_text(model: Model, text: str) -> str | None:
     """Return the decoded text of the ids of `text`, which has no surrogate; None if the model alone does not determine
     it.
 
     >>> from impls.core.model import Model
-    >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
+    >>> round_trip_text(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
     'é'
     """
     if model.round_trip == "lossy":

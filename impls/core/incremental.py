@@ -28,8 +28,7 @@ from impls.core.certain_cuts import CertainCuts
 from impls.core.errors import BPEError, UnknownSymbol
 
 CHUNK = 1024
-"""Least characters of a chunk, if a certain place is among the next as many; at the end of a text chunks
-are shorter."""
+"""Least characters of a chunk if a certain place is among the next as many; shorter at the end of a text."""
 _CUT_AT_ONCE = 2 * CHUNK
 """A tail and appended text below this many characters are encoded by one call, if the implementation has one."""
 _SCANNED = 1_000
@@ -39,13 +38,10 @@ Encode = Callable[[str], list[int]]
 Chunk = tuple[str, list[int]]
 """A part of the text, and its ids; neither is ever changed, so that copies share them."""
 _State = tuple[list[Chunk], int, int, str, list[int], str, list[int]]
-"""Chunks, how many of them are valid, their total number of ids; text and ids after them up to the tail; the tail and
-its ids.
+"""Chunks, how many of them are valid, their total number of ids; text and ids up to the tail; the tail and its ids.
 
 Chunks appended by an interrupted step are not valid: each step ends with the assignment of its state.
 """
-
-
 _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
 

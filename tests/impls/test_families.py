@@ -21,7 +21,7 @@ from family_libraries import FAMILIES, IN_MISTRAL_COMMON, mistral_common, model_
 
 import impls
 from impls import Model
-from impls.core.decoding import comes_back_as
+from impls.core.decoding import round_trip_text
 
 ASKED = os.environ.get("BPEBENCH_FULL", "0")
 FULL = ASKED not in ("", "0")
@@ -84,7 +84,7 @@ def test_every_implementation_gives_the_ids_of_the_familys_own_library(name: str
         differing = [text[:200] for text, ids, wanted in zip(asked, found, expected, strict=True) if ids != wanted]
         assert not differing, (implementation, len(differing), differing[:3])
         decoded = zip(asked, map(tokenizer.decode, expected), strict=True)
-        lost = [text[:200] for text, back in decoded if comes_back_as(model, text) not in (back, None)]
+        lost = [text[:200] for text, back in decoded if round_trip_text(model, text) not in (back, None)]
         assert not lost, (implementation, len(lost), lost[:3])
         n_bytes = sum(len(text.encode()) for text in asked)
         seconds = time.process_time() - started

@@ -83,7 +83,7 @@ def examine(
     return replace(case, question=question, text=text, answers=answers).with_model(own)
 
 
-class _Refuses(Exception):
+class _TextRefused(Exception):
     """Raised when the side refuses the text."""
 
 
@@ -111,7 +111,7 @@ def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> i
         def encode(self, text: str, **_: Any) -> list[int]:
             ids = ids_of(side.ask_one(question, text))
             if ids is None:
-                raise _Refuses(text)
+                raise _TextRefused(text)
             return ids
 
     return ProcessTokenizer(model)

@@ -21,7 +21,7 @@ def ids(case: Case) -> str:
 
 def round_trip(case: Case) -> str:
     """Check `decode(encode(text)) == text`, also for lone surrogates where the reference restores them."""
-    return over_texts(case, [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"], case.comes_back)
+    return over_texts(case, [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"], case.judge_round_trip)
 
 
 def bytes_come_back(case: Case) -> str:
@@ -102,7 +102,7 @@ def _listed(pieces: list[str] | Refusal) -> str:
 
 def coverage(case: Case) -> str:
     """Check every code point after a letter: the ids of the reference, and nothing dropped."""
-    return over_texts(case, list(material.every_character()), case.survives)
+    return over_texts(case, list(material.every_character()), case.judge_ids_and_round_trip)
 
 
 def long_texts(case: Case) -> str:
@@ -113,7 +113,7 @@ def long_texts(case: Case) -> str:
     fitting = {how: text for how, text in chosen.items() if case.can_ask(text)}
     if not fitting:
         raise NotAsked("the target or the reference is too slow for texts of this length")
-    remark = over_texts(case, list(fitting.values()), case.survives)
+    remark = over_texts(case, list(fitting.values()), case.judge_ids_and_round_trip)
     left_out = "; ".join([how for how in chosen if how not in fitting][:3])
     return "; ".join(filter(None, [remark, f"too slow for {left_out}" if left_out else ""]))
 

@@ -30,7 +30,7 @@ _OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
 def sizes(case: Case) -> str:
     """Check the ids and the round trip at each size from a few bytes to a megabyte."""
     fitting = [text for text in (*_short(case.seed), *_of_powers(case.seed)) if case.can_ask(text)]
-    remark = over_texts(case, fitting, case.survives)
+    remark = over_texts(case, fitting, case.judge_ids_and_round_trip)
     longest = max(map(len, fitting[: case.n_inputs]))
     return "; ".join(filter(None, [remark, f"up to {longest:,} characters"]))
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.decoded import LOST, ModelDecoder, misread, wrong_text
+from harness.decoded import LOST, ModelDecoder, decoding_fault, wrong_text
 from harness.measure.jobs.answers import (
     Wrong,
     digest,
@@ -28,7 +28,7 @@ from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize import Budget, smallest_sequence
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer, get
-from impls.core.decoding import comes_back_as
+from impls.core.decoding import round_trip_text
 from impls.core.text.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
@@ -101,7 +101,7 @@ def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
     decoder = ModelDecoder(model)
     wanted: list[str] = []
     for text, ids in zip(strings(work.texts), _reference_ids(expected), strict=False):
-        back = comes_back_as(model, repair_surrogates(text))
+        back = round_trip_text(model, repair_surrogates(text))
         if back is None and not decoder.is_known:
             return None
         wanted.append(decoder.decode(ids) if back is None else back)
@@ -123,7 +123,7 @@ def _prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expec
         assert expected is not None, "its ids were decoded"
         decode = tokenizer.decode if work.job.task == "decode" else streaming(tokenizer)
         for text, ids in zip(work.texts, _reference_ids(expected), strict=True):
-            if reason := misread(decode, decoder, ids):
+            if reason := decoding_fault(decode, decoder, ids):
                 raise _misread(text, reason)
         return
     if work.job.task == "truncate":
@@ -143,7 +143,7 @@ def _prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expec
         came_from = text.decode("utf-8", "surrogatepass")
         if reason := wrong_text(tokenizer, decoder, came_from, ids, tokenizer.decode(ids)):
             raise _misread(text, reason)
-        proved = proved and (compared or comes_back_as(tokenizer.model, repair_surrogates(came_from)) is not None)
+        proved = proved and (compared or round_trip_text(tokenizer.model, repair_surrogates(came_from)) is not None)
     if not proved and (expected is None or not _spells_as(decoder, answer, expected)):
         raise Wrong(f"{_NO_REFERENCE}, and a round trip alone does not show it right", status="unverified")
 

@@ -75,7 +75,7 @@ def _dot(row: Row) -> Row:
 
 def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Chart]:
     """Yield speed against compression for each corpus; no point beats one of the Pareto front in both."""
-    weighed = [r for r in compression.weighed(records) if r.status == "ok" and r.n_tokens]
+    weighed = [r for r in compression.latest_compressions(records) if r.status == "ok" and r.n_tokens]
     reach = {(r.model, r.corpus): r.n_bytes / r.n_tokens for r in weighed}
     for row in sorted(rows, key=lambda row: -(row["n_bytes"] or 0)):
         if row["exact"] and row["n_tokens"]:  # the longest of several slices represents the model

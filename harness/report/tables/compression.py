@@ -13,7 +13,7 @@ HELD_OUT = "turkish/held-out"
 DEFAULT_PRICE_PER_MILLION = 2.5
 
 
-def weighed(records: Iterable[object]) -> list[Compression]:
+def latest_compressions(records: Iterable[object]) -> list[Compression]:
     """Return the last compression record of each model, text and implementation, in order of first appearance."""
     return latest(records, Compression, "model", "corpus", "implementation", "n_texts", "n_bytes")
 
@@ -39,7 +39,7 @@ def same_text(records: Iterable[Compression]) -> list[Compression]:
 
 def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
     """Return the tokens and the cost of one Turkish text under several vocabularies."""
-    chosen = same_text(r for r in weighed(records) if r.corpus in (PARAGRAPH, HELD_OUT))
+    chosen = same_text(r for r in latest_compressions(records) if r.corpus in (PARAGRAPH, HELD_OUT))
     chosen.sort(key=lambda r: (r.corpus != PARAGRAPH, r.status != "ok", r.n_tokens, r.vocab_size))
     fine = [r for r in chosen if r.status == "ok"]
     fewest = {r.corpus: r.n_tokens for r in reversed(fine) if r.n_tokens}
@@ -77,7 +77,7 @@ def _title(r: Compression) -> str:
 def compression_table(records: Iterable[object]) -> Table:
     """Return bytes and characters per token and tokens per word, for every corpus under every model."""
     rows: list[Row] = []
-    for r in weighed(records):
+    for r in latest_compressions(records):
         fine = r.status == "ok"
         n_tokens = r.n_tokens if fine else 0
         rows.append(

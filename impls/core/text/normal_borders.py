@@ -63,7 +63,7 @@ class NormalBorders:
             text = step(text)
         return text
 
-    def beside(self, before: str, after: str) -> tuple[str, str] | None:
+    def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the normalised text; None if it must not be cut there."""
         steps: list[tuple[str, list[str], Step]] = [("", [], str), *self._steps]
         for name, texts, step in steps:
@@ -79,7 +79,11 @@ class NormalBorders:
                 before, after = step(before), step(after)
             if not before or not after:
                 return None
-            if self._composes and not (begins_afresh(before[0]) and begins_afresh(after[0]) and stays(after[0])):
+            if self._composes and not (
+                is_independent_of_previous(before[0])
+                and is_independent_of_previous(after[0])
+                and is_independent_of_next(after[0])
+            ):
                 return None
         return before[-1], after[0]
 
@@ -101,7 +105,7 @@ class CharsmapBorders:
         """Return the text unchanged: `write_text` looks the entries up."""
         return text
 
-    def beside(self, before: str, after: str) -> tuple[str, str] | None:
+    def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
         """Return the characters on both sides of a cut in the replaced text; None if it must not be cut there."""
         lasts, firsts = self._lasts.get(before, {before}), self._firsts.get(after, {after})
         if before + after in self._pairs or "\0" in (before, after) or len(lasts) != 1 or len(firsts) != 1:
@@ -135,7 +139,7 @@ def touches(replaced: str, before: str, after: str) -> bool:
     return before + after in replaced or replaced[-1] == before or replaced[0] == after
 
 
-def begins_afresh(character: str) -> bool:
+def is_independent_of_previous(character: str) -> bool:
     """Return whether no normal form changes or moves `character` because of what precedes it.
 
     False also if that is unknown: for all marks, format characters and unassigned ones.
@@ -152,7 +156,7 @@ def _is_plain(character: str) -> bool:
     return not any(first <= code < end for first, end in _JAMO)
 
 
-def stays(character: str) -> bool:
+def is_independent_of_next(character: str) -> bool:
     """Return whether no normal form changes `character` because of what follows it."""
     return character not in _first_parts() and not _is_syllable(character)
 

@@ -153,7 +153,7 @@ def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, w
     (tmp_path / "text.txt").write_text("  a   b  ", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         if wrongly:
-            patch.setattr(decoded, "comes_back_as", lambda model, text: text)
+            patch.setattr(decoded, "round_trip_text", lambda model, text: text)
         found = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
     assert found.verdict.round_trip == "normalising"
     assert found.verdict.status == ("mismatch" if wrongly else "ok")

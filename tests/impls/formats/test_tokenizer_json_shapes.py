@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
 from impls import Model, TrainingSpec, formats
-from impls.core.decoding import comes_back_as
+from impls.core.decoding import round_trip_text
 from impls.core.errors import InvalidModel, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
 
@@ -81,10 +81,10 @@ def test_what_a_model_promises_of_its_texts_holds(name: str, tmp_path: Path) -> 
     model = read(SHAPES[name], tmp_path)
     tokenizer = impls.load("priority", model)
     for text in texts()[-60:]:
-        promised = comes_back_as(model, text)
+        promised = round_trip_text(model, text)
         assert promised is None or tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == promised, text
         if promised is not None:
-            assert comes_back_as(model, promised) in (None, promised)
+            assert round_trip_text(model, promised) in (None, promised)
 
 
 @pytest.mark.parametrize("name", IN_ALL)

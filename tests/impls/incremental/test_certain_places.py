@@ -18,7 +18,7 @@ import impls
 from impls import Model, TrainingSpec
 from impls.core.incremental import Incremental
 from impls.core.text import normal_borders
-from impls.core.text.normal_borders import NormalBorders, begins_afresh, stays
+from impls.core.text.normal_borders import NormalBorders, is_independent_of_next, is_independent_of_previous
 from impls.core.text.normal_forms import normal_form
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import NAMED
@@ -154,16 +154,16 @@ def test_characters_that_begin_afresh_or_stay_are_left_alone_by_every_normal_for
         character = chr(code)
         parts = unicodedata.decomposition(character).split()
         if unicodedata.combining(character):
-            assert not begins_afresh(character)
+            assert not is_independent_of_previous(character)
         if len(parts) == 2 and "<" not in parts[0]:
             first, second = (chr(int(part, 16)) for part in parts)
-            assert not stays(first)
-            assert not begins_afresh(second)
+            assert not is_independent_of_next(first)
+            assert not is_independent_of_previous(second)
     for syllable, vowel, final in (("\u1100", "\u1161", "\u11a8"), ("\uac00", "", "\u11a8")):
         assert normal_form("NFC", syllable + vowel + final) == "\uac01"
-        assert not (vowel and begins_afresh(vowel))
-        assert not begins_afresh(final)
-        assert not (stays(syllable) and begins_afresh(syllable))
+        assert not (vowel and is_independent_of_previous(vowel))
+        assert not is_independent_of_previous(final)
+        assert not (is_independent_of_next(syllable) and is_independent_of_previous(syllable))
 
 
 ENDS_AND_REPLACED = [

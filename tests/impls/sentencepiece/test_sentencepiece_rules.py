@@ -11,7 +11,7 @@ import pytest
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol
-from impls.core.decoding import comes_back_as
+from impls.core.decoding import round_trip_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 Texts = Callable[..., list[str]]
@@ -50,7 +50,7 @@ def test_what_comes_back_is_what_the_model_says(trained: Any, random_texts: Text
     assert model.round_trip == ("lossy" if lossy else "normalising")
     for text in random_texts(300, seed=3):
         back = tokenizer.decode(tokenizer.encode(text, disallowed_special=()))
-        wanted = comes_back_as(model, text)
+        wanted = round_trip_text(model, text)
         assert wanted is None if lossy else wanted in (back, None), text
         if not lossy and "\u2581" not in text and trained.name == "plain":
             assert back == text
