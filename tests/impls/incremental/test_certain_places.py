@@ -178,7 +178,7 @@ def cut_wrongly(normalization: str) -> tuple[int, str | None]:
     borders, whole, n_found = NormalBorders(normalization), normalizer(normalization), 0
     for text in map("".join, product("a1 \u0308\u00a8\n", repeat=6)):
         for place in range(1, len(text)):
-            beside = borders.beside(text[place - 1], text[place])
+            beside = borders.characters_at_cut(text[place - 1], text[place])
             if beside is None:
                 continue
             n_found += 1
