@@ -138,7 +138,7 @@ class ContextRecord(Record):
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     nothing: i64  # address of None
     replace: i64  # address of the C string "replace"
-    size: i64  # number of bytes of the last UTF-8, also written by PyUnicode_AsUTF8AndSize
+    size: i64  # number of bytes of the last UTF-8 (PyUnicode_AsUTF8AndSize writes it), or the shape of an array to make
     new_array: i64  # address of PyArray_Empty
     array_data: i64  # address of PyArray_GetPtr
     array_kind: i64  # address of the dtype uint32
@@ -180,11 +180,11 @@ class EventsRecord(Record):
 class StageRecord(Record):
     """One stage of a splitter of several stages; the fields of its automaton are those of a context."""
 
-    transitions: i64  # as in a context, like the next four
-    ascii_classes: i64
-    pages: i64
-    page_classes: i64
-    end_class: i64
+    transitions: i64  # as in a context
+    ascii_classes: i64  # as in a context
+    pages: i64  # as in a context
+    page_classes: i64  # as in a context
+    end_class: i64  # as in a context
     has_gaps: i64  # 1 if text that the pattern leaves out is a piece of its own
     end: i64  # offset at which the stage's current piece ends
 

@@ -77,7 +77,7 @@ def _of_numba(module: Any) -> Iterator[str]:
 
 def _optimise(module: Any, machine: Any) -> None:
     if is_checked():
-        # There is a check at every access, so this build is optimised as little as possible, for size not for speed.
+        # There is a check at every access: optimise for size rather than speed, and no more than necessary.
         _run(module, machine, 1, vectorised=False)
         if any(_of_numba(module)):
             # Only the second pass sees that no function which was too large to be inlined returns an error.

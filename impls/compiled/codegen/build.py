@@ -150,7 +150,7 @@ _background: list[subprocess.Popen[bytes]] = []
 
 
 if hasattr(os, "register_at_fork"):
-    # In a child forked while another thread is loading, LLVM's locks would stay taken: so a fork waits for the loading.
+    # In a child forked while another thread is loading, LLVM's locks would stay taken: a fork waits until it is loaded.
     os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 

@@ -1,8 +1,8 @@
 """Derives the two parts of each token of a rank file, by byte pair encoding of the token's own bytes.
 
-In a vocabulary where any two neighbours merge if their joined bytes are a token, the two parts from which a token is
-made in a text are always those from which it is made of its own bytes alone: merges inside a stretch of text happen in
-the same order whatever is around it, until one crosses its boundary. So one pair per token is enough.
+In a vocabulary where any two neighbours merge if their joined bytes are a token, the two parts that make a token in a
+text are always those that make it when its own bytes are merged alone: merges inside a stretch of text happen in the
+same order whatever is around it, until one crosses its boundary. So one pair per token is enough.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
     """Return two bitmaps of the pairs of characters that a token may hold.
 
     The first is by the pair's hash: uint8 of shape (1 << (61 - JOINS_SHIFT),), one bit per pair. The second is by the
-    right character: int64 of shape (65536,), one bit for each value of the left character's last six bits with which
+    right character: int64 of shape (65536,), one bit for each last byte of a left character (its six bits) with which
     some token begins. A token that begins or ends inside a character counts for every character with that end or
     beginning.
     """

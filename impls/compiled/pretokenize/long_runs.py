@@ -1,4 +1,4 @@
-"""Shortens words longer than a window: most of their letters cannot end a piece, and the automaton can skip them.
+"""Skips the inside of words longer than a window: most of their letters cannot end a piece, whatever came before.
 
 In every pattern that has windows a lower-case ASCII letter after another one continues the piece, and what the piece
 began with no longer matters. So a piece that begins with a letter or a space, and continues with lower-case letters,

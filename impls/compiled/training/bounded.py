@@ -16,7 +16,7 @@ from impls.compiled.pages import aligned_zeros
 from impls.core.errors import BPEError
 
 _SHARE = 8
-"""A table is in a file if it takes more than this fraction (1 / 8) of the limit; there are hardly more large tables."""
+"""A table is in a file if it takes more than 1 / _SHARE of the limit; there are hardly more large tables than that."""
 
 
 def zeros(n_bytes: int, limit: int | None) -> np.ndarray:

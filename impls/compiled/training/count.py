@@ -38,7 +38,7 @@ Executors = Callable[[], AbstractContextManager[Executor]]
 _MOST_THREADS = 8
 _PART_BLOCKS = 16
 _PART_SHARE = 16
-"""A part of a file takes at most this fraction (1 / 16) of a thread's memory."""
+"""A part of a file takes at most 1 / _PART_SHARE of a thread's memory."""
 _GROUP_BYTES = 1 << 28
 """Amount of text that a worker counts per call."""
 _MOST_DEATHS = 3

@@ -36,7 +36,7 @@ class CountingRecord(Record):
     n_texts: i64  # number of texts
     text: i64  # index of the text to resume with
     text_at: i64  # offset of that text in TEXTS
-    position: i64  # how much of that text has been counted
+    position: i64  # offset in that text at which counting resumes; for other kernels the index of a piece or number
     n_split: i64  # number of pieces from POSITION on that are split already; their ends are in the working space
     numbers: i64  # int32: the index of each piece of the texts, in order, and -1 after each text; 0: not written
     n_numbers: i64  # number of entries in NUMBERS
