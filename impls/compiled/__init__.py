@@ -1,7 +1,7 @@
-"""The fast implementation: Python source, Numba kernels, exact on every byte-level model; see README.md beside this.
+"""The fast implementation: Python source, Numba kernels, exact on every byte-level model; see README.md in this folder.
 
-A folder a stage: `pretokenize`, `lookup`, `merge`, and `cpython` around them, where text comes in and ids go out;
-`threads` for batches, `training`, `sentencepiece`, `codegen`. Knows nothing of the harness.
+There is a folder per stage: `pretokenize`, `lookup` and `merge`, with `cpython` around them, where text comes in and
+ids go out; `threads` for batches, `training`, `sentencepiece`, `codegen`. Knows nothing of the harness.
 """
 
 from impls.compiled.tokenizer import Compiled

@@ -1,4 +1,4 @@
-"""Batches by kernels: the half of `Compiled` that encodes many texts on several threads."""
+"""Encodes batches by kernels: the part of `Compiled` that encodes many texts on several threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ids = TypeVar("Ids")
 def _by_kernels(
     method: Callable[Concatenate[Any, P], Ids], encode: Callable[[Batches, list[str], int], Ids]
 ) -> Callable[Concatenate[Any, P], Ids]:
-    """Return a method of the interface, by `encode`, whose threads run outside the interpreter lock."""
+    """Return a method of the interface that calls `encode`, whose threads run without the interpreter lock."""
 
     @wraps(method)
     def batch(
@@ -42,7 +42,7 @@ def _by_kernels(
 
 
 class KernelBatches(Tokenizer):
-    """Gives `Batches` what it needs of a tokenizer: contexts, texts ready for the kernels, the careful path."""
+    """Gives `Batches` what it needs from a tokenizer: contexts, texts ready for the kernels, the careful path."""
 
     _pool: Pool
     _own: CallContext
@@ -52,7 +52,7 @@ class KernelBatches(Tokenizer):
     _special_pieces: SpecialPieces
 
     def _written(self, text: str) -> str | None:
-        """Return the normalised text for the kernels, or None where they alone cannot encode it."""
+        """Return the normalised text for the kernels, or None if they alone cannot encode it."""
         if type(text) is not str:
             arguments.check_text(text)
         written = self._model.normalize(text)
@@ -72,7 +72,7 @@ class KernelBatches(Tokenizer):
         return Batches(self._run_claimed, self._pool, ready, one, self._density)
 
     def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
-        """Call `run` with this tokenizer's own context, or a borrowed one where that is in use; close the job."""
+        """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job."""
         builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
@@ -88,7 +88,7 @@ class KernelBatches(Tokenizer):
         if not look:
             return lambda texts: (list(map(self._written, texts)), 0)
 
-        # Special tokens are searched for in the text as given.
+        # Special tokens are searched for in the original text.
         def normalized(text: str) -> str | None:
             return self._written(text) if self._specials.absent(text) else None
 

@@ -1,4 +1,4 @@
-"""A context: the working memory of one thread over the shared tables of a model, laid out for the kernels."""
+"""Builds contexts: the working memory of one thread, over the shared tables of a model, laid out for the kernels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from impls.compiled.pretokenize.split_context import SplitContext, Splitting
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
 _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17
 _LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
-"""log2 of the slots of the caches of pieces: initial size, at least, and maximum. That of short pieces starts with two
-to four times the vocabulary's entries, and at its usual size unless these need more."""
+"""log2 of the number of slots of the caches of pieces: minimum initial size, and maximum. The cache of short pieces has
+two to four times the vocabulary's entries at first, and at most its usual size unless these need more."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
-"""Bytes in small pages: of a buffer that is filled from its start on; of a new table, or the arena, at most."""
+"""Number of bytes in small pages: of a buffer that is filled from its start on; maximum of a new table or the arena."""
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
-"""Ids of texts of up to so many bytes fit; memory that no text has needed yet is only reserved."""
+"""The ids of texts of up to this many bytes fit in the buffer; memory that no text has needed yet is only reserved."""
 
 _BUFFERS = ("text", "out", "arena", "long_store")
 _KEY_MASKS = np.frombuffer(
@@ -38,9 +38,9 @@ _REPLACE = np.frombuffer(b"replace\0", np.uint8)
 
 
 def token_table(data: np.ndarray, starts: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the hash table (int32) of tokens by their bytes that `merge/derive` reads, and the shift of a hash.
+    """Return the hash table (int32) of tokens by their bytes that `merge/derive` reads, and the shift of its hashes.
 
-    The bytes of token i of `data` begin at `starts[i]`; `tokens` are those to index.
+    The bytes of token i begin at `data[starts[i]]`; `tokens` are the ids to index.
     """
     bits = max(2, (2 * len(tokens)).bit_length())
     table = np.full(1 << bits, -1, np.int32)
@@ -93,7 +93,7 @@ class Context(SplitContext):
         """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
-        # A page is faulted in at its first access, and again at its first write: write now, as lookups only read.
+        # The first access to a page causes a page fault, and so does the first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
         self.hold(f"{table}.entries", array)
         self[f"{table}.shift"] = 64 - bits
@@ -110,12 +110,12 @@ class Context(SplitContext):
     def reach_python(
         self, found: Insides, integers: np.ndarray, specials: SpecialTokenTable, cuts: np.ndarray | None
     ) -> None:
-        """Let kernels read and make Python's objects.
+        """Let kernels read and create Python objects.
 
-        `integers` is the table of int objects, see `builtins`; `specials` what kernels search a text for; `cuts` says
-        where texts may be cut, see `splitting.cuts_of`.
+        `integers` is the table of int objects, see `builtins`; `specials` is the table of special tokens that kernels
+        search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
         """
-        # None and types live as long as the interpreter, so their addresses (`id` in CPython) stay valid.
+        # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
         self["nothing"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
         self.hold("replace", _REPLACE)
         self.hold("integers", integers)
@@ -134,13 +134,13 @@ class Context(SplitContext):
             self.hold("all_cuts", cuts[1])
 
     def touch_buffers(self) -> None:
-        """Touch the memory that a first text needs now, so that no call waits for its pages."""
+        """Touch the memory that a first text needs, so that no call waits for its pages."""
         for slot in _BUFFERS:
             if self[slot] != 0:
                 self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 
     def forget_pieces(self) -> None:
-        """Empty the caches of pieces except for the vocabulary's own, as in a new context."""
+        """Empty the caches of pieces, except for the vocabulary's own entries, as in a new context."""
         native.reset_cache(self.address)
         n_entries = 1 << (64 - self["long.shift"])
         self.held("long.entries")[: 32 * n_entries].fill(0)
@@ -150,25 +150,25 @@ class Context(SplitContext):
         self["n_seen"] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return the ids (int32) of the tokens whose bytes merge into something else."""
+        """Return the ids (int32) of the tokens whose bytes do not merge into the token."""
         n_tokens = len(starts) - 1
         found = np.empty(n_tokens, np.int32)
         n_found = native.find_whole(self.address, data, starts, n_tokens, found)
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
-        """Build the table CHARACTERS, int64 of shape (65536,)."""
+        """Return the table CHARACTERS, int64 of shape (65536,); see `merge/characters`."""
         table = np.empty(1 << 16, np.int64)
         native.build_characters(self.address, lowest_as_right, lowest_as_left, table)
         return table
 
     def lone_characters(self) -> np.ndarray | None:
-        """Return the ids of each character alone, and zeros, int64 of shape (65536, 2); None where they do not fit."""
+        """Return the ids of each character alone, and zeros: int64 of shape (65536, 2); None if the ids do not fit."""
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
         return table if native.build_character_ids(self.address, table, scratch) else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return the cache entries of the vocabulary, int64 of shape (n, 4)."""
+        """Return the cache entries of the vocabulary: int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
         rows = np.empty((n_tokens + 1, 4), np.int64)
         n_rows = native.fill_rows(self.address, data, starts, n_tokens, rows)

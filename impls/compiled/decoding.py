@@ -1,4 +1,4 @@
-"""Decoding by kernels: the half of `Compiled` from ids to text."""
+"""Decodes by kernels: the part of `Compiled` from ids to text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from impls.core.decoding import Decoder
 
 
 class KernelDecoder(Decoder):
-    """Decodes a list of ids by a built-in function, any other by the plain boundary; the rest by `Decoder`."""
+    """Decodes a list of ids by a built-in function, any other by the plain boundary; does the rest by `Decoder`."""
 
     _pool: Pool
     _own: CallContext
@@ -53,7 +53,7 @@ class KernelDecoder(Decoder):
             array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
         except (OverflowError, ValueError):
             return None
-        # Anything but an array of integers, or a masked one, is decoded id by id.
+        # Anything but an array of integers is decoded id by id, and so is a masked array.
         if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
             return None
         if bool((array < 0).any()) or bool((array >= 1 << 32).any()):

@@ -1,4 +1,4 @@
-"""Encodes a text file to a file of ids: read in bounded steps, written as it goes, renamed when complete."""
+"""Encodes a text file to a file of ids, which is read and written in bounded steps and renamed when complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from impls.core.errors import InvalidFile
 
 STEP_BYTES = 1 << 24
-"""Text that is encoded at once, approximately; a step ends where the pattern certainly cuts."""
+"""Approximate amount of text that is encoded at once; a step ends where the pattern certainly cuts."""
 
 
 def encode_file(
@@ -27,9 +27,9 @@ def encode_file(
 ) -> int:
     """Write the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); return how many.
 
-    `cut` finds where a stretch of bytes may end without changing ids, or 0; None: the whole file is one step.
-    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for invalid UTF-8, with its offset, and for a
-    source that is no regular file or shrinks meanwhile.
+    `cut` finds where a stretch of bytes may end without changing ids, or 0; if it is None, the whole file is one step.
+    `progress` gets (bytes done, total bytes). Raises `InvalidFile` for invalid UTF-8, with its offset, and for a source
+    that is not a regular file or shrinks meanwhile.
     """
     if target.suffix not in (".npy", ".bin"):
         raise InvalidFile(str(target), "ids are written to .npy or .bin")
@@ -65,7 +65,7 @@ def encode_file(
 
 
 def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, bytes) of stretches that may be encoded one by one."""
+    """Yield (offset, bytes) of stretches of the file that may be encoded one by one."""
     if total == 0:
         return
     # Not memory-mapped: an access past the end of a file that shrinks meanwhile kills the process.
@@ -87,7 +87,7 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
 
 
 def _write_npy_header(out: IO[bytes], kind: np.dtype[np.unsignedinteger], n_ids: int) -> None:
-    """Write a header of .npy version 1.0; NumPy pads it, so that it is as long for any number."""
+    """Write a header of .npy version 1.0; NumPy pads it to the same length whatever the number of ids."""
     header = {"descr": kind.newbyteorder("<").str, "fortran_order": False, "shape": (n_ids,)}
     np.lib.format.write_array_header_1_0(out, header)
 
@@ -107,5 +107,5 @@ def last_safe_cut(data: bytes) -> int:
 
 
 def print_progress(done: int, total: int) -> None:
-    """Print one line on standard error."""
+    """Print the progress as one line on standard error."""
     print(f"bpebench: encoded {done:,} of {total:,} bytes", file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
-"""Where everything lies in the memory of a thread: records that kernels reach by field, and working space by offset.
+"""The memory layout of a context, the memory of one thread: records that kernels reach by field, and working space.
 
-Limits that tables and kernels share are here too.
+Every field is an int64: a number, or the address of an array; the comment then says what the array holds ("int32 by
+symbol": an int32 for each symbol). Limits that tables and kernels share are here too.
 """
 
 from __future__ import annotations
@@ -9,28 +10,28 @@ from impls.compiled.typed_memory import Record, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
-"""No symbol, no merge; symbols are below it."""
+"""Stands for no symbol and for no merge; all symbols are below it."""
 HANDLE_BITS = 22
 NO_ROW = 1
-"""The handle of a symbol that is the left of no pair."""
+"""The handle of a symbol that is the left part of no pair."""
 COUNT_BITS = 4
 MOST_SLOTS = (1 << COUNT_BITS) - 1
 FILTER_AT = SYMBOL_BITS + COUNT_BITS
 MULTIPLIER_AT = FILTER_AT + 16
-"""Layout of a bucket's word: index of its first slot, number of slots, a filter of 16 bits, a multiplier."""
+"""Bit fields of a bucket's word, lowest first: index of its first slot, number of slots, 16-bit filter, multiplier."""
 
 BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
 TAIL_BYTES = 2 * BLOCK_BYTES
-"""The last so many bytes of a text are copied into a padded buffer, so that wide loads may pass its end."""
+"""The last bytes of a text, this many, are copied to a padded buffer, so that wide loads may go past its end."""
 PART_CHARACTERS = 1 << 16
-"""Long texts are encoded in parts of about so many characters."""
+"""Long texts are encoded in parts of about this many characters."""
 PAD_BYTES = 128
-"""Readable bytes after every table and buffer that wide loads read."""
+"""Number of readable bytes after every table and buffer that is read by wide loads."""
 MOST_TEXT_BYTES = (1 << 31) - 4096
-"""Maximum size of one text: offsets into it are int32."""
+"""Maximum size of one text in bytes: offsets into it are int32."""
 MOST_SMALL = 62
-"""Pieces up to this many bytes are merged in one 64-bit alive mask."""
+"""Pieces of up to this many symbols are merged with one 64-bit mask of the symbols that are alive."""
 
 COUNT_AT = 21
 """Bit position of the number of ids in the last word of a short cache entry."""
@@ -39,204 +40,204 @@ KEY_LENGTHS = 17 * 16
 """Offset in KEY_MASKS of the rows that set the top byte of a key to its length."""
 
 SEEN_BITS = 16
-"""Number of hash bits that choose a bit of SEEN."""
+"""Number of bits of a hash that select a bit of SEEN."""
 
 LONGEST_DERIVED = 1024
-"""Bytes of the longest token whose parts `merge/derive` finds, in time that grows with their square."""
+"""Maximum size of a token whose parts `merge/derive` finds, in time that grows with the square of the size."""
 DROPOUT_PARAMETERS = 9
-"""Number of int64 parameters of a call with dropout, besides the context; see `merge/dropout`."""
+"""Number of int64 parameters of a call with dropout besides the context; see `merge/dropout`."""
 
 N_REGIONS = 128
-"""Number of regions the checked build knows; the first 8 are the kernels' own."""
+"""Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
 
 class TableRecord(Record):
-    """A hash table of pieces: memory that is there, and how much of it is in use."""
+    """A hash table of pieces, in memory reserved for its maximum size, and how much of it is in use."""
 
-    entries: i64
-    shift: i64  # a slot is the top bits of a hash, shifted right so far
-    count: i64  # entries that are not empty
-    limit: i64  # how many there may be before it grows, or starts again
-    least_shift: i64  # the shift when it is as large as it may get
+    entries: i64  # the entries, by slot
+    shift: i64  # the slot of a hash is the hash shifted right by this
+    count: i64  # number of entries that are not empty
+    limit: i64  # maximum number of entries before the table grows or is emptied
+    least_shift: i64  # the shift at the table's maximum size
 
 
 class ContextRecord(Record):
     """The memory of one thread: addresses of tables, sizes and counters."""
 
     # splitting
-    splitter: i64  # WHOLE_TEXT and so on, below
-    transitions: i64
-    ascii_classes: i64
-    pages: i64
-    page_classes: i64
-    end_class: i64
-    character_flags: i64  # uint8 by page, for the windows
-    flag_pages: i64
-    ascii_cuts: i64  # uint8 by first | second << 8 of two ASCII characters: 1 where a piece ends between them
-    split_otherwise: i64  # address of the kernel that splits where SPLITTER is one of OTHERS, else 0
-    stages: i64  # rows of STAGE_BYTES, one per stage
-    n_stages: i64
+    splitter: i64  # which splitter: WHOLE_TEXT and so on, below
+    transitions: i64  # int32 by state and class: the automaton's transitions, see `pretokenize/scan`
+    ascii_classes: i64  # uint8 by ASCII character: its class
+    pages: i64  # uint16 by code point // 64: its page of PAGE_CLASSES
+    page_classes: i64  # uint8 by page * 64 + code point % 64: the class of a character
+    end_class: i64  # the class that stands for the end of the text
+    character_flags: i64  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
+    flag_pages: i64  # uint16 by code point // 64: its page of CHARACTER_FLAGS
+    ascii_cuts: i64  # uint8 by first | second << 8 of two ASCII characters: 1 if a piece ends between them
+    split_otherwise: i64  # address of the kernel that splits if SPLITTER is one of OTHERS, else 0
+    stages: i64  # a `StageRecord` per stage
+    n_stages: i64  # number of stages
     # merging
-    pairs: i64  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
-    buckets: i64  # int64: first of pairs | slots << 21 | bits of its symbols << 25 | multiplier << 41
-    handles: i64  # int32 by symbol: its row of buckets
+    pairs: i64  # int64 by slot: symbol << 43 | its handle << 21 | right, grouped by bucket; slot 0 is empty
+    buckets: i64  # int64 by bucket: its first slot | number of slots << 21 | filter << 25 | multiplier << 41
+    handles: i64  # int32 by symbol: its handle, which identifies its row of buckets
     first_round: i64  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
-    byte_symbols: i64  # int32 by byte
+    byte_symbols: i64  # int32 by byte: its symbol
     characters: i64  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
-    spell: i64  # address of the kernel that gives a piece its symbols, where characters are the alphabet
-    spelling_pages: i64  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
-    character_symbols: i64  # int32 by page: the symbol of a character, or -1
-    last_symbols: i64  # int32 by page: its symbol where it ends a piece; 0 where that is the same
-    unknown_symbol: i64  # of a character without a symbol; -1: it is spelled in bytes
-    first_is_other: i64  # 1 where LAST_SYMBOLS is for the character that begins a piece instead
-    fuses_unknown: i64  # 1 where unknown characters in a row are one symbol
-    monotone: i64  # 1 where every merge ranks after those that make its parts
-    joins: i64  # bitmap of `merge/segments`, or 0: pieces are not cut into segments
-    lone: i64  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
-    ids: i64  # int32 by symbol, or 0 where a symbol is its id
-    n_symbols: i64
-    whole: i64  # hash table of whole pieces that merging does not make one token, or 0
-    whole_shift: i64
-    small_scratch: i64  # 2 KB: symbols and ranks of a small merge, what its first round makes
-    readable_end: i64  # end of the readable bytes of the text the pieces are in
-    heads: i64  # int32 by symbol: first place in the queue of a rank, or -1
-    latest: i64  # int32 by symbol: the place that was queued last, of whatever piece
-    head_bits: i64  # one bit by symbol: the queue may hold something
-    # the cache of pieces
+    spell: i64  # address of the kernel that gives a piece its symbols if characters are the alphabet
+    spelling_pages: i64  # uint16 by code point // 64: its page of CHARACTER_SYMBOLS; 0 if bytes are the alphabet
+    character_symbols: i64  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
+    last_symbols: i64  # like CHARACTER_SYMBOLS, for a character that ends a piece; 0 if there is no difference
+    unknown_symbol: i64  # the symbol of a character that has none; -1 if such a character is spelled in bytes
+    first_is_other: i64  # 1 if LAST_SYMBOLS is for the character that begins a piece instead
+    fuses_unknown: i64  # 1 if consecutive unknown characters are one symbol
+    monotone: i64  # 1 if every merge ranks after those that make its parts
+    joins: i64  # the bitmap of `merge/segments`; 0 if pieces are not cut into segments
+    lone: i64  # two int64 by code point below 65536: its ids if it is alone, 21 bits each; the bits for `_may_join`
+    ids: i64  # int32 by symbol: its id; 0 if symbols are ids
+    n_symbols: i64  # number of symbols
+    whole: i64  # hash table of the tokens that are whole pieces although merging does not make them, or 0
+    whole_shift: i64  # the slot of a hash in WHOLE is the hash shifted right by this
+    small_scratch: i64  # 2 KB of working space of `merge/merge_small` and `merge/first_round`
+    readable_end: i64  # end of the readable bytes of the text that the pieces are in
+    heads: i64  # int32 by rank: the first position in its queue, or -1; see `merge/merge_long`
+    latest: i64  # int32 by rank: the position queued last, perhaps of an earlier piece
+    head_bits: i64  # one bit by rank: whether its queue may hold a position
+    # the caches of pieces
     pieces: TableRecord  # 32-byte entries for pieces of up to 15 bytes
-    n_refused: i64  # pieces not stored because the cache was full
-    cache_tokens: i64  # int32: tokens that are in the cache from the start, each as its own id
-    n_cache_tokens: i64
-    cache_rows: i64  # the vocabulary's other entries
-    n_cache_rows: i64
+    n_refused: i64  # number of pieces not stored because the table PIECES was full
+    cache_tokens: i64  # int32: ids of the tokens that are in the cache from the start, each piece having this one id
+    n_cache_tokens: i64  # number of ids in CACHE_TOKENS
+    cache_rows: i64  # 32-byte entries: the vocabulary's other entries in the cache from the start
+    n_cache_rows: i64  # number of entries in CACHE_ROWS
     medium: TableRecord  # 64-byte entries for pieces of 16 to 31 bytes
-    arena: i64  # int32 ids of pieces of more than 4 tokens
-    arena_used: i64
-    arena_limit: i64
+    arena: i64  # int32: ids of pieces in PIECES whose ids do not fit in the entry
+    arena_used: i64  # number of ids in the arena
+    arena_limit: i64  # maximum number of ids in the arena
     long: TableRecord  # 32-byte entries for pieces of 32 to 255 bytes
-    long_store: i64  # their bytes and ids
-    long_used: i64
-    long_store_limit: i64
-    seen: i64  # one bit by hash: a longer piece of ideographs was seen before
-    n_seen: i64  # how many of them are set
-    key_masks: i64  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on the bits that are set
+    long_store: i64  # the bytes and ids of the pieces in LONG
+    long_used: i64  # number of bytes of LONG_STORE in use
+    long_store_limit: i64  # size of LONG_STORE in bytes
+    seen: i64  # one bit by hash: whether a longer piece of ideographs with this hash was seen before
+    n_seen: i64  # number of bits set in SEEN
+    key_masks: i64  # two int64 by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
     # working space
-    work: i64
-    out: i64  # int32 ids of one call
-    out_limit: i64
-    busy: i64  # not 0 while a call uses the context: its thread, or 1 where no other thread can run meanwhile
-    segments: i64  # working space of `merge/segments`
+    work: i64  # working space of a block, laid out below
+    out: i64  # int32: the ids of one call
+    out_limit: i64  # maximum number of ids in OUT
+    busy: i64  # not 0 while a call uses the context: its thread, or 1 if no other thread can run meanwhile
+    segments: i64  # working space of `merge/segments`, laid out below
     # decoding
-    token_bytes: i64
-    token_starts: i64  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
-    n_ids: i64
+    token_bytes: i64  # the bytes of all tokens, one after another
+    token_starts: i64  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has
+    n_ids: i64  # number of ids that kernels decode
     # the CPython boundary
-    integers: i64  # addresses of int objects by id, 0 for one no list has needed yet
-    specials: i64  # the table of special tokens, see below,
-    n_specials: i64  # and its number of rows, one a prefix; -1 where kernels do not search for them
+    integers: i64  # int64 by id: address of its int object; 0 if no list has needed it yet
+    specials: i64  # the table of special tokens, laid out below
+    n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     nothing: i64  # address of None
     replace: i64  # address of the C string "replace"
-    size: i64  # what PyUnicode_AsUTF8AndSize writes
+    size: i64  # number of bytes of the last UTF-8 (PyUnicode_AsUTF8AndSize writes it), or the shape of an array to make
     new_array: i64  # address of PyArray_Empty
     array_data: i64  # address of PyArray_GetPtr
     array_kind: i64  # address of the dtype uint32
     origin: i64  # 0, the index of an array's first element
     resize: i64  # address of PyArray_Resize
-    shape: i64  # what it reads the new shape from: the address of SIZE,
-    n_dimensions: i64  # and 1
-    str_type: i64  # address of str
-    str_state: i64  # offset of the state word of a str, see `str_layout`
-    str_shift: i64
-    str_utf8: i64
-    str_data: i64
-    text: i64  # UTF-8 of one text
-    text_limit: i64
-    large_text: i64  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
+    shape: i64  # the address of SIZE; SHAPE and N_DIMENSIONS are the struct from which PyArray_Resize reads a shape
+    n_dimensions: i64  # 1
+    str_type: i64  # address of the type str
+    str_state: i64  # offset, in a str object, of its state word; see `str_layout` for this and the next three
+    str_shift: i64  # bit position of the kind in the state word
+    str_utf8: i64  # offset of the address of the cached UTF-8
+    str_data: i64  # offset of the characters of a str that is not ASCII
+    text: i64  # buffer for the UTF-8 of one text
+    text_limit: i64  # size of TEXT in bytes
+    large_text: i64  # address of the UTF-8 of a text too large for TEXT while a call uses it, or 0
     list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
-    int_type: i64  # address of int
-    cuts: i64  # int64 by class: classes before which the pattern always cuts after it, or 0: see `cpython/texts`
-    all_cuts: i64  # likewise; those above leave out what is inside special tokens
-    clock: i64  # what clock_gettime writes: seconds,
-    clock_nanoseconds: i64  # and nanoseconds
+    int_type: i64  # address of the type int
+    cuts: i64  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
+    all_cuts: i64  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
+    clock: i64  # seconds that clock_gettime writes
+    clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
 
 
 class EventsRecord(Record):
     """Merges and removals of tokens in the order in which they happened; see `merge/replay`."""
 
-    pairs: i64  # what two symbols merge into, as in a context, but the number of the first such event for the symbol
-    buckets: i64
-    handles: i64
+    pairs: i64  # as in a context, but with the number of the first event that merges a pair in place of a symbol
+    buckets: i64  # as in a context
+    handles: i64  # as in a context
     removals: i64  # int32 by symbol: the first event that removes it, or NONE
-    following: i64  # int32 by event: the next one of the same pair or symbol, or NONE
-    starts: i64  # int32 by event, and one more: where the symbols begin that are there after it
-    symbols: i64  # int32
-    lengths: i64  # int32 by symbol: its bytes
-    ids: i64  # int32 by symbol: its id, where it is a token in the end
+    following: i64  # int32 by event: the next event of the same pair or symbol, or NONE
+    starts: i64  # int32 by event, and one more: index in SYMBOLS of the first symbol that the event leaves
+    symbols: i64  # int32: the symbols that each event leaves
+    lengths: i64  # int32 by symbol: its number of bytes
+    ids: i64  # int32 by symbol: its id, if it is a token after all events
 
 
 class StageRecord(Record):
-    """One stage of a splitter of several; the automaton's fields are those of a context."""
+    """One stage of a splitter of several stages; the fields of its automaton are those of a context."""
 
-    transitions: i64
-    ascii_classes: i64
-    pages: i64
-    page_classes: i64
-    end_class: i64
-    has_gaps: i64  # 1 where what the pattern leaves out is a piece of its own
-    end: i64  # where the present piece of the stage ends
+    transitions: i64  # as in a context
+    ascii_classes: i64  # as in a context
+    pages: i64  # as in a context
+    page_classes: i64  # as in a context
+    end_class: i64  # as in a context
+    has_gaps: i64  # 1 if text that the pattern leaves out is a piece of its own
+    end: i64  # offset at which the stage's current piece ends
 
 
-# Values of the slot SPLITTER; from CL100K on, windows over an automaton.
-# DEEPSEEK: windows over stages; NEIGHBOURS: alphabets of characters, cut between any two no token holds side by side
+# Values of the field SPLITTER; from CL100K on, windows over an automaton. DEEPSEEK: windows over stages; NEIGHBOURS:
+# for alphabets of characters, cuts between any two that no token holds side by side
 WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(10)
 OTHERS = (STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS)
-"""Splitters of an object file of their own."""
+"""The splitters in a separate object file."""
 
-# Working space, by offset from WORK
-MASKS_AT = 0  # 64-byte windows: 64 int64
-BOUNDS_AT = 512  # int32 ends of the pieces of a block
+# Working space of a block, by offset from WORK
+MASKS_AT = 0  # masks of a 64-byte window: 64 int64
+BOUNDS_AT = 512  # int32 by piece of the block: its end
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
-RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # two int64 a piece: its key
-SLOTS_AT = RECORDS_AT + 16 * MOST_BOUNDS  # an int64 a piece: the address of its first slot
+RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # two int64 by piece: its key
+SLOTS_AT = RECORDS_AT + 16 * MOST_BOUNDS  # int64 by piece: the address of its first slot
 RECORDS_BYTES = 24 * MOST_BOUNDS
-LONGER_AT = RECORDS_AT + RECORDS_BYTES  # a bit a piece: it has 16 bytes or more
-LISTED_AT = LONGER_AT + MOST_BOUNDS // 8  # int64: how many slots of long pieces follow
+LONGER_AT = RECORDS_AT + RECORDS_BYTES  # one bit by piece: whether it has 16 bytes or more
+LISTED_AT = LONGER_AT + MOST_BOUNDS // 8  # int64: the number of listed slots of long pieces, which follow
 MOST_LISTED = 47
 BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
 WORK_BYTES = BUFFER_AT + TAIL_BYTES + 2 * PAD_BYTES
 
-# The table SPECIALS: a row of four int64 per prefix: its offset in the table, its size, the offset of its suffixes and
-# their number; two int64 per suffix: its offset from the first suffix row, and its size
+# The table SPECIALS has a row of four int64 per prefix: its offset in the table, its size, the offset of its suffixes
+# and their number; and a row of two int64 per suffix: its offset from the first suffix row, and its size
 SPECIAL_ROW_BYTES = 32
 SUFFIX_BYTES = 16
 
-# Working space of `merge/segments`, by offset from SEGMENTS, for as many characters at a time as a word has bits, less
-# two: the offset of each, and of their end (int32); the ids of each alone (int64); a row for every other segment
+# Working space of `merge/segments`, by offset from SEGMENTS, for 62 characters at a time (a word has two more bits):
+# the offset of each character, and of their end (int32); the ids of each alone (int64); a row for every longer segment
 MOST_CHARACTERS = 62
 PLACES_AT = 0
 ALONE_AT = 4 * (MOST_CHARACTERS + 2)
 ROWS_AT = ALONE_AT + 8 * MOST_CHARACTERS
-ROW_BYTES = 40  # address, bytes, key (two words), slot
+ROW_BYTES = 40  # int64: address of the segment, number of bytes, key (two words), address of its first slot
 SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)
 
-# The bitmap JOINS: the bit of a pair of characters is their hash shifted right by this
+# The bit of a pair of characters in the bitmap JOINS is their hash shifted right by this
 JOINS_SHIFT = 44
 
 BY_BYTES = -2
-"""In place of a character's symbol: it is spelled in bytes, though other characters are unknown."""
+"""Stands in place of a character's symbol if it is spelled in bytes, although other characters are unknown."""
 
-# What a kernel returns in place of a count
+# Error codes and states that a kernel returns in place of a count
 UNCOVERED = -1
 NO_MEMORY = -2
 MAY_BE_SPECIAL = -3
 NOT_UTF8 = -4
 PENDING = -5
-"""The text has not been encoded."""
+"""The text has not been encoded yet."""
 COLLECTED = -6
-"""Objects have been made of the ids."""
+"""Python objects have been made of the ids."""
 RAISED = -7
-"""An exception is set."""
+"""A Python exception is set."""
 NO_ROOM = -8
 """The ids might not fit in the buffer."""

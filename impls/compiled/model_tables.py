@@ -1,4 +1,4 @@
-"""What kernels need to know of a model: arrays, shared by all contexts."""
+"""Defines the tables of a model that kernels need: arrays, shared by all contexts."""
 
 from __future__ import annotations
 
@@ -7,62 +7,62 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 NUMBERS = ("n_symbols", "monotone", "unknown_symbol", "fuses_unknown", "first_is_other")
-"""What `ModelTables.numbers` holds, by the names of `layout.ContextRecord`."""
+"""The fields of `layout.ContextRecord` whose values `ModelTables.numbers` holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTables:
-    """Merging tables of a model, the initial entries of its cache, and what decoding needs.
+    """Merging tables of a model, the initial entries of its cache, and the tables for decoding.
 
-    Each has the name of the field of `layout.ContextRecord` that points at it, but `numbers` and `whole_tokens`.
+    Each, except `numbers` and `whole_tokens`, has the name of the field of `layout.ContextRecord` that points at it.
     """
 
     pairs: np.ndarray
-    """int64: the pairs with the symbols they make, bucket by bucket, see `merge/pairs`."""
+    """int64: the pairs with the symbols they make, grouped by bucket; see `merge/pairs`."""
     buckets: np.ndarray
-    """int64: the word of each bucket."""
+    """int64: the word of each bucket; see `merge/pairs`."""
     handles: np.ndarray
-    """int32 by symbol: its row of buckets."""
+    """int32 by symbol: its handle, which identifies its row of buckets."""
     first_round: np.ndarray
-    """int64 of shape (65536,)."""
+    """int64 of shape (65536,), by first byte | second << 8; see `merge/first_round`."""
     characters: np.ndarray
-    """int64 of shape (65536,), see `merge/characters`; -1 throughout where merges are not monotone."""
+    """int64 of shape (65536,), see `merge/characters`; all -1 if merges are not monotone."""
     byte_symbols: np.ndarray
-    """int32 of shape (256,)."""
+    """int32 of shape (256,): the symbol of each byte."""
     ids: np.ndarray
-    """int32 by symbol; empty where symbols are ids."""
+    """int32 by symbol: its id; empty if symbols are ids."""
     spelling_pages: np.ndarray
-    """uint16 of shape (0x4400,): page of each 64 code points; empty where bytes are the alphabet."""
+    """uint16 of shape (0x4400,): the page of each 64 code points; empty if bytes are the alphabet."""
     character_symbols: np.ndarray
-    """int32 by page: the symbol of a character, or -1."""
+    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; see `sentencepiece/spelling_tables`."""
     last_symbols: np.ndarray
-    """int32 by page: its symbol where it ends a piece; empty where that is the same."""
+    """As `character_symbols`, for a character that ends a piece; empty if there is no difference."""
     numbers: np.ndarray
-    """int64, see NUMBERS."""
+    """int64: the values of NUMBERS."""
     token_bytes: np.ndarray
-    """uint8: all decoded token bytes."""
+    """uint8: the decoded bytes of all tokens, one after another."""
     token_starts: np.ndarray
-    """int64 of shape (n_ids + 1,): offset of a token in `token_bytes`; -1 - offset for an id no token has."""
+    """int64 of shape (n_ids + 1,): offset of a token in `token_bytes`; -1 - offset for an id that no token has."""
     whole_tokens: np.ndarray
-    """int32: ids of the tokens that whole pieces become although merging does not make them."""
+    """int32: ids of the tokens that whole pieces become, although merging does not make them."""
     cache_tokens: np.ndarray
     """int32: tokens in the cache from the start, each the single id of its own bytes in `token_bytes`."""
     cache_rows: np.ndarray
     """int64 of shape (n, 4): the other entries in the cache from the start."""
     joins: np.ndarray
-    """uint8: bitmap of the pairs of characters in tokens, see `joins`; empty where pieces are not cut into segments."""
+    """uint8: bitmap of the pairs of characters in tokens; empty if pieces are not cut into segments."""
     lone: np.ndarray
     """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
-    token may hold before it, see `joins`; empty as `joins`."""
+    token may hold before it, see `merge/joins`; empty if `joins` is."""
 
     @property
     def n_symbols(self) -> int:
-        """Number of symbols."""
+        """Return the number of symbols."""
         return int(self.numbers[0])
 
     @property
     def monotone(self) -> bool:
-        """Whether every merge ranks after those that make its parts."""
+        """Return whether every merge ranks after those that make its parts."""
         return bool(self.numbers[1])
 
 

@@ -1,7 +1,7 @@
-"""Memory for large tables: zeroed, aligned, and in huge pages where the system gives them.
+"""Allocates memory for large tables: zeroed, aligned, and in huge pages if the system has them.
 
-A probe of a large table misses the TLB as well, unless pages are large (2 MB on most machines). Pages nothing touches
-cost nothing, but the first touch of a large one takes all of it. Where there are no huge pages this is ordinary memory.
+A probe of a large table misses the TLB as well, unless pages are large (2 MB on most machines). Pages that are never
+touched cost nothing, but the first touch of a large page takes all of it. Without huge pages this is ordinary memory.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ _HUGE_PAGE = 1 << 21
 
 
 def aligned_zeros(n_bytes: int) -> np.ndarray:
-    """Return zeroed uint8 memory, aligned to a cache line, or to a huge page where it is as large as one."""
+    """Return zeroed memory (uint8), aligned to a cache line, or to a huge page if it is at least as large as one."""
     return _zeros(n_bytes, 0)
 
 
 def growing_zeros(n_bytes: int, small_bytes: int) -> np.ndarray:
-    """Return memory as `aligned_zeros`, to be used from its start on: the first `small_bytes` are in small pages.
+    """Return memory as `aligned_zeros` does, to be used from its start on: the first `small_bytes` are in small pages.
 
-    The first touch of a large page takes more time than that of a small one, but less than those of all it replaces.
+    The first touch of a large page takes longer than that of a small one, but not as long as those of all the small
+    pages that it replaces.
     """
     return _zeros(n_bytes, small_bytes)
 
 
 def return_freed() -> None:
-    """Return memory to the system that was freed and that the allocator keeps, where it can (glibc)."""
+    """Return to the system memory that was freed but that the allocator keeps, if the allocator can (glibc)."""
     with contextlib.suppress(AttributeError, TypeError, OSError):
         ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
 
@@ -40,7 +41,7 @@ def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
         array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
         start = -_place(array) % _CACHE_LINE
         return array[start : start + n_bytes]
-    # Private: a forked child gets a copy.
+    # The mapping is private: a forked child gets a copy.
     try:
         memory = mmap.mmap(-1, n_bytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Memory that kernels get by address: a record of numbers, and of addresses of arrays that live as long."""
+"""Holds memory that kernels get by address: a record of numbers and of addresses of arrays, which it keeps alive."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from impls.compiled.typed_memory import Record, places
 
 @cache
 def index_by_field(dtype: np.dtype) -> dict[str, int]:
-    """Return the index of every field in the memory of a record, as int64; those of a record in it by dotted name."""
+    """Return the index of every field in a record seen as an int64 array; fields of nested records by dotted name."""
     return {name: offset >> 3 for name, offset in places(dtype).items()}
 
 
 class Slots:
-    """One record, its fields by name; those of a record in it by dotted name."""
+    """One record whose fields are read and written by name; those of nested records by dotted name."""
 
     def __init__(self, kind: type[Record]) -> None:
         self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
@@ -36,25 +36,25 @@ class Slots:
         return self.address + 8 * self._index[field]
 
     def hold(self, field: str, array: np.ndarray) -> None:
-        """Have a field point at an array, in place of what it pointed at."""
+        """Make a field point at an array, which is kept alive, instead of the array it pointed at before."""
         self.keep(field, array)
         self[field] = address(array)
 
     def release(self, *fields: str) -> None:
-        """Have fields point at nothing."""
+        """Make fields point at nothing, and drop their arrays."""
         for field in fields:
             if self._held.pop(field, None) is not None:
                 self[field] = 0
 
     def held(self, field: str) -> np.ndarray:
-        """Return what a field points at."""
+        """Return the array that a field points at."""
         return self._held[field]
 
     def keep(self, name: str, array: np.ndarray) -> None:
-        """Keep an array alive that the record points at by way of another one."""
+        """Keep an array alive to which the record points only indirectly."""
         self._held[name] = array
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """All that kernels may touch through this record."""
+        """Return all arrays that kernels may access through this record."""
         return [self.slots, *self._held.values()]

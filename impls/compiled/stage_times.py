@@ -1,4 +1,4 @@
-"""The time of each stage of one encoding, measured by running the kernels separately; differences give the rest."""
+"""Measures the time of each stage of an encoding by running the kernels separately; differences give the rest."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Split = Callable[[str], Sequence[str]]
 def stage_seconds(call_context: CallContext, text: str, split: Split | None) -> dict[str, float]:
     """Return the seconds of each stage of one encoding of `text` to a list of ids.
 
-    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`: the
-    additional time when only the vocabulary is known; `output`: ids to a list. The argument `split` is given where the
-    kernels do not split by themselves. Raises `plain.Uncovered`.
+    `utf-8`: from the text to bytes; `split`: finding the pieces; `look up`: keys and caches, when every piece is known;
+    `merge`: the additional time when only the vocabulary is known; `output`: from ids to a list. The argument `split`
+    is given if the kernels do not split by themselves. Raises `plain.Uncovered` if the pattern leaves text out.
     """
     context = call_context.context
     started = perf_counter()

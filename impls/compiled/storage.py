@@ -1,4 +1,4 @@
-"""The user's cache of compiled kernels and prepared tables, read into memory the kernels can use."""
+"""The user's cache of compiled kernels and prepared tables, read into memory that the kernels can use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["cache_folder", "is_private", "read_checked", "write_checked"]
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels and prepared tables, in the user's cache folder."""
+    """Return the folder for compiled kernels and prepared tables, within the user's cache folder."""
     return cache.cache_folder() / "compiled"
 
 
 def read_checked(path: Path) -> np.ndarray | None:
     """Return the content of a file of `write_checked` as uint8, 64-byte aligned.
 
-    None where the file is missing, damaged, or open to others.
+    Returns None if the file is missing, damaged, or open to others.
     """
     try:
         with os.fdopen(cache.open_cached(path), "rb", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""Everything in a context that depends on the model alone, as flat arrays; built once, then read from disk."""
+"""Builds the tables of a context that depend only on the model, as flat arrays; later they are read from disk."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _DECODED_IDS = 1 << 20
 
 
 def model_digest(model: Model) -> str:
-    """Return the SHA-256 (hex) of what the tables are made from, and of what makes them."""
+    """Return the SHA-256 (hex) of all that the tables depend on: the model, and the code that builds them."""
     return hashlib.sha256(f"{_FORMAT} {source_digest()} {model.packed().digest}".encode()).hexdigest()
 
 
 def tables_of(model: Model) -> ModelTables:
-    """Return the tables of a model, from the user's cache or built; raise `Unsupported` for too many tokens."""
+    """Return the tables of a model, from the user's cache or newly built; raise `Unsupported` for too many tokens."""
     path = cache_folder() / "tables" / f"{model_digest(model)[:32]}.bin"
     names = [field.name for field in fields(ModelTables)]
     kept = read_checked(path)
@@ -82,22 +82,22 @@ def build_tables(model: Model) -> ModelTables:
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
-    # Events decide what a piece becomes, also one that is a token.
+    # Events decide what a piece becomes, even if it is a token.
     return bare if model.events else _with_vocabulary(bare, model, data, starts)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """A hash table of tokens by their bytes, without special tokens."""
+    """A hash table of the tokens, except special tokens, by their bytes."""
 
     data: np.ndarray
-    """uint8: all tokens' bytes in id order, and 64 more."""
+    """uint8: all tokens' bytes in id order, and 64 more bytes."""
     starts: np.ndarray
     """int64 of shape (n_tokens + 1,): offset of a token in `data`."""
     table: np.ndarray
-    """int32, a power of two of open-addressing slots: a token's id, or -1."""
+    """int32 by slot, for open addressing: a token's id, or -1; the number of slots is a power of two."""
     shift: int
-    """A slot is a hash shifted right by this."""
+    """The slot of a hash is the hash shifted right by this."""
 
 
 def token_index(model: Model) -> TokenIndex:
@@ -128,10 +128,11 @@ def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarr
 
 
 def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone.
+    """Return the table of the parallel first round; all NONE, and unused, if merges are not monotone.
 
-    By first byte | second << 8 the rank of their merge, and of the lowest merge of the first (the second) byte with a
-    symbol that begins (ends) with the other.
+    It holds, by first byte | second << 8, the rank of their merge, the lowest rank of a merge of the first byte with a
+    symbol that begins with the second, and the lowest rank of a merge of a symbol that ends with the first byte with
+    the second.
     """
     ranks = np.full((3, 1 << 16), NONE, np.int64)
     if symbols.monotone:
@@ -155,7 +156,7 @@ def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.n
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
-    # Larger ids are decoded by the dictionary of the interface.
+    # Larger ids are decoded by the dictionary of `Decoder`.
     n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
     tokens = [by_id.get(i, b"") for i in range(n_ids)]
     starts = np.zeros(n_ids + 1, np.int64)
@@ -187,7 +188,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
     if model.alphabet == "bytes" and not len(bare.whole_tokens):
-        # A segment is looked up as a piece is, which would give the id of a whole piece to a part of another.
+        # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
@@ -196,7 +197,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
 
 
 def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
-    """Return whether each cache entry says no more than that a token's bytes have its id."""
+    """Return whether each cache entry only says that a token's bytes have the token's id: bool by entry."""
     ids = rows[:, 2]
     plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.token_starts) - 1)
     ids = np.where(plain, ids, 0)

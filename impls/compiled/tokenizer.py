@@ -43,7 +43,7 @@ from impls.interface import TrainingSpec
 
 
 class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
-    """Byte pair encoding in Numba kernels: an automaton splits, a cache knows pieces, a perfect hash knows pairs."""
+    """Byte pair encoding in Numba kernels: an automaton splits, a cache holds pieces, a perfect hash holds pairs."""
 
     name = "compiled"
     summary = "Numba kernels: the pattern as an automaton, a piece cache, perfect-hash pairs"
@@ -51,14 +51,14 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
-        """Prepare the tables, or read them from the user's cache; compile the kernels on first use."""
+        """Build the tables, or read them from the user's cache; compile the kernels on first use."""
         super().__init__(model)
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
         if model.ignore_merges and model.end_of_word is not None:
             raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
-        """How texts are split: 'automaton', or 'regex: ' and the reason."""
+        """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
@@ -77,12 +77,12 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
         self._dropout_encoder = DropoutEncoder(model)
         self._density = Density()
-        # One context serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
+        # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
         _living.add(self)
 
     def _use(self, call_context: CallContext) -> None:
-        """Make it this tokenizer's own context, whose built-ins `encode` and the others call."""
+        """Make this the tokenizer's own context, whose built-ins `encode` and the other methods call."""
         self._own = call_context
         for name in ("_as_array", "_array_unless_special", "_encode_cut"):
             self.__dict__.pop(name, None)
@@ -92,7 +92,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
         self._list = _never if self._fast is None else self._fast.encode_to_list
-        # `encode` tries these first; they search the text as given for special tokens.
+        # `encode` tries these built-ins first; they search the original text for special tokens.
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
 
@@ -117,7 +117,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
 
     @classmethod
     def count_pieces(cls, texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
-        """Count in kernels; see `impls.compiled.training.count`."""
+        """Count pieces in kernels; see `impls.compiled.training.count`."""
         from impls.compiled.training.count import count_pieces
 
         return count_pieces(texts, spec, **how)
@@ -182,7 +182,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         return super().encode_ordinary(text) if ids is None else ids
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text in which nothing is special and no surrogate is left."""
+        """Return the ids of a text without special tokens and surrogates."""
         builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
@@ -209,7 +209,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             return plain.encode_pieces(call_context.context, text, plain.ends_of(text, pieces))
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """Return the ids with merges left out, see `impls.core.dropout`; only for byte-level models."""
+        """Return the ids of a text with merges left out, see `impls.core.dropout`; only for byte-level models."""
         if self._beyond is not None:
             return super()._encode_text_with_dropout(text, dropout)
         if self._model.alphabet == "chars":
@@ -218,7 +218,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             return self._dropout_encoder.encode(call_context.context, *self._piece_ends(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece that is not UTF-8, by the dropout kernel: the others read characters."""
+        """Return the ids of one piece that is not UTF-8, by the dropout kernel: other kernels read characters."""
         text, ends = piece.decode("utf-8", "surrogateescape"), np.array([len(piece)], np.int32)
         if (whole := self._model.whole_piece(text)) is not None:
             return [whole]
@@ -229,7 +229,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             return self._dropout_encoder.encode(call_context.context, text, ends, Dropout(0.0, 0))
 
     def _piece_ends(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
-        """Return the text without what the pattern drops, and the ends of its pieces, in bytes: int32."""
+        """Return the text without the parts that the pattern drops, and the ends of its pieces, in bytes: int32."""
         if self._automaton:
             try:
                 return text, plain.piece_ends(call_context.context, text)
@@ -240,7 +240,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         return text, plain.ends_of(text, pieces)
 
     def stage_seconds(self, text: str) -> dict[str, float]:
-        """Return the seconds by stage of one encoding of `text`, special tokens read as ordinary text."""
+        """Return the seconds that each stage of encoding `text` takes, special tokens read as ordinary text."""
         if self._beyond is not None:
             raise Unsupported(self.name, f"its stages are not timed one by one: {self._model.beyond_merges}")
         text = self._model.normalize(repair_surrogates(text))
@@ -262,9 +262,9 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> int:
-        """Encode a UTF-8 file to `.npy` or `.bin`, uint16 where every id fits, else uint32; return how many ids.
+        """Encode a UTF-8 file to `.npy` or `.bin`, uint16 if every id fits, else uint32; return the number of ids.
 
-        The file is one text; memory stays bounded where the pattern certainly cuts at a line break between letters.
+        The file is one text; memory stays bounded if the pattern certainly cuts at line breaks between letters.
         """
 
         def encode(text: str) -> np.ndarray:
@@ -286,7 +286,7 @@ _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _without_other_threads() -> None:
-    """Replace, in a forked child, contexts whose threads are gone, perhaps halfway through a write."""
+    """Replace, in a forked child, the contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
         tokenizer._replace_context_of_another_thread()
 

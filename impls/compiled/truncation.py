@@ -1,4 +1,4 @@
-"""Counting and truncating by kernels: a part of a long text begins or ends at a line break where the pattern cuts."""
+"""Counts and truncates by kernels: a part of a long text begins or ends at a line break at which the pattern cuts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from impls.core.text.text import repair_surrogates
 from impls.core.truncation import Truncation
 
 _SAFE_CUT = re.compile(r"[0-9A-Za-z]\n(?=[0-9A-Za-z])")
-"""What `last_safe_cut` searches from the other end."""
+"""Matches what `last_safe_cut` finds from the other end."""
 _FASTER_WHOLE = 64
-"""So many times as long as a head a text may be to be encoded sooner than the head is split in Python."""
+"""A text up to this many times as long as its head is encoded sooner than the head is split in Python."""
 
 
 class KernelTruncation(Truncation):
@@ -50,7 +50,7 @@ class KernelTruncation(Truncation):
         return super()._first_ids(text, n_tokens)
 
     def _last_ids(self, text: str, n_tokens: int) -> list[int]:
-        """A text without such a line break near its end is encoded as a whole."""
+        """Return the ids of an end of the text; without a line break to cut at near its end, of the whole text."""
         arguments.check_text(text)
         size = 16 * n_tokens + 256
         while size < len(text) and self._cuts_texts_at_line_breaks:
@@ -66,7 +66,7 @@ class KernelTruncation(Truncation):
 
     @cached_property
     def _cuts_texts_at_line_breaks(self) -> bool:
-        """Whether a text may be encoded in two parts that meet at such a line break."""
+        """Return whether a text may be encoded in two parts that meet at a line break between letters or digits."""
         model = self._model
         if model.rewrites_text or model.whole_token_flags or any("\n" in added for added in model.added_tokens):
             return False

@@ -1,4 +1,4 @@
-"""Typed memory: a class of annotations is a NumPy dtype, what kernels reach by field, and what mypy checks."""
+"""Typed memory: an annotated class gives a NumPy dtype, the fields that kernels access, and the types mypy checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ else:
 
 
 class Record:
-    """Memory with fields. A subclass annotates them, in order: `i64`, or a record defined above it in its module."""
+    """Memory with fields. A subclass annotates them in order: `i64`, or a record defined before it in its module."""
 
     dtype: ClassVar[np.dtype]
 
@@ -25,7 +25,7 @@ class Record:
 
 
 def places(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:
-    """Return the byte offset of every field, those of a record in it by dotted name."""
+    """Return the byte offset of every field; fields of nested records by dotted name."""
     found: dict[str, int] = {}
     for name, (kind, offset, *_) in (dtype.fields or {}).items():
         if kind.fields is None:

@@ -1,10 +1,10 @@
 """Compiles kernels: `python -m impls.compiled.codegen NAME FILE` writes one of the object files for this processor.
 
-Behind them may stand PROCESSOR FILE any number of times: the same for one of `target.generations`.
+Any number of further pairs PROCESSOR FILE may follow: each writes the same object file for one of `target.generations`.
 
-A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
-runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered, and optimises
-all of them together, once.
+This runs as a separate process, so that Numba, its memory and its settings stay out of the process that uses the
+kernels. Numba runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered,
+and optimises all of them together, once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from impls.compiled.codegen.target import target_machine
 
 
 def compile_to(name: str, paths: Mapping[str, Path]) -> None:
-    """Compile the entries of an object file for each processor (see `target_machine`) to a path."""
+    """Compile the object file `name` for each processor in `paths` (see `target_machine`); write it to that path."""
     with collected() as modules:
         entries = compiled_entries(name)
     for processor, path in paths.items():
@@ -33,14 +33,14 @@ def compile_to(name: str, paths: Mapping[str, Path]) -> None:
 
 
 def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str = "") -> bytes:
-    """Return the object file of callbacks by exported name, from their collected `modules`; see `sources`.
+    """Return an object file that exports the callbacks `entries`, by name; `modules` is their LLVM code, see `sources`.
 
-    Everything but `entries` is internal to it. For `processor` see `target_machine`.
+    Every other function in it is internal. For `processor` see `target_machine`.
     """
     whole = llvm.parse_assembly("")
     for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
         whole.link_in(llvm.parse_assembly(_exported(text, entries)))
-    # Only after linking, which joins calls between modules, and functions that several modules define.
+    # Only after linking, which resolves calls between modules and merges functions that several modules define.
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
@@ -55,7 +55,7 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str 
 
 
 def _exported(code: str, entries: Mapping[str, Any]) -> str:
-    """Return `code` with the callbacks it defines under their exported names."""
+    """Return `code` (LLVM, text) with the callbacks it defines renamed to their exported names."""
     for name, entry in entries.items():
         if entry.native_name in code:
             code = code.replace(f'@"{entry.native_name}"', f"@{name}").replace(f"@{entry.native_name}", f"@{name}")
@@ -63,7 +63,7 @@ def _exported(code: str, entries: Mapping[str, Any]) -> str:
 
 
 def _refuse_what_needs_numba(module: Any) -> None:
-    """Raise RuntimeError for a kernel that may raise: it calls Numba's runtime, which the loading process lacks."""
+    """Raise RuntimeError if a kernel may raise: it would call Numba's runtime, which the loading process lacks."""
     for name in _of_numba(module):
         raise RuntimeError(f"a kernel needs {name}, so it can raise or allocates; it must do neither")
 
@@ -77,17 +77,17 @@ def _of_numba(module: Any) -> Iterator[str]:
 
 def _optimise(module: Any, machine: Any) -> None:
     if is_checked():
-        # A check at every access: optimised for size rather than speed, and no more than it must be.
+        # There is a check at every access: optimise for size rather than speed, and no more than necessary.
         _run(module, machine, 1, vectorised=False)
         if any(_of_numba(module)):
-            # Only then it is seen that no function which was too large to be inlined returns an error.
+            # Only the second pass sees that no function which was too large to be inlined returns an error.
             _run(module, machine, 1, vectorised=False)
         return
     _run(module, machine, 3, vectorised=True)
 
 
 def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
-    """Run LLVM's own passes of an optimisation level."""
+    """Run LLVM's standard passes of an optimisation level."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = vectorised
     builder = llvm.create_pass_builder(machine, options)

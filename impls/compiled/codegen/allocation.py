@@ -1,4 +1,4 @@
-"""Memory from the system and from Python, and references to Python's objects."""
+"""Allocates memory from the system and from Python, and counts references to Python's objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ increment = external_void("Py_IncRef", 1)
 decrement = external_void("Py_DecRef", 1)
 """Drop a reference to an object."""
 copy_memory = external_void("memcpy", 3)
-"""(to, from, bytes), which must not overlap."""
+"""Copy (destination, source, number of bytes); the two must not overlap."""
 
 
 _aligned_memory = external("aligned_alloc", 2)
@@ -27,7 +27,7 @@ _IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 
 @kernel
 def ask_for_huge_pages(address: int, n_bytes: int) -> None:
-    """Ask for huge pages for untouched memory: megabytes of small pages take longer to fault in."""
+    """Ask the system to back untouched memory by huge pages: megabytes of small pages take longer to fault in."""
     start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
     size = (address + n_bytes - start) & -_HUGE_PAGE
     if size > 0:
@@ -36,7 +36,7 @@ def ask_for_huge_pages(address: int, n_bytes: int) -> None:
 
 @kernel
 def allocate_large(region: int, n_bytes: int) -> int:
-    """Allocate as `allocate`, in huge pages where the system gives them; `release_large` frees it."""
+    """Allocate as `allocate` does, in huge pages if the system has them; free with `release_large`."""
     size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
     address = _aligned_memory(_HUGE_PAGE, size)
     if address != 0:
@@ -47,7 +47,7 @@ def allocate_large(region: int, n_bytes: int) -> int:
 
 @kernel
 def reallocate(region: int, address: int, n_bytes: int) -> int:
-    """Resize memory of `allocate`, keeping its content; return 0 where there is none, the old still allocated."""
+    """Resize memory of `allocate`, keeping its content; return its address, or 0 if out of memory (the old stays)."""
     moved = _raw_reallocate(address, n_bytes)
     if moved != 0:
         declare_region(region, moved, moved + n_bytes)
@@ -56,7 +56,7 @@ def reallocate(region: int, address: int, n_bytes: int) -> int:
 
 @kernel
 def allocate(region: int, n_bytes: int) -> int:
-    """Return the address of uninitialised memory, 0 where there is none; `region` (0 to 7) is for the checked build."""
+    """Return the address of uninitialised memory, or 0 if there is none; `region` (0 to 7) is for the checked build."""
     address = _raw_allocate(n_bytes)
     if address != 0:
         declare_region(region, address, address + n_bytes)

@@ -1,9 +1,9 @@
-"""The object files of the kernels: compiled by Numba when first needed, kept in the user's cache, loaded by `loading`.
+"""Builds the object files of the kernels: compiles them when first needed, caches them per user, has them loaded.
 
-The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and of
-the processor's features. A file is written whole, then renamed. Of several processes that start at once one compiles
-and the others wait for it, up to a limit; where the cache cannot be written, or others can write it, each compiles for
-itself.
+The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python, and
+of the processor's features. A file is written completely, then renamed. If several processes start at once, one
+compiles and the others wait for it, up to a limit; if the cache cannot be written, or other users can write it, each
+process compiles for itself.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from impls.core.errors import Unsupported
 
 _IMPLS = Path(__file__).parents[2]
 READY_MADE = Path(__file__).with_name("ready_made")
-"""Where a wheel carries object files; see `wheel_hook`."""
+"""The folder of the object files in a wheel; see `wheel_hook`."""
 _MARK = b"impls.compiled.codegen.memory"
 _NO_KERNELS = (
     "core/cache.py",
@@ -65,23 +65,23 @@ _PURPOSE = {
     "later": "batches and training",
 }
 LONGEST_WAIT_SECONDS = 120.0
-"""Maximum wait for another process that compiles; after it this process compiles too."""
+"""Maximum wait for another process that compiles; after that, this process compiles too."""
 
 
 def is_checked() -> bool:
-    """Return whether this process runs the build that checks every access to memory (for tests; slow)."""
+    """Return whether this process uses the build that checks every memory access (for tests; slow)."""
     return os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
 
 
 @cache
 def source_digest() -> str:
-    """Return the SHA-256 (hex) of the sources of the kernels, of what compiles them and of the processor."""
+    """Return the SHA-256 (hex) of the kernels' sources, of what compiles them and of the processor's description."""
     compilers = _release("numba"), _release("llvmlite")
     return _digest(*compilers, sys.version, target.description(), str(is_checked()))
 
 
 def ready_made_name(object_file: str, generation: str) -> str:
-    """Return the name of the file in which a wheel carries an object file; it depends on the sources alone.
+    """Return the file name of an object file in a wheel; it depends on the sources alone.
 
     `generation` is one of `target.generations`.
     """
@@ -98,7 +98,7 @@ def _digest(*parts: str) -> str:
 
 
 def _sources() -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every module that the object file depends on."""
+    """Yield the path and content of every module that the object files depend on."""
     for path in sorted((_IMPLS / "compiled").rglob("*.py")):
         content = path.read_bytes()
         if _MARK in content or path.parent.name == "codegen":
@@ -108,9 +108,9 @@ def _sources() -> Iterator[tuple[str, bytes]]:
 
 
 def _release(package: str) -> str:
-    """Return the content of the file of Numba, or llvmlite, that holds its version.
+    """Return the content of the file in which a package (Numba or llvmlite) records its version.
 
-    Package metadata takes 2 ms, importing Numba 300.
+    Reading package metadata takes 2 ms, importing Numba 300 ms.
     """
     found = find_spec(package)
     if found is not None and found.origin is not None:
@@ -120,7 +120,7 @@ def _release(package: str) -> str:
 
 
 def kernel_address(name: str) -> int:
-    """Return the address of an exported function; load or compile the object file it is in."""
+    """Return the address of an exported function; load its object file, compiled if need be, on first use."""
     if name not in _addresses:
         with _loading:
             _load(object_file_of(name))
@@ -128,15 +128,15 @@ def kernel_address(name: str) -> int:
 
 
 def plain_function(name: str) -> Any:
-    """Return an exported plain function as a ctypes function of int64; calls release the interpreter lock."""
+    """Return an exported plain function as a ctypes function of int64; a call releases the interpreter lock."""
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name][1])(kernel_address(name))
 
 
 @cache
 def regions() -> Any:
-    """Return the checked build's table: number of faults, address and size of the last one, ..., regions from 8 on.
+    """Return the checked build's table: number of faults, address and size of the last one, ..., regions from index 8.
 
-    A region is a pair (start, end). int64 of shape (8 + 2 * N_REGIONS,); kept for the life of the process.
+    A region is a pair (start, end). int64, shape (8 + 2 * N_REGIONS,); kept for the life of the process.
     """
     import numpy as np
 
@@ -145,17 +145,17 @@ def regions() -> Any:
 
 _loading = RLock()
 _addresses: dict[str, int] = {}
-"""Of every function of the object files that are loaded."""
+"""Addresses, by exported name, of the functions of all loaded object files."""
 _background: list[subprocess.Popen[bytes]] = []
 
 
 if hasattr(os, "register_at_fork"):
-    # In a child forked while another thread was loading, LLVM's locks would stay taken: a fork waits for it.
+    # In a child forked while another thread is loading, LLVM's locks would stay taken: a fork waits until it is loaded.
     os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 
 def _load(object_file: str) -> None:
-    """Load an object file unless it is loaded; compile it when the user's cache does not hold it."""
+    """Load an object file unless it is loaded already; compile it first if it is not cached."""
     names = [name for name in (*PLAIN, *METHODS, *FAST_METHODS) if object_file_of(name) == object_file]
     if names[0] in _addresses:
         return
@@ -165,13 +165,13 @@ def _load(object_file: str) -> None:
     found = load(_image(object_file), [PREFIX + name for name in names], known)
     if missing := [name for name in names if not found.get(PREFIX + name)]:
         raise RuntimeError(f"the object file of the compiled kernels exports no {', '.join(missing)}")
-    # A finalizer that ran meanwhile, in this thread, may have loaded it too: then those functions stay.
+    # A finalizer that ran in this thread meanwhile may have loaded it too: then keep the functions it loaded.
     if names[0] not in _addresses:
         _addresses.update({name: found[PREFIX + name] for name in names})
 
 
 def _image(object_file: str) -> bytes:
-    """Return an object file from the user's cache, else the one the wheel carries, else a compiled one."""
+    """Return the content of an object file: from the user's cache, else from the wheel, else compiled now."""
     image = _kept(_path(object_file))
     if image is None and (image := _ready_made(object_file)) is not None:
         _compile_for_later(object_file)
@@ -182,12 +182,12 @@ _KEEP = "import sys; from impls.compiled.codegen.build import keep; keep(sys.arg
 
 
 def prepare() -> None:
-    """Compile what the user's cache does not hold, so that no later process waits for it, or runs a wheel's."""
+    """Compile what the user's cache lacks, so that no later process waits for it or uses the wheel's slower code."""
     _for_each(_own_image)
 
 
 def _for_each(make: Callable[[str], object]) -> None:
-    """Call `make` with each object file, one on each processor at a time, the one that takes longest first."""
+    """Call `make` with each object file, one per processor at a time, the slowest to compile first."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -195,7 +195,7 @@ def _for_each(make: Callable[[str], object]) -> None:
 
 
 def _own_image(object_file: str) -> bytes:
-    """Return an object file for this processor: from the user's cache, or compiled and kept there."""
+    """Return an object file for this processor: from the user's cache, else compiled and stored there."""
     path = _path(object_file)
     if not is_private(path.parent):
         return compile_object_file(object_file)
@@ -210,7 +210,7 @@ def _own_image(object_file: str) -> bytes:
 
 
 def keep(object_file: str) -> None:
-    """Compile an object file for this processor with what time others leave, unless another process is at it."""
+    """Compile an object file for this processor at low priority, unless another process is compiling it."""
     if hasattr(os, "nice"):
         os.nice(19)
     path = _path(object_file)
@@ -224,7 +224,7 @@ def _path(object_file: str) -> Path:
 
 
 def _ready_made(object_file: str) -> bytes | None:
-    """Return what the wheel carries, which all recent processors of this kind run, if not as fast; None without."""
+    """Return the wheel's object file, which any recent processor of this kind runs, if slower; None if it has none."""
     generation = target.generation()
     if is_checked() or generation is None:
         return None
@@ -233,7 +233,7 @@ def _ready_made(object_file: str) -> bytes | None:
 
 
 def _compile_for_later(object_file: str) -> None:
-    """Start a process, which outlives this one, that keeps an object file for this processor in the user's cache."""
+    """Start a process that outlives this one and compiles an object file for this processor into the user's cache."""
     if not is_private(_path(object_file).parent) or not sys.executable:
         return
     command, nothing = [sys.executable, "-P", "-c", _KEEP, object_file], subprocess.DEVNULL
@@ -266,7 +266,7 @@ def compile_object_file(object_file: str) -> bytes:
 
 
 def compile_for_a_wheel(folder: Path) -> None:
-    """Compile what a wheel carries into a folder: each object file for each of `target.generations`."""
+    """Compile into `folder` what a wheel carries: each object file for each of `target.generations`."""
     first, *others = target.generations()
 
     def compile_one(object_file: str) -> None:
@@ -278,7 +278,7 @@ def compile_for_a_wheel(folder: Path) -> None:
 
 
 def _compile(environment: dict[str, str], *arguments: str) -> None:
-    # -P: the current folder might hold another package of our name.
+    # -P: the current folder might hold another package of the same name.
     command = [sys.executable, "-P", "-m", "impls.compiled.codegen", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -1,6 +1,7 @@
-"""What an object file exports: plain C functions for ctypes, and bodies of built-in functions for Python.
+"""Compiles what an object file exports: plain C functions for ctypes, and C bodies of Python's built-in functions.
 
-A plain function takes and returns int64; a method takes (self, argument), a fast method (self, arguments, count).
+A plain function takes and returns int64. A method takes (self, argument) and a fast method (self, arguments, count),
+as CPython's calling conventions METH_O and METH_FASTCALL do.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ context_at = record_at(ContextRecord)
 
 
 def compiled_entries(object_file: str) -> dict[str, Any]:
-    """Return the compiled C callbacks of an object file by exported name; each can show its LLVM code."""
-    # Where Numba links each entry as it compiles it, what others call by name must have an address; none is called.
+    """Return the compiled C callbacks of an object file by exported name; each can return its LLVM code."""
+    # If Numba links each entry as it compiles it, functions called by name need an address; none of them is called.
     for name in (PREFIX + "encode", REGIONS_SYMBOL):
         llvm.add_symbol(name, 1)
-    # All are imported before the first is compiled: Numba looks once for what they define, see `pipeline.less_work`.
+    # All are imported before the first is compiled: Numba looks only once for what they define (`pipeline.less_work`).
     kernels = {
         name: _kernel(about if isinstance(about, str) else about[0], name)
         for exported in (PLAIN, METHODS, FAST_METHODS)

@@ -1,13 +1,14 @@
-"""What the object files export: each kernel's name, the module it is in, and its number of int64 arguments.
+"""Lists what the object files export: each kernel's name, its module, and its number of int64 arguments.
 
-There are several, so that the first id does not wait for kernels it does not need. Must import nothing.
+There are several object files, so that the first id does not wait for kernels it does not need. This module must import
+nothing.
 """
 
 from __future__ import annotations
 
 PREFIX = "bpebench_"
 REGIONS_SYMBOL = "bpebench_regions"
-"""The table of the checked build, which `build.regions` makes."""
+"""Symbol of the checked build's table of regions, which `build.regions` creates."""
 PLAIN = {
     "encode": ("lookup.encode", 5),
     "encode_pieces": ("lookup.encode", 6),
@@ -48,7 +49,7 @@ PLAIN = {
     "change_state": ("threads.worker_kernels", 3),
     "run_worker": ("threads.batch", 1),
 }
-"""C functions for ctypes."""
+"""C functions to be called by ctypes."""
 METHODS = {
     "encode_to_list": "cpython.boundary",
     "encode_to_list_unless_special": "cpython.boundary",
@@ -59,7 +60,7 @@ METHODS = {
     "decode_to_str": "cpython.ids_to_text",
     "decode_to_bytes": "cpython.ids_to_text",
 }
-"""Bodies of built-in functions: of the context and one argument."""
+"""Bodies of built-in functions; their arguments are the context and one object."""
 FAST_METHODS = {
     "run_claimed": "threads.batch_results",
     "batch_fetch": "threads.batch",
@@ -68,7 +69,7 @@ FAST_METHODS = {
     "batch_copy": "threads.batch_results",
     "batch_close": "threads.batch_results",
 }
-"""Bodies of built-in functions: of the context, the address of the arguments, and how many they are."""
+"""Bodies of built-in functions; their arguments are the context, the address of the objects passed, their number."""
 
 
 _MODULES = {
@@ -77,13 +78,13 @@ _MODULES = {
     "decoding": ("cpython.ids_to_text", "lookup.decode"),
     "later": ("merge.dropout", "merge.replay", "threads", "training"),
 }
-"""Modules, or their folders, of the kernels that most programs never call, or not at first, by their object file."""
+"""By object file, the modules or folders of the kernels that most programs never call, or not at first."""
 OBJECT_FILES = ("encoding", *_MODULES)
 CALL_ENCODE = ("arrays", "later")
-"""Those whose kernels call `encode`, which is in the first."""
+"""The object files whose kernels call `encode`, which is in the first object file."""
 
 
 def object_file_of(name: str) -> str:
-    """Return which of `OBJECT_FILES` exports a kernel."""
+    """Return the one of `OBJECT_FILES` that exports a kernel."""
     module = METHODS.get(name) or FAST_METHODS.get(name) or PLAIN[name][0]
     return next((name for name, modules in _MODULES.items() if module.startswith(modules)), "encoding")

@@ -1,8 +1,8 @@
-"""Loads object files into this process: without LLVM where a file needs nothing but addresses written into it.
+"""Loads object files into this process, without LLVM if absolute addresses are the only relocations a file needs.
 
-LLVM's library takes 43 MB of memory and 50 ms, which a process whose kernels are compiled need not pay. Kernels are
+LLVM's library takes 43 MB of memory and 50 ms, a cost that a process with compiled kernels need not pay. Kernels are
 compiled for code that may lie anywhere ("large code model"), so on Linux and x86-64 every reference from one place to
-another is a whole address.
+another is a full 64-bit address.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _CONTENT, _RELOCATIONS, _SYMBOLS = 1, 4, 2
 _WRITABLE, _ALLOCATED = 1, 2
 """Flags of sections."""
 _UNDEFINED, _FIRST_RESERVED = 0, 0xFF00
-"""Numbers of sections that are none."""
+"""Section numbers that denote no section."""
 _WHOLE_ADDRESS = 1
-"""The kind of relocation that is an address of 64 bits (R_X86_64_64)."""
+"""The type of relocation that is a 64-bit address (R_X86_64_64)."""
 _loaded: list[Any] = []
-"""Memory and engines of this process: freed, one would take its functions with it, whose addresses are in use."""
+"""Memory and engines in use: never freed, since that would free functions whose addresses are in use."""
 
 
 def load(image: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
-    """Load the content of an object file; return the addresses of the functions `names`, those it exports.
+    """Load an object file, given its content; return the addresses of `names`, the functions it exports.
 
-    `known` gives addresses of what it refers to beside C's and Python's functions.
+    `known` gives the addresses of the symbols it refers to, other than C's and Python's functions.
     """
     if sys.platform == "linux" and (image[:6], int.from_bytes(image[18:20], "little")) == _ELF_X86_64:
         found = _place(image, known)
@@ -52,10 +52,10 @@ def load(image: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[s
 
 
 def _place(image: bytes, known: Mapping[str, int]) -> dict[str, int] | None:
-    """Load an ELF file for x86-64; return addresses by name, or None where whole addresses are not all it needs."""
+    """Load an ELF file for x86-64; return addresses by name, or None if it needs any other kind of relocation."""
     n_sections, start = int.from_bytes(image[60:62], "little"), int.from_bytes(image[40:48], "little")
     sections = np.frombuffer(image, _SECTION, n_sections, start)
-    # What unwinds frames (another kind) is left out: no exception passes through kernels.
+    # Tables for unwinding frames (another kind) are left out: no exception passes through kernels.
     placed = (sections["kind"] == _CONTENT) & (sections["flags"] & _ALLOCATED != 0) & (sections["size"] > 0)
     if (sections["flags"][placed] & _WRITABLE).any():
         return None
@@ -108,7 +108,7 @@ def _load_by_llvm(image: bytes, names: Iterable[str], known: Mapping[str, int]) 
 
     for name, address in known.items():
         llvm.add_symbol(name, address)
-    # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
+    # An engine needs a module; unless this empty one is removed, it would be compiled, which takes 2 ms and 5 MB.
     module = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(module, target_machine())
     engine.remove_module(module)

@@ -1,6 +1,6 @@
-"""A file lock with a time limit: one process at a time, where the system has such locks.
+"""A file lock with a time limit, which lets one process in at a time on systems that have such locks.
 
-Not the library `filelock`: what it does at a fork can deadlock with a thread that compiles.
+The library `filelock` is not used: what it does at a fork can deadlock with a thread that compiles.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PAUSE_SECONDS = 0.05
 
 @contextmanager
 def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
-    """Hold the lock of the file `path` while the block runs; call `waiting` once where another process holds it.
+    """Hold the lock of the file `path` while the block runs; call `waiting` once if another process holds it.
 
-    Yields False where the lock was not acquired within `longest_seconds`, or cannot be: a folder that cannot be
-    written, a system without such locks. The system releases it when its holder ends, however it ends.
+    Yields False if the lock was not acquired within `longest_seconds`, or cannot be: the folder cannot be written, or
+    the system has no such locks. The system releases the lock when its holder ends, however it ends.
     """
     try:
         make_folder(path.parent)

@@ -1,10 +1,10 @@
-"""Memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
+"""Gives kernels memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
 
-Numba compiles int64 products as `mul nsw`, undefined where they overflow, and mixes uint64 with int64 into float64;
+Numba compiles int64 products as `mul nsw`, which is undefined on overflow, and mixes uint64 with int64 into float64;
 so everything is int64, and arithmetic that may wrap has separate operations here.
 
 In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is checked against the
-declared regions; one outside is counted as a fault, reads as 0 and is not written.
+declared regions; an access outside them is counted as a fault: a load gives 0 and a store does nothing.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ _OPTIONS: dict[str, Any] = {
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile a function where it is called; LLVM decides about inlining."""
+    """Compile a function when a kernel calls it; LLVM decides whether to inline it."""
     return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile as `kernel`, always inlined, and not again for constants; see `pipeline`."""
+    """Compile as `kernel`, but always inline, and compile only once, not for each constant; see `pipeline`."""
     return cast(_Function, without_constants(numba.njit(forceinline=True, **_OPTIONS)(function)))
 
 
 OUTLINED: list[str] = []
-"""Parts of the mangled names of the functions that are never inlined."""
+"""Substrings of mangled names that identify the functions which are never inlined."""
 
 
 def outlined(function: _Function) -> _Function:
-    """Compile as `inlined`, but never inlined: a loop that seldom calls it is compiled as if it did not."""
+    """Compile as `inlined`, but never inline: a loop that seldom calls it is compiled as if it did not call it."""
     names = [re.sub(r"[<>]", lambda found: f"_{ord(found[0]):x}", name) for name in function.__qualname__.split(".")]
     OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), *names)))
     return cast(_Function, without_constants(kernel(function)))
 
 
 def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
-    """Return an intrinsic as `operation`, without a value."""
+    """Return an intrinsic as `operation` does, but one that returns no value."""
     return cast(Callable[..., None], operation(n_arguments, emit, types.void))
 
 
@@ -76,7 +76,7 @@ def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -
 
     kind = returns(*[_int] * n_arguments)
     names = ", ".join("abcdefghi"[:n_arguments])
-    # `intrinsic` reads the number of arguments off the function, so a function of that many is written out.
+    # `intrinsic` reads the number of arguments off the function, so write out a function of that many arguments.
     scope: dict[str, Any] = {"typed": (kind, codegen)}
     exec(f"def operation(typing{', ' if names else ''}{names}): return typed", scope)
     operation: Callable[..., int] = intrinsic(scope["operation"])
@@ -147,13 +147,13 @@ def _field_address(typing: Any, record: Any, name: Any) -> Any:
 
 
 address_of = cast(Callable[[Any], int], intrinsic(_address_of))
-"""Where a record is."""
+"""Return the address of a record."""
 field_address = cast(Callable[[Any, str], int], intrinsic(prefer_literal=True)(_field_address))
-"""Where the field of a record that has this name is."""
+"""Return the address of a record's field, given its name."""
 
 
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
-    """Return an intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
+    """Return an intrinsic that calls a C function: (address of the function, *arguments), all of pointer size."""
 
     def emit(builder: Any, address: Any, *arguments: Any) -> Any:
         kind = ir.FunctionType(_i64, [_i64] * n_arguments)
@@ -170,7 +170,7 @@ shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))
 wrapping_add = operation(2, lambda builder, a, b: builder.add(a, b))
 wrapping_multiply = operation(2, lambda builder, a, b: builder.mul(a, b))
 lowest_bit = operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
-"""Number of the lowest set bit; 64 for 0."""
+"""Index of the lowest set bit; 64 for 0."""
 leading_zeros = operation(1, lambda builder, a: builder.ctlz(a, _i1(0)))
 bit_count = operation(1, lambda builder, a: builder.ctpop(a))
 choose: Callable[..., int] = intrinsic(
@@ -208,7 +208,7 @@ def _raw_store(kind: Any) -> Callable[..., None]:
 
 peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
 poke_32, poke_64 = map(_raw_store, (_i32, _i64))
-"""Access to memory the interpreter owns, which is not checked against the regions."""
+"""Access memory that the interpreter owns, without a check against the regions."""
 _regions = operation(0, _emit_regions)
 
 if CHECKED:
@@ -247,13 +247,13 @@ else:
 
 
 def _load(kind: Any, raw: Callable[..., int]) -> Callable[..., int]:
-    """Return a load that in the checked build reads 0 outside every region."""
+    """Return a load; in the checked build it gives 0 outside every region."""
     n_bytes = kind.width // 8
     return kernel(lambda address: raw(address) if reachable(address, n_bytes) else 0) if CHECKED else raw
 
 
 def _store(kind: Any, raw: Callable[..., None]) -> Callable[..., None]:
-    """Return a store that in the checked build does nothing outside every region."""
+    """Return a store; in the checked build it does nothing outside every region."""
     n_bytes = kind.width // 8
 
     def store(address: int, value: int) -> None:
@@ -285,7 +285,7 @@ _raw_atomic_change = operation(3, _emit_change)
 
 @inlined
 def atomic_add(address: int, n: int) -> int:
-    """Add to a word that other threads change; return the value before."""
+    """Add to a word that other threads change; return its previous value."""
     return _raw_atomic_add(address, n) if reachable(address, 8) else 0
 
 

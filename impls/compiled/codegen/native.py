@@ -1,4 +1,4 @@
-"""The plain functions of the kernels, typed, and addresses of arrays. The plain boundary uses these alone."""
+"""Calls the plain functions of the kernels, with types, and gives addresses of arrays; `cpython.plain` builds on it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 class Function:
     """A C function of int64 arguments; the interpreter lock is released while it runs.
 
-    An array stands for the address of its data, and is declared to the checked build while the function runs.
+    An array is passed as the address of its data, and declared to the checked build while the function runs.
     """
 
     def __init__(self, name: str) -> None:
         self._call = plain_function(name)
 
     def __call__(self, *arguments: int | np.ndarray) -> int:
-        """Call it."""
+        """Call the function; return its int64 result."""
         arrays = [one for one in arguments if not isinstance(one, int)]
         with native.reachable(*arrays):
             result: int = self._call(*[one if isinstance(one, int) else address(one) for one in arguments])
@@ -33,9 +33,9 @@ class Function:
 
 
 class Native:
-    """The plain functions by name, as `entry_points` lists them; their kernels' docstrings explain the arguments.
+    """The plain functions by name, as `entry_points` lists them; see their kernels' docstrings for the arguments.
 
-    A function is loaded, and its object file compiled if need be, on its first use in this process.
+    A function is loaded on its first use in this process, and its object file compiled if need be.
     """
 
     def __getattr__(self, name: str) -> Function:
@@ -68,7 +68,7 @@ _declaring = Lock()
 
 
 def declare(array: np.ndarray) -> int:
-    """Declare an array that kernels may reach (checked build); return the number to `forget` it by."""
+    """Declare an array that kernels may access (checked build); return the number by which to `forget` it."""
     table = regions()
     with _declaring:
         for number in range(N_OWN_REGIONS, N_REGIONS):
@@ -86,6 +86,6 @@ def forget(*numbers: int) -> None:
 
 
 def faults() -> tuple[int, int, int]:
-    """Return the number of accesses outside every region, and address and size of the last (checked build)."""
+    """Return the number of accesses outside every region, and the last one's address and size (checked build)."""
     count, place, n_bytes = regions()[:3].tolist()
     return count, place, n_bytes

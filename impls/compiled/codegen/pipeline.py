@@ -1,9 +1,9 @@
-"""What Numba does to a kernel, and no more: the passes kernels need, and a function once rather than per constant.
+"""Makes Numba compile a kernel faster: with only the passes kernels need, and once rather than once per constant.
 
-Numba compiles a function anew for every constant it is called with. Of a function that is always inlined the copies
-are the same once LLVM has put the constants in, and one that is never inlined needs none. And a variable where control
-flow joins has the type of the constant that is met first, until the others are met: what it is passed to is compiled
-for that constant too, and not called.
+Numba compiles a function anew for every constant it is called with. For a function that is always inlined the copies
+are the same once LLVM has propagated the constants, and a function that is never inlined needs no copies. Also, a
+variable at a join of control flow has the type of the constant that is met first, until the others are met: functions
+that take it are compiled for that constant too, in copies that are never called.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _PASSES = (
     typed_passes.NativeLowering,
     typed_passes.NoPythonBackend,
 )
-"""Numba's own without those for closures, `with`, containers, loops in parallel, rewriting and the ends of lives."""
+"""Numba's own passes, except those for closures, `with`, containers, parallel loops, rewriting and lifetimes."""
 
 
 class _Passes(PassManager):
-    """Runs passes, and does not describe every one of them to whoever may listen."""
+    """Runs passes without sending an event for each of them to possible listeners."""
 
     def _runPass(self, index: int, one: Any, state: Any) -> None:  # noqa: N802 (Numba's name)
         one.run_initialization(state)
@@ -56,27 +56,27 @@ def _passes() -> _Passes:
 
 
 class KernelCompiler(CompilerBase):
-    """Compiles kernels, which have integers and records alone."""
+    """Compiles kernels, which use only integers and records."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the one list of passes."""
+        """Return the only pipeline: the list of passes."""
         return [_passes()]
 
 
 def without_constants(dispatcher: Any) -> Any:
-    """Let Numba compile a function for any integers only, not for constants; return it."""
+    """Make Numba compile a function for integers of any value, never for constants; return it."""
     usual: Callable[..., Any] = dispatcher.get_call_template
     dispatcher.get_call_template = lambda arguments, by_name: usual([_any(kind) for kind in arguments], by_name)
     return dispatcher
 
 
 def _any(kind: Any) -> Any:
-    """Return the type of any value for that of an integer or logical constant, else the type."""
+    """Return the general type for the type of an integer or Boolean constant; return any other type unchanged."""
     return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral) else kind
 
 
 class _Join(typeinfer.Propagate):
-    """Gives a variable where control flow joins the type of any value of one of its sources."""
+    """Gives a variable at a join of control flow the general type of one of its sources, not that of a constant."""
 
     def __call__(self, inferer: Any) -> None:
         kind = inferer.typevars[self.src].type
@@ -88,17 +88,17 @@ class _Join(typeinfer.Propagate):
 
 @contextmanager
 def less_work() -> Iterator[None]:
-    """Leave out, while the block runs, what Numba does again and again for nothing."""
+    """Leave out, while the block runs, work that Numba repeats without effect on kernels."""
     with ExitStack() as replaced:
         for owner, name, make in (
-            (typeinfer.TypeInferer, "typeof_expr", _join_without_constants),  # typed for any integers at once
+            (typeinfer.TypeInferer, "typeof_expr", _join_without_constants),  # typed as general integers at once
             (BaseContext, "get_abi_sizeof", _remembered_sizes),
             (types.Record, "__repr__", _remembered),
-            (BaseContext, "refresh", _remembered),  # looks for what was defined since: nothing is
+            (BaseContext, "refresh", _remembered),  # looks for later definitions: there are none
             (TypingContext, "refresh", _remembered),
             (PostProcessor, "run", _without_lifetimes),  # nothing here counts references
             (Interpreter, "post_process", lambda _: lambda _, __, function: function),  # for `with`, `try`, `**`
-            (base, "_has_loc", cache),  # reads the signature of a function that lowers
+            (base, "_has_loc", cache),  # reads the signature of a lowering function
         ):
             replaced.enter_context(_replaced(owner, name, make))
         yield
@@ -106,7 +106,7 @@ def less_work() -> Iterator[None]:
 
 @contextmanager
 def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    """Replace a method by what `make` returns for it; do nothing where a release of Numba has none of that name."""
+    """Replace a method by what `make` returns for it; do nothing if this release of Numba has none of that name."""
     usual = vars(owner).get(name)
     if usual is None:
         yield

@@ -1,8 +1,8 @@
-"""LLVM code of what Numba compiles, collected as it is lowered.
+"""Collects the LLVM code of what Numba compiles, as it is lowered.
 
-Numba links, optimises and translates every function by itself, with all the functions it calls, so that it can run at
+Numba links, optimises and translates every function separately, with all the functions it calls, so that it can run at
 once. Here nothing is run: all functions are linked once, optimised once and translated once, so a code library only
-collects. And the type of `a + b`, for which Numba asks all its overloads wherever kernels add, is asked once.
+collects. Also, the type of `a + b`, for which Numba tries all overloads wherever kernels add, is found only once.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from numba.core.runtime.nrt import rtsys
 from impls.compiled.codegen.pipeline import less_work
 
 _readable: Callable[[str], str] = normalize_ir_text
-"""LLVM reads UTF-8, Numba writes names in Latin-1."""
+"""Convert the names in LLVM code: Numba writes them in Latin-1, LLVM reads UTF-8."""
 
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the LLVM modules (text) of what is compiled while the block runs, one a function; none can be called.
+    """Collect the LLVM modules (text) of what is compiled while the block runs, one per function; none can be called.
 
-    Yields an empty list where a release of Numba makes its libraries in another way: then they are made, and can be
-    read, as usual.
+    Yields a list that stays empty if this release of Numba makes its libraries in another way: then they are made as
+    usual, and can be read.
     """
     modules: list[str] = []
 
@@ -62,9 +62,9 @@ def collected() -> Iterator[list[str]]:
 
 @contextmanager
 def _types_remembered() -> Iterator[None]:
-    """Cache the types of calls of built-in functions by argument types, failures too.
+    """Cache the types of calls of built-in functions by argument types, including failures.
 
-    Does nothing where a release of Numba has no such method, or does not inherit it.
+    Does nothing if this release of Numba has no such method, or does not inherit it.
     """
     functions: Any = types.Function
     usual = getattr(functions, "get_call_type", None)

@@ -1,6 +1,6 @@
-"""The processor that kernels are compiled for: this one, or, for a wheel, any of a generation of each kind of machine.
+"""Describes the processor that kernels are compiled for: this one, or, for a wheel, a generation of processors.
 
-Must import nothing of this package.
+This module must import nothing of this package.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from pathlib import Path
 from typing import Any
 
 _MACHINES = {"AMD64": "x86_64", "arm64": "aarch64"}
-"""Names that some systems have for machines, and what Linux and LLVM call them."""
+"""Names of machines on some systems, mapped to the names Linux and LLVM use."""
 _GENERATIONS = {"x86_64": "x86-64-v3", "aarch64": "generic"}
-"""By machine the processors that run the kernels a wheel carries, by LLVM's name: those of about 2015 and later."""
+"""By machine, LLVM's name of the oldest processor that runs a wheel's kernels: those of about 2015 and later do."""
 _FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
-"""What those of x86-64 have, by Linux's names."""
+"""The features that a processor of the x86-64 generation must have, by Linux's names."""
 _VARIABLE = "BPEBENCH_COMPILED_CPU"
 _FIELDS = ("cpu family", "model", "model name", "stepping", "flags")
 
 
 def machine() -> str:
-    """Return what kind of machine this is, by LLVM's name."""
+    """Return LLVM's name of this kind of machine, such as "x86_64"."""
     name = platform.machine()
     return _MACHINES.get(name, name)
 
 
 def generations() -> list[str]:
-    """Return what a wheel that is built here carries kernels for: each a machine and the name of a processor.
+    """Return what a wheel built here carries kernels for: strings of a machine and the name of a processor.
 
-    On Linux those of every kind of machine can be made; elsewhere only its own.
+    On Linux kernels for every kind of machine can be compiled; elsewhere only for the machine itself.
     """
     machines = _GENERATIONS if sys.platform == "linux" else _GENERATIONS.keys() & {machine()}
     return [f"{name}:{_GENERATIONS[name]}" for name in machines]
 
 
 def generation() -> str | None:
-    """Return which of `generations` this processor runs, if any."""
+    """Return the one of `generations` whose kernels this processor runs, or None."""
     if machine() == "x86_64" and not set(_processor().get("flags", "").split()) >= _FLAGS:
         return None
     return next((one for one in generations() if one.startswith(f"{machine()}:")), None)
 
 
 def environment_for(one: str) -> dict[str, str]:
-    """Return the environment in which kernels are compiled for one of `generations`."""
+    """Return the environment variables with which kernels are compiled for one of `generations`."""
     return {_VARIABLE: one}
 
 
 @cache
 def _processor() -> dict[str, str]:
-    """Return what Linux says of the first processor, where it is an x86-64; empty elsewhere."""
+    """Return Linux's description of the first processor if it is an x86-64; empty elsewhere."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return {}
     try:
-        # All processors together may take milliseconds.
+        # Reading about all processors may take milliseconds.
         with Path("/proc/cpuinfo").open("rb", buffering=0) as file:
             lines = file.read(4096).decode("ascii", "replace").split("\n\n")[0].splitlines()
     except OSError:
@@ -65,7 +65,7 @@ def _processor() -> dict[str, str]:
 
 
 def description() -> str:
-    """Return what tells the processor that kernels are compiled for from others."""
+    """Return a string that identifies the processor that kernels are compiled for."""
     chosen = os.environ.get(_VARIABLE)
     if chosen or (processor := _processor()):
         return chosen or str(processor)
@@ -75,16 +75,16 @@ def description() -> str:
 
 
 def features() -> Any:
-    """Return LLVM's map of what the processor that kernels are compiled for has beyond its name."""
+    """Return LLVM's map of features of the processor that kernels are compiled for, beyond what its name implies."""
     from llvmlite import binding as llvm
 
     return llvm.FeatureMap() if os.environ.get(_VARIABLE) else llvm.get_host_cpu_features()
 
 
 def target_machine(processor: str = "") -> Any:
-    """Return LLVM's target machine for a processor: by default the one that kernels are compiled for.
+    """Return LLVM's target machine for a processor; the default is the one that kernels are compiled for.
 
-    `processor` is one of `generations`, or LLVM's name of a processor of this machine.
+    `processor` is one of `generations`, or LLVM's name for a processor of this kind of machine.
     """
     from llvmlite import binding as llvm
 

@@ -1,4 +1,4 @@
-"""Vectors of integers in LLVM's portable form, for operations on several bytes, keys or characters at once."""
+"""Builds vector operations in LLVM's portable form, to process several bytes, keys or characters at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _i1, _i8, _i32 = (ir.IntType(bits) for bits in (1, 8, 32))
 
 
 def constant(kind: Any, value: int | Sequence[int]) -> Any:
-    """Return a constant vector of the type `kind`: these values, or one value throughout."""
+    """Return a constant vector of the type `kind` with these values, or with one value in every lane."""
     return ir.Constant(kind, [value] * kind.count if isinstance(value, int) else list(value))
 
 
@@ -21,13 +21,13 @@ def undefined(kind: Any) -> Any:
 
 
 def splat(builder: Any, kind: Any, value: Any) -> Any:
-    """Return a vector that holds an integer of its element type throughout."""
+    """Return a vector that holds `value`, an integer of its element type, in every lane."""
     one = builder.insert_element(undefined(kind), value, _i32(0))
     return lanes(builder, one, one, [0] * kind.count)
 
 
 def lanes(builder: Any, a: Any, b: Any, numbers: Sequence[int]) -> Any:
-    """Return these lanes of the concatenation of two vectors."""
+    """Return the lanes with these numbers of the concatenation of two vectors."""
     return builder.shuffle_vector(a, b, constant(ir.VectorType(_i32, len(numbers)), numbers))
 
 
@@ -47,9 +47,9 @@ def declared(builder: Any, name: str, signature: Any) -> Any:
 
 
 def compressed(builder: Any, data: Any, used: Any) -> Any:
-    """Return the bytes of a vector for which `used` (a bit each) is set, contiguously, then arbitrary ones.
+    """Return the bytes of a vector whose bit in `used` is set, contiguously, followed by arbitrary bytes.
 
-    LLVM spells this out where the processor has no instruction for it.
+    LLVM expands this into other instructions if the processor has none for it.
     """
     kind = data.type
     signature = ir.FunctionType(kind, [kind, ir.VectorType(_i1, kind.count), kind])

@@ -1,6 +1,7 @@
 """Hatch's build hook: a wheel built where Numba is installed carries object files, so its first id needs no compiler.
 
-`python -m build --wheel --no-isolation`. Elsewhere the wheel has none, and the kernels are compiled on first use.
+Build with `python -m build --wheel --no-isolation`. A wheel built without Numba carries none, and the kernels are
+compiled on first use.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ compile_for_a_wheel(Path(sys.argv[1]))
 
 
 class ObjectFiles(BuildHookInterface[Any]):
-    """Compiles the kernels for a generation of processors of each kind of machine."""
+    """Compiles the kernels for one generation of processors of each kind of machine."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the object files to the wheel."""
@@ -40,6 +41,6 @@ class ObjectFiles(BuildHookInterface[Any]):
             build_data["force_include"][str(path)] = f"impls/compiled/codegen/ready_made/{path.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what the wheel now holds."""
+        """Remove the object files from the source folder, now that the wheel holds them."""
         if hasattr(self, "_folder"):
             self._folder.cleanup()

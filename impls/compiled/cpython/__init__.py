@@ -1,1 +1,1 @@
-"""The boundary to CPython: the only room that knows the memory layout of str, list, int and arrays."""
+"""The boundary to CPython: the only folder that knows the memory layout of str, list, int and arrays."""

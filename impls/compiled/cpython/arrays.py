@@ -1,4 +1,4 @@
-"""Several arrays in one run of bytes: a JSON line of names, types and shapes, then the data, 64-byte aligned."""
+"""Serialises arrays as one byte string: a JSON line of names, types and shapes, then the data, 64-byte aligned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ALIGNMENT = 64
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Serialise the arrays; `unpacked` is the inverse."""
+    """Return the arrays serialised; `unpacked` is the inverse."""
     header = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()]).encode()
     parts = [len(header).to_bytes(8, "little"), header]
     size = 8 + len(header)
@@ -24,7 +24,7 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def unpacked(data: np.ndarray) -> dict[str, np.ndarray]:
-    """Return views of the arrays in `data`, uint8, by name in order."""
+    """Return views of the arrays serialised in `data` (uint8), by name, in their original order."""
     header_size = int.from_bytes(data[:8].tobytes(), "little")
     position = 8 + header_size
     arrays: dict[str, np.ndarray] = {}

@@ -1,8 +1,8 @@
-"""Bodies of the built-in functions that encode: Python objects in, lists out, through the public C API.
+"""Bodies of the built-in functions that encode: they take Python objects and return lists, through the public C API.
 
-A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over: the
-context is used by a thread that released the lock, the pattern leaves text out, memory ran out. Arrays and counts
-(`boundary_arrays`), and text encoded on both sides of a cut (`boundary_cut`), are in an object file of their own.
+A built-in is bound to an int, the address of its context. It returns None if the plain path has to take over: the
+context is in use by a thread that released the interpreter lock, the pattern leaves text out, or memory ran out. Arrays
+and counts (`boundary_arrays`), and text encoded on both sides of a cut (`boundary_cut`), are in another object file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from impls.compiled.layout import (
 )
 
 IDS_AT_ONCE = 1 << 18
-"""A megabyte of ids, which fits the second-level cache beside the encoder's tables."""
+"""Number of ids converted at a time: a megabyte, which fits the second-level cache beside the encoder's tables."""
 
 
 def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> Callable[..., int]:
-    """Return the kernel that gives the ids of a text as an object, None where the plain path has to take over.
+    """Return a kernel that returns a text's ids as a Python object, or None if the plain path has to take over.
 
-    `in_parts(context, text, look)` makes it of a long text, or returns 0, `object_of(context, ids, count)` of another.
+    `in_parts(context, text, look)` makes the object of a long text, or returns 0; `object_of(context, ids, count)`
+    makes that of any other text.
     """
 
     @outlined
@@ -46,7 +47,7 @@ def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> 
         """Claim the context until the object is complete.
 
         Other Python code may run before that: on other threads while the interpreter lock is released, and on Python
-        3.11 wherever an object is made, as the garbage collector, and so any finalizer, may run there.
+        3.11 whenever an object is created, since that may run the garbage collector, and so any finalizer.
         """
         if context.busy != 0 or (look != 0 and context.n_specials < 0):
             return new_none(context)
@@ -65,9 +66,9 @@ def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> 
 
 @outlined
 def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
-    """Return a list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 for a text not encoded in parts.
+    """Return a list, filled in steps of about IDS_AT_ONCE ids, or None; 0 for a text that is not encoded in parts.
 
-    Filled more often, the ints and the encoder's tables would evict each other from the processor's cache. No other
+    With smaller steps the ints and the encoder's tables would evict each other from the processor's cache. No other
     code may find the list before it is full.
     """
     kind, characters = cut_up(context, text)
@@ -105,11 +106,11 @@ _encoded = encoding_by(_list_in_parts, list_of_ids)
 
 @kernel
 def encode_to_list(context: ContextRecord, text: int) -> int:
-    """str -> list of int, special tokens read as ordinary text."""
+    """Encode (str -> list of int), special tokens read as ordinary text."""
     return _encoded(context, text, 0)
 
 
 @kernel
 def encode_to_list_unless_special(context: ContextRecord, text: int) -> int:
-    """str -> list of int; None for a text that may hold a special token."""
+    """Encode (str -> list of int); return None for a text that may hold a special token."""
     return _encoded(context, text, 1)

@@ -14,7 +14,7 @@ from impls.compiled.layout import MAY_BE_SPECIAL, NO_MEMORY, NO_ROOM, RAISED, Co
 
 @kernel
 def _with_room(context: ContextRecord, array: int, room: int) -> int:
-    """Return `array` resized to `room`, or a new one where it is 0; 0 with an exception set, and `array` released."""
+    """Return `array` resized to `room`, or a new one if it is 0; on failure release it, set an exception, return 0."""
     if array == 0:
         return empty_array(context, room)
     if resize_array(context, array, room):
@@ -27,8 +27,8 @@ def _with_room(context: ContextRecord, array: int, room: int) -> int:
 def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
     """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
 
-    So the ids need no other memory. The array has room for as many ids as predicted from the text read so far, and a
-    sixteenth more. The interpreter lock is held only where the array is made or grows.
+    This way the ids need no other memory. The array has room for the number of ids predicted from the text read so far,
+    and a sixteenth more. The interpreter lock is held only while the array is created or grows.
     """
     kind, characters = cut_up(context, text)
     if kind < 0:
@@ -65,19 +65,19 @@ _encoded = encoding_by(_array_in_parts, array_of_ids)
 
 @kernel
 def encode_to_array(context: ContextRecord, text: int) -> int:
-    """str -> array of uint32, special tokens read as ordinary text."""
+    """Encode (str -> array of uint32), special tokens read as ordinary text."""
     return _encoded(context, text, 0)
 
 
 @kernel
 def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
-    """str -> array of uint32; None for a text that may hold a special token."""
+    """Encode (str -> array of uint32); return None for a text that may hold a special token."""
     return _encoded(context, text, 1)
 
 
 @kernel
 def count_ids(context: ContextRecord, text: int) -> int:
-    """str -> int, the number of ids."""
+    """Count the ids of a text (str -> int)."""
     if context.busy != 0:
         return new_none(context)
     context.busy = 1

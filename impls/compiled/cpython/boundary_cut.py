@@ -12,19 +12,19 @@ from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.special_search import may_begin_special
 
 MOST_CUT_CHARACTERS = 1 << 12
-"""Longer texts are encoded in another way."""
+"""Maximum length of a text that is encoded here; longer texts are encoded in another way."""
 
 
 @kernel
 def _ids_of_bytes(context: ContextRecord, text: int, n_bytes: int) -> int:
-    """Return a list of the ids of some UTF-8, or None; 0 with an exception set."""
+    """Return a list of the ids of UTF-8 text, or None; 0 with an exception set."""
     count = encode(context, text, n_bytes, context.out, 1)
     return list_of_ids(context, context.out, count) if count >= 0 else new_none(context)
 
 
 @kernel
 def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes: int) -> int:
-    """Return [place, ids of the first `at` bytes, ids of the others], or None; 0 with an exception set."""
+    """Return the list [place, ids of the first `at` bytes, ids of the others], or None; 0 with an exception set."""
     number, none = long_from_long(place), context.nothing
     before = _ids_of_bytes(context, text, at)
     after = _ids_of_bytes(context, text + at, n_bytes - at)
@@ -46,9 +46,10 @@ def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes:
 
 @kernel
 def encode_cut(context: ContextRecord, text: int) -> int:
-    """str -> [its last certain cut or 0, the ids before it, the ids after]; None where the cut is to be found apart.
+    """Encode (str -> [its last certain cut or 0, the ids before it, the ids after it]).
 
-    That is a text in which a special token may begin, whatever follows, and a long one.
+    Returns None if the caller has to find the cut: in a text that may hold the first characters of a special token, and
+    in a long one.
     """
     kind, characters = -1, 0
     if context.busy == 0 and context.n_specials >= 0:

@@ -1,8 +1,8 @@
 """The fast boundary: built-in functions made of the kernels' methods, through the stable part of the public C API.
 
-`PyCFunction_NewEx` binds a C function to an int that holds the address of a context. Available on CPython with an
-interpreter lock whose objects are as the public headers say; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks
-for it, the plain boundary is used.
+`PyCFunction_NewEx` binds a C function to an int that holds the address of a context. This needs a CPython that has an
+interpreter lock and whose objects are as the public headers say; elsewhere, and with BPEBENCH_COMPILED_BORDER=plain,
+the plain boundary is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _METH_O, _METH_FASTCALL = 0x0008, 0x0080
 
 
 class _MethodDefinition(ctypes.Structure):
-    """`PyMethodDef`; must outlive the functions made of it."""
+    """The C struct `PyMethodDef`; must outlive the functions created from it."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -38,7 +38,7 @@ class _MethodDefinition(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Insides:
-    """What the fast boundary relies on, beside public functions."""
+    """What the fast boundary relies on besides public functions."""
 
     list_items: int
     """Offset, in a list object, of the address of its items."""
@@ -47,13 +47,13 @@ class Insides:
 
 
 def insides() -> Insides | None:
-    """Return what the fast boundary relies on; None where this interpreter does not support it."""
+    """Return what the fast boundary relies on; None if this interpreter does not support it."""
     return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _insides()
 
 
 @cache
 def _insides() -> Insides | None:
-    """Return them as macros of the public headers have them, tested on objects of our own; None where these differ."""
+    """Return them as the macros of the public headers say, tested on new objects; None if the objects differ."""
     locked = getattr(sys, "_is_gil_enabled", lambda: True)()
     word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
     # A debug build counts references elsewhere too.
@@ -64,7 +64,10 @@ def _insides() -> Insides | None:
 
 
 def _list_items() -> int:
-    """Return where PyList_SET_ITEM finds a list's items, and 0 where that, or Py_INCREF, works otherwise."""
+    """Return the offset at which PyList_SET_ITEM finds the address of a list's items.
+
+    Returns 0 if that macro, or Py_INCREF, works in another way here.
+    """
     word = ctypes.sizeof(ctypes.c_void_p)
     offset = 3 * word
     if list.__basicsize__ < offset + word:
@@ -81,7 +84,7 @@ def _list_items() -> int:
 
 
 def _counts_references_in_front(thing: object) -> bool:
-    """Return whether the first four bytes of an object count its references."""
+    """Return whether the first four bytes of an object hold its reference count."""
     count = ctypes.c_uint32.from_address(id(thing))
     before = count.value
     more = [thing] * 5
@@ -89,9 +92,9 @@ def _counts_references_in_front(thing: object) -> bool:
 
 
 class Builtins:
-    """The built-in functions of one context, which must outlive them; None where the plain boundary has to take over.
+    """The built-in functions of one context, which must outlive them; they return None if the plain boundary must act.
 
-    Each is bound, and its object file loaded, when it is first asked for.
+    Each is bound, and its object file loaded, on the first access to its attribute.
     """
 
     encode_to_list: Callable[[str], list[int] | None]
@@ -102,7 +105,7 @@ class Builtins:
     count_ids: Callable[[str], int | None]
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-    # for batches, see `threads.batch` and `threads.batch_results`
+    # For batches; see `threads.batch` and `threads.batch_results`.
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
     batch_collect: Callable[[int, list[Any], int, int], int]
@@ -111,7 +114,7 @@ class Builtins:
     batch_close: Callable[[int], None]
 
     def __init__(self, context: int, change: Callable[[str], str | None] | None = None) -> None:
-        """Take the address of the context; for `change` see `after`."""
+        """Store the address of the context; for `change` see `after`."""
         self._context, self._change = context, change
 
     def __getattr__(self, name: str) -> Any:
@@ -124,9 +127,9 @@ class Builtins:
         return function
 
     def after(self, change: Callable[[str], str | None]) -> Builtins:
-        """Return the built-ins that take a text, applied to `change(text)`; None gives None.
+        """Return built-ins that apply those of a text to `change(text)`; they return None if `change` does.
 
-        Those that search for special tokens must not be used: they would search the changed text.
+        The built-ins that search for special tokens must not be used: they would search the changed text.
         """
         return Builtins(self._context, change)
 
@@ -142,7 +145,7 @@ def _definition(name: str) -> _MethodDefinition:
     found = _definitions.get(name)
     if found is None:
         flags = _METH_O if name in METHODS else _METH_FASTCALL
-        # Of two threads that get here at once both use the same: functions made of another would outlive it.
+        # Two threads that get here at once use the same definition: functions made of a dropped one would outlive it.
         found = _definitions.setdefault(name, _MethodDefinition(name.encode(), kernel_address(name), flags, b""))
     return found
 
@@ -158,13 +161,13 @@ _integers = np.zeros(0, np.int64)
 
 
 def shared_integers(count: int) -> np.ndarray:
-    """Return the addresses (int64) of the int objects 0 to count - 1, 0 for one no list has needed yet.
+    """Return the addresses (int64) of the int objects 0 to count - 1; 0 for an int that no list has needed yet.
 
     All tokenizers share the table and add to it; it is never released.
     """
     global _integers
     if len(_integers) < count:
-        # All of it is written, so that the first list does not wait for page faults.
+        # The whole table is written now, so that the first list does not wait for page faults.
         larger = np.empty(max(count, 1 << 12), np.int64)
         larger[: len(_integers)] = _integers
         larger[len(_integers) :] = 0

@@ -1,6 +1,6 @@
-"""Bodies of the built-in functions that decode: a list of ids in, str or bytes out, through the public C API.
+"""Bodies of the built-in functions that decode: they take a list of ids and return str or bytes, by the public C API.
 
-They return None where the plain path has to take over: an id is unknown or no int, or memory ran out.
+They return None if the plain path has to take over: an id is unknown or not an int, or memory ran out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 
 @kernel
 def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
-    """Return the bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
+    """Return the address of the decoded bytes, in new memory, and their number; 0, 0 if the plain path has to decode.
 
     Nothing is written to the context, which another thread may be using. Only exact ints are read: converting anything
     else would run Python code, which could change the list.
@@ -54,7 +54,7 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
 
 @kernel
 def decode_to_str(context: ContextRecord, ids: int) -> int:
-    """list of int -> str, bad UTF-8 replaced."""
+    """Decode (list of int -> str), invalid UTF-8 replaced."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
         return new_none(context)
@@ -65,7 +65,7 @@ def decode_to_str(context: ContextRecord, ids: int) -> int:
 
 @kernel
 def decode_to_bytes(context: ContextRecord, ids: int) -> int:
-    """list of int -> bytes."""
+    """Decode (list of int -> bytes)."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
         return new_none(context)

@@ -31,9 +31,9 @@ def _nanoseconds(context: ContextRecord) -> int:
 
 @kernel
 def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
-    """Call `restore_thread`; return whether it took long, as it does where other threads always run Python.
+    """Call `restore_thread`; return whether it took long, as it does while other threads are busy running Python.
 
-    The interpreter lets each of them run for 5 ms before it switches.
+    The interpreter lets a thread run for 5 ms before it switches.
     """
     before = _nanoseconds(context)
     restore_thread(state)

@@ -1,4 +1,4 @@
-"""Three functions of NumPy's public C API, from where NumPy's own headers take them: the capsule `_ARRAY_API`."""
+"""Finds three functions of NumPy's public C API where NumPy's own headers do: in the capsule `_ARRAY_API`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _UINT32 = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True)
 class NumpyApi:
-    """Addresses of functions, and of the dtype they are given."""
+    """Addresses of the functions, and of the dtype passed to them."""
 
     empty: int
     """PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array."""
     get_pointer: int
     """PyArray_GetPtr(array, indices) -> address of an element."""
     resize: int
-    """PyArray_Resize(array, shape with its length, check of references, order) -> None."""
+    """PyArray_Resize(array, shape and its length as a struct, whether to check references, order) -> None."""
     dtype: int
     """The dtype uint32, which lives as long as NumPy."""
 
 
 def numpy_api() -> NumpyApi | None:
-    """Return the C API for making arrays; None for an unknown ABI."""
+    """Return the C API for creating arrays; None for an unknown ABI."""
     core = getattr(np, "_core", None) or getattr(np, "core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:

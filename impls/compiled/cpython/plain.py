@@ -1,6 +1,6 @@
 """The plain boundary: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
 
-Every function takes a context no other call is using. `Uncovered` says that the pattern leaves text out.
+Every function takes a context that no other call is using. `Uncovered` is raised if the pattern leaves text out.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from impls.core.errors import Unsupported
 
 
 class Uncovered(Exception):
-    """The pattern leaves part of the text out; the reference splitter knows where."""
+    """The pattern leaves part of the text out; the reference splitter finds where."""
 
 
 _PAD_IDS = PAD_BYTES // 4
 
 
 def padded_utf8(text: str, errors: str = "strict") -> tuple[np.ndarray, int]:
-    """Return the UTF-8 of a text, uint8, and its size: PAD_BYTES zeros follow. `errors` as of `str.encode`.
+    """Return the UTF-8 of a text (uint8), PAD_BYTES zeros appended, and its size without them.
 
-    Raises `Unsupported` for a text too long for the kernels.
+    `errors` is that of `str.encode`. Raises `Unsupported` if the text is too long for the kernels.
     """
     data = text.encode(errors=errors)
     if len(data) > MOST_TEXT_BYTES:
@@ -63,7 +63,7 @@ def piece_ends(context: Context, text: str) -> np.ndarray:
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
-    """Return the bytes of uint32 ids, or None where one of them is unknown."""
+    """Return the bytes that uint32 ids decode to, or None if one of the ids is unknown."""
     n_bytes = native.decoded_bytes(context.address, ids, len(ids))
     if n_bytes < 0:
         return None
@@ -73,7 +73,7 @@ def decode(context: Context, ids: np.ndarray) -> bytes | None:
 
 
 def checked(count: int) -> int:
-    """Return a count that a kernel returned; raise `Uncovered` or MemoryError for an error code."""
+    """Return `count`, the result of a kernel; raise `Uncovered` or MemoryError if it is an error code."""
     if count == UNCOVERED:
         raise Uncovered
     if count == NO_MEMORY:
@@ -82,7 +82,7 @@ def checked(count: int) -> int:
 
 
 def shrunk(out: np.ndarray, count: int) -> np.ndarray:
-    """Return `out` cut to its first `count` entries; the memory of the others is released."""
+    """Return `out` truncated to its first `count` entries; the memory of the others is released."""
     checked(count)
     out.resize(count, refcheck=False)
     return out

@@ -1,7 +1,7 @@
-"""Ids as Python objects: lists of ints that are made once, and arrays made through NumPy's C API (`numpy_api`).
+"""Makes Python objects of ids: lists of ints, each int created once, and arrays through NumPy's C API (`numpy_api`).
 
-An int is made when a list first needs it. So the ints of frequent ids are close together, in the order of their first
-occurrence, and those no text holds cost nothing.
+An int is created when a list first needs it. So the ints of frequent ids are close together in memory, in the order of
+their first occurrence, and ids that occur in no text cost nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from impls.compiled.layout import (
 )
 
 MANY_ITEMS = 1 << 19
-"""From this length on the untouched items of a list take megabytes."""
+"""Length of a list from which on its untouched items take megabytes."""
 MOST_REFERENCES = 1 << 31
-"""A lower half of a reference count from here on is left to the interpreter: the object may be immortal."""
+"""If the lower half of a reference count is this or more, the interpreter counts: the object may be immortal."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
@@ -43,7 +43,7 @@ long_from_long = external("PyLong_FromLong", 1)
 
 @outlined
 def _make_integer(place: int, token: int) -> int:
-    """Make the int of an id and store it in the table; return 0 with an exception set where there is no memory."""
+    """Create the int of an id, store it in the table and return it; 0 with an exception set if out of memory."""
     integer = long_from_long(token)
     store_64(place, integer)
     return integer
@@ -51,7 +51,7 @@ def _make_integer(place: int, token: int) -> int:
 
 @inlined
 def _integer(integers: int, token: int) -> int:
-    """Return the int of an id, a reference borrowed from the table; 0 with an exception set without memory."""
+    """Return the int of an id, a reference borrowed from the table; 0 with an exception set if out of memory."""
     place = integers + 8 * token
     integer = load_i64(place)
     if integer == 0:
@@ -61,10 +61,10 @@ def _integer(integers: int, token: int) -> int:
 
 @inlined
 def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
-    """Store ints at `items`, each with a new reference; return False with an exception set without memory.
+    """Store the ints of ids at `items`, each with a new reference; return False with an exception set if out of memory.
 
     This is what Py_INCREF and PyList_SET_ITEM of the public headers do; an immortal int has the top bit of the count's
-    lower half set, and is left to the function.
+    lower half set, and is left to the function `Py_IncRef`.
     """
     for i in range(count):
         integer = _integer(integers, load_u32(ids + 4 * i))
@@ -81,7 +81,7 @@ def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
 
 @kernel
 def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
-    """Return a new list of ints; 0 with an exception set where there is no memory."""
+    """Return a new list of ints; 0 with an exception set if out of memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
@@ -96,14 +96,14 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
 
 @inlined
 def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
-    """Replace items of a list with those of another, none for 0; False with an exception set without memory."""
-    # The function returns a C int: the upper half of the register is undefined.
+    """Replace items of a list by those of another (0: by none); return False with an exception set if out of memory."""
+    # The C function returns an int: the upper half of the register is undefined.
     return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
 
 
 @kernel
 def untracked_list(context: ContextRecord, room: int) -> int:
-    """Return a list for `room` ids, hidden from the garbage collector until `finish_list`; 0 with an exception set."""
+    """Return a list for `room` ids, untracked by the garbage collector until `finish_list`; 0 with an exception set."""
     boxed = list_new(room)
     if boxed != 0:
         _untrack(boxed)
@@ -114,9 +114,9 @@ def untracked_list(context: ContextRecord, room: int) -> int:
 
 @kernel
 def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
-    """Store ints in a list of `untracked_list` from `at` on; append those there is no room for.
+    """Store ints in a list of `untracked_list` from index `at` on; append those beyond its `room`.
 
-    Returns False with an exception set where there is no memory.
+    Returns False with an exception set if out of memory.
     """
     n_within = min(count, room - at)
     items = peek(boxed + context.list_items) + 8 * at
@@ -134,7 +134,10 @@ def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, 
 
 @kernel
 def finish_list(context: ContextRecord, boxed: int, count: int, room: int) -> bool:
-    """Truncate a list of `untracked_list` to `count` items and show it; False with an exception set without memory."""
+    """Truncate a list of `untracked_list` to `count` items and let the garbage collector track it.
+
+    Returns False with an exception set if out of memory.
+    """
     none, items = context.nothing, peek(boxed + context.list_items)
     for i in range(count, room):
         increment(none)
@@ -147,7 +150,7 @@ def finish_list(context: ContextRecord, boxed: int, count: int, room: int) -> bo
 
 @kernel
 def empty_array(context: ContextRecord, count: int) -> int:
-    """Return a new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
+    """Return a new uint32 array of shape (count,); 0 with an exception set if out of memory."""
     kind = context.array_kind
     # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
     increment(kind)
@@ -157,13 +160,13 @@ def empty_array(context: ContextRecord, count: int) -> int:
 
 @kernel
 def ids_of_array(context: ContextRecord, array: int) -> int:
-    """Return the address of the ids of an array that is not empty."""
+    """Return the address of the ids in a non-empty array."""
     return call_pointer_2(context.array_data, array, field_address(context, "origin"))
 
 
 @kernel
 def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
-    """Return a new array of these ids; 0 as `empty_array`."""
+    """Return a new array of these ids; 0 with an exception set if out of memory."""
     array = empty_array(context, count)
     if array != 0 and count > 0:
         copy_memory(ids_of_array(context, array), ids, 4 * count)
@@ -172,7 +175,7 @@ def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
 
 @kernel
 def resize_array(context: ContextRecord, array: int, count: int) -> bool:
-    """Resize an array no other code knows; return False with an exception set where there is no memory."""
+    """Resize an array that no other code refers to; return False with an exception set if out of memory."""
     context.size = count
     none = call_pointer_4(context.resize, array, field_address(context, "shape"), 0, 0)
     if none == 0:

@@ -1,6 +1,6 @@
-"""The offset of a str's characters: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers compute.
+"""Finds the layout of a str: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers compute.
 
-Read off strings of our own and tested on others; where anything is not as expected, no layout is returned.
+It is read off sample strings and tested on others; if anything is not as expected, no layout is returned.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class StrLayout:
     """Offsets within a str object whose characters follow its header."""
 
     state: int
-    """Offset of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
+    """Offset of the 32-bit word that holds the kind (three bits) and the flags compact and ASCII (one bit each)."""
     shift: int
     """Bit position of the kind within that word."""
     utf8: int
-    """Offset of the address of the cached UTF-8, which is 0 where none is cached."""
+    """Offset of the address of the cached UTF-8, which is 0 if none is cached."""
     data: int
-    """Offset of the characters, where not all are ASCII."""
+    """Offset of the characters of a str that is not all ASCII."""
 
 
 def str_layout() -> StrLayout | None:
-    """Return the layout of this interpreter's strings; None where it cannot be relied on."""
+    """Return the layout of this interpreter's strings; None if it is not as expected."""
     # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
     sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
@@ -58,7 +58,7 @@ def _word(text: str, offset: int) -> int:
 
 
 def _holds(text: str, data: int, kind: int) -> bool:
-    """Return whether an object has its type and length where expected, and its characters at `data`."""
+    """Return whether a str has its type and length at the expected offsets, and its characters at `data`."""
     if ctypes.c_void_p.from_address(id(text) + _TYPE_AT).value != id(str):
         return False
     if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):

@@ -1,4 +1,4 @@
-"""UTF-8 of strings: transcoded from their characters, see `str_layout`, or what the interpreter has."""
+"""Gives the UTF-8 of strings: transcoded here from their characters (see `str_layout`), or the interpreter's own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def type_of(item: int) -> int:
 
 @kernel
 def state_of(context: ContextRecord, text: int) -> int:
-    """Return the state word of a str, see `str_layout`; -1 for any other object, which the interpreter handles."""
+    """Return the state word of a str (see `str_layout`); -1 for any other object, which the interpreter handles."""
     if type_of(text) != context.str_type:
         return -1
     return shift_right(peek_u32(text + context.str_state), context.str_shift)
@@ -46,7 +46,7 @@ def state_of(context: ContextRecord, text: int) -> int:
 
 @kernel
 def kind_of(context: ContextRecord, text: int) -> int:
-    """Return the bytes per character of a str that is to be transcoded; 0 for one that is not."""
+    """Return the bytes per character of a str that is to be transcoded here; 0 for one that is not."""
     state = state_of(context, text)
     # Compact, not all ASCII, and without cached UTF-8.
     if state < 0 or (state >> 3) & 3 != 1 or peek(text + context.str_utf8) != 0:
@@ -68,7 +68,7 @@ def most_utf8_bytes(kind: int) -> int:
 
 @kernel
 def characters_of(context: ContextRecord, text: int) -> tuple[int, int]:
-    """Return the kind of a str's characters and their address: 0 for ASCII; -1 where they cannot be read here."""
+    """Return the kind of a str's characters (0 for ASCII, -1 if they cannot be read here) and their address."""
     state, kind = state_of(context, text), kind_of(context, text)
     if state >= 0 and (state >> 3) & 3 == 3:
         return 0, utf8_and_size(text, field_address(context, "size"))
@@ -96,7 +96,7 @@ def utf8_size(kind: int, characters: int, begin: int, end: int) -> int:
 
 @kernel
 def _most_bytes(context: ContextRecord, text: int) -> int:
-    """Return the maximum number of UTF-8 bytes of a str that is to be transcoded; 0 for one that is not."""
+    """Return the maximum number of UTF-8 bytes of a str that is to be transcoded here; 0 for one that is not."""
     kind = kind_of(context, text)
     return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
 
@@ -110,18 +110,18 @@ def most_bytes(context: ContextRecord, text: int) -> int:
 
 @kernel
 def own_utf8(context: ContextRecord, text: int) -> int:
-    """Transcode a str for which `most_bytes` is not 0; return its address, its size left in SIZE; 0 for a surrogate.
+    """Transcode a str for which `most_bytes` is not 0; return the address of its UTF-8, or 0 if it has a surrogate.
 
-    Needs no interpreter lock: a str does not change.
+    The size is stored in SIZE. Needs no interpreter lock: a str does not change.
     """
-    # Not `kind_of`: other code may have made the interpreter cache the UTF-8 meanwhile.
+    # Not `kind_of`: meanwhile other code may have made the interpreter cache the UTF-8.
     kind, characters = state_of(context, text) & 7, text + context.str_data
     return _write_utf8(context, kind, characters, length_of(text), context.text)
 
 
 @kernel
 def _write_utf8(context: ContextRecord, kind: int, characters: int, n: int, target: int) -> int:
-    """Transcode n characters to `target`; return it, the size left in SIZE; 0 for a surrogate."""
+    """Transcode n characters to `target`; return `target`, the size stored in SIZE; 0 if there is a surrogate."""
     scratch = context.work + BUFFER_AT
     n_bytes = transcode(kind, characters, n, target, scratch)
     if n_bytes < 0:
@@ -132,7 +132,7 @@ def _write_utf8(context: ContextRecord, kind: int, characters: int, n: int, targ
 
 @kernel
 def release_utf8(context: ContextRecord) -> None:
-    """Release what `utf8` wrote."""
+    """Free the memory of the last UTF-8 written here, unless it is the context's own."""
     large = context.large_text
     if large != 0:
         release_large(large)
@@ -141,9 +141,9 @@ def release_utf8(context: ContextRecord) -> None:
 
 @kernel
 def utf8_of_part(context: ContextRecord, kind: int, characters: int, n: int) -> int:
-    """Return the address of the UTF-8 of n characters of a kind that is not -1, its size left in SIZE.
+    """Return the address of the UTF-8 of n characters of a kind that is not -1; its size is stored in SIZE.
 
-    0 for a surrogate, or where there is no memory. The caller releases it by `release_utf8`.
+    Returns 0 if there is a surrogate or no memory. The caller releases the UTF-8 by `release_utf8`.
     """
     if kind == 0:
         context.size = n
@@ -163,9 +163,9 @@ def utf8_of_part(context: ContextRecord, kind: int, characters: int, n: int) -> 
 
 @kernel
 def utf8(context: ContextRecord, text: int) -> int:
-    """Return the address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
+    """Return the address of the UTF-8 of a str, its size stored in SIZE; 0 with an exception set if it has none.
 
-    The caller releases it by `release_utf8`.
+    The caller releases the UTF-8 by `release_utf8`.
     """
     kind = kind_of(context, text)
     if kind != 0:

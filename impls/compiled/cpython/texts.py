@@ -1,9 +1,9 @@
-"""One text to ids: at once, or part by part where it is long.
+"""Encodes one str to ids: at once, or part by part if it is long.
 
 The first touch of memory is what a call may wait for longest, and memory for a whole long text is returned to the
 system after each call. A part's UTF-8 and ids need little memory, always the same, and the ids are moved to their
-destination. A text is cut between two characters where its pattern cuts whatever the context, which their classes tell
-(`pattern.tables.certain_cuts`).
+destination. A text is cut between two characters where its pattern ends a piece whatever the context: the classes of
+the two characters decide that (`pattern.tables.certain_cuts`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from impls.compiled.pretokenize.special_search import may_hold_special
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
-"""Shorter texts are encoded with the interpreter lock held."""
+"""The interpreter lock is released for texts of this size or more, and held for shorter ones."""
 
 _exported_encode = external("bpebench_encode", 5)
 
@@ -59,7 +59,7 @@ def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int)
 
 @kernel
 def buffer_for_ids(context: ContextRecord, n_bytes: int) -> int:
-    """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
+    """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 if out of memory."""
     if n_bytes <= context.out_limit:
         return context.out
     return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
@@ -74,7 +74,7 @@ def release_ids(context: ContextRecord, out: int) -> None:
 
 @outlined
 def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
-    """Call `encode`; with `look` 1 return MAY_BE_SPECIAL for a text that may hold a special token."""
+    """Call `encode`; if `look` is 1, return MAY_BE_SPECIAL for a text that may hold a special token."""
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     return encode(context, text, n_bytes, out, keep)
@@ -90,7 +90,7 @@ def _class_of(context: ContextRecord, code: int) -> int:
 
 @kernel
 def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
-    """Return the last certain cut within n characters that hold no special token, or 0."""
+    """Return the index of the last certain cut within n characters that hold no special token, or 0."""
     at = n - 1
     after = _class_of(context, character(kind, characters, max(at, 0)))
     while at > 0:
@@ -106,7 +106,7 @@ def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
 def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int, n: int) -> int:
     """Return the end of the part that begins at character `begin` of n.
 
-    A part ends at the last certain cut within PART_CHARACTERS, or at a later one where that has none.
+    A part ends at the last certain cut within PART_CHARACTERS, or at a later one if there is none within them.
     """
     cuts, size, least = context.cuts, PART_CHARACTERS, begin
     while begin + size < n:
@@ -125,7 +125,7 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
 
 @kernel
 def cut_up(context: ContextRecord, text: int) -> tuple[int, int]:
-    """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for another.
+    """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for any other.
 
     A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """
@@ -147,10 +147,10 @@ def is_long(context: ContextRecord, text: int) -> bool:
 def encode_part(
     context: ContextRecord, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
 ) -> tuple[int, int]:
-    """Return the number of ids of the part that begins at character `begin` of n, and the part's end.
+    """Write the ids of the part that begins at character `begin` of n; return their number and the part's end.
 
-    In place of a number: NO_ROOM where the ids might not fit, NOT_UTF8, or a code of `encode_text`. Needs no
-    interpreter lock.
+    Instead of the number it may return NO_ROOM (the ids might not fit), NOT_UTF8, or an error code of `encode_text`.
+    Needs no interpreter lock.
     """
     end = _end_of_part(context, kind, characters, begin, n)
     address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
@@ -166,7 +166,7 @@ def encode_part(
 
 @kernel
 def count_in_parts(context: ContextRecord, text: int) -> int:
-    """Count the ids of a long str part by part; negative where it is not encoded in parts."""
+    """Count the ids of a long str part by part; return a negative number if it is not encoded in parts."""
     kind, characters = cut_up(context, text)
     if kind < 0:
         return NO_ROOM
@@ -184,8 +184,9 @@ def count_in_parts(context: ContextRecord, text: int) -> int:
 def encode_text(context: ContextRecord, text: int, keep: int, look: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
-    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL. RAISED:
-    an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
+    With `keep` 0, ids are only counted; with `look` 1, a text that may hold a special token gives MAY_BE_SPECIAL. The
+    code RAISED means that an exception is set. The caller has claimed the context; for a long text the interpreter lock
+    is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:

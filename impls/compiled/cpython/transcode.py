@@ -1,7 +1,7 @@
-"""Code points to UTF-8, sixteen at once, from the one, two or four bytes a character of a str.
+"""Transcodes code points to UTF-8, sixteen at once, from the one, two or four bytes per character of a str.
 
-Every character gets as many bytes of a vector as the longest may need; those in use are moved together (a vector
-"compress", which LLVM spells out where the processor has none).
+Every character gets as many bytes of a vector as the longest may need; the bytes in use are then moved together (a
+vector "compress", which LLVM expands into other instructions if the processor has none).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from impls.compiled.codegen.memory import kernel, operation, reachable, store_64
 from impls.compiled.codegen.vectors import compressed, constant, declared, load, store
 
 GROUP = 16
-"""Characters of one step."""
+"""Number of characters per step."""
 STEP_BYTES = 64
-"""Bytes one step may write."""
+"""Number of bytes that one step may write, including those it does not use."""
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 
 
@@ -27,7 +27,7 @@ def _vector(kind: Any, value: int) -> Any:
 
 
 def _load(builder: Any, address: Any, held: Any, wanted: Any) -> Any:
-    """Load sixteen integers of the type `held`, widened to `wanted`."""
+    """Load sixteen integers of the type `held` and widen them to `wanted`."""
     data = load(builder, ir.VectorType(held, GROUP), address)
     return data if held is wanted else builder.zext(data, ir.VectorType(wanted, GROUP))
 
@@ -50,13 +50,13 @@ def _at_least(builder: Any, codes: Any, kind: Any, limit: int) -> Any:
 
 
 def _tail_byte(builder: Any, codes: Any, kind: Any, shift: int) -> Any:
-    """Return the continuation byte of the six bits from `shift` on."""
+    """Return the UTF-8 continuation bytes that hold the six bits of the codes from bit `shift` on."""
     shifted = builder.lshr(codes, _vector(kind, shift)) if shift else codes
     return builder.or_(builder.and_(shifted, _vector(kind, 0x3F)), _vector(kind, 0x80))
 
 
 def _up_to_two(held: Any) -> Callable[..., int]:
-    """Return an intrinsic (source, target) -> bytes written, for characters below U+0800."""
+    """Return an intrinsic (source, target) -> number of bytes written, for characters below U+0800."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
         codes = _load(builder, source, held, _i16)
@@ -72,7 +72,7 @@ def _up_to_two(held: Any) -> Callable[..., int]:
 
 
 def _up_to_four(held: Any) -> Callable[..., int]:
-    """Return an intrinsic (source, target) -> bytes written, for any characters; -1 for a surrogate."""
+    """Return an intrinsic (source, target) -> number of bytes written, for any characters; -1 for a surrogate."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
         codes = _load(builder, source, held, _i32)
@@ -112,7 +112,7 @@ def _emit_all_bits(builder: Any, source: Any) -> Any:
 _one_byte_characters, _two_byte_characters = _up_to_two(_i8), _up_to_two(_i16)
 _any_of_two_bytes, _any_of_four_bytes = _up_to_four(_i16), _up_to_four(_i32)
 _all_bits = operation(1, _emit_all_bits)
-"""Sixteen characters of two bytes, or-ed together."""
+"""Return the bitwise or of sixteen characters of two bytes each."""
 
 
 @kernel
@@ -128,9 +128,9 @@ def _step(kind: int, source: int, target: int) -> int:
 
 @kernel
 def transcode(kind: int, source: int, n_characters: int, target: int, scratch: int) -> int:
-    """Write the UTF-8 of characters of `kind` (1, 2, 4) bytes; return its size, or -1 for a surrogate.
+    """Write the UTF-8 of characters of `kind` (1, 2, 4) bytes each; return its size, or -1 if there is a surrogate.
 
-    `target` needs STEP_BYTES more than the text takes at most, `scratch` has 64 bytes.
+    `target` has room for STEP_BYTES more than the text's maximum size; `scratch` has 64 bytes.
     """
     at, i = target, 0
     while i + GROUP <= n_characters:
@@ -146,7 +146,7 @@ def transcode(kind: int, source: int, n_characters: int, target: int, scratch: i
         for k in range(8):
             store_64(scratch + 8 * k, 0)
         copy_memory(scratch, source + i * kind, rest * kind)
-        # The padding zeros take a byte each.
+        # The padding zeros take one byte each.
         n_bytes = _step(kind, scratch, at)
         if n_bytes < 0:
             return -1

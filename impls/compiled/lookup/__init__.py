@@ -1,1 +1,1 @@
-"""Ids of known pieces: keys, hash tables that grow, and decoding."""
+"""Looks up the ids of known pieces: keys, hash tables that grow, and decoding."""

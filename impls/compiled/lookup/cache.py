@@ -1,10 +1,10 @@
-"""The cache of pieces: open addressing over 32-byte entries (up to 15 bytes) and 64-byte entries (16 to 31 bytes).
+"""The caches of pieces of up to 31 bytes: hash tables with open addressing, one for short and one for medium pieces.
 
-A short entry: key, key with the length in its top byte, id0 | id1 << 32, id2 | count << 21 | id3 << 32. A count of
-ARENA_COUNT means that the ids are in the arena: the third word is their offset there, the upper half of the fourth
-their number. A medium entry: four words of the piece with the length in the top byte, seven ids, their number. The
-cache is bounded: a table that has been full for long, at its maximum size (see `growth`), restarts from the
-vocabulary's own entries.
+A short entry (up to 15 bytes of text) has four 64-bit words: two of key, with the length in the top byte of the second,
+id0 | id1 << 32, and id2 | count << 21 | id3 << 32. A count of ARENA_COUNT means that the ids are in the arena: the
+third word is their offset there, the upper half of the fourth their number. A medium entry (16 to 31 bytes of text) has
+64 bytes: four words of the piece, with the length in the top byte, seven ids, and their number. The cache is bounded: a
+table that has been full for long, at its maximum size (see `growth`), restarts from the vocabulary's own entries.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
 SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = 32, 64, 64
 ARENA_COUNT = 15
 AHEAD = 16
-"""Prefetch distance, in tokens, when the table is filled."""
+"""Prefetch distance, in tokens, while the table is filled from the vocabulary."""
 MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
 IDS_OF_PAIR = NONE | (NONE << 32)
 """Mask of the two ids in a word that also holds other fields."""
@@ -48,7 +48,7 @@ def short_slot(context: ContextRecord, low: int, high: int) -> int:
 
 @inlined
 def _ends_search(entry: int, low: int, high: int) -> bool:
-    """Return whether an entry is empty or holds that key."""
+    """Return whether an entry is empty or holds the key (low, high)."""
     stored = load_i64(entry + 8)
     return stored == 0 or (stored == high and load_i64(entry) == low)
 
@@ -61,7 +61,7 @@ def next_line(entry: int) -> int:
 
 @kernel
 def find(context: ContextRecord, low: int, high: int, entry: int) -> int:
-    """Return the entry of a key whose first slot is `entry`, or the empty entry where it belongs.
+    """Return the entry of a key whose first slot is `entry`, or the empty entry at which to insert it.
 
     The probe sequence is the first slot, the other slot of its cache line, then slot by slot from the next line on.
     """
@@ -91,7 +91,7 @@ def _fill_memory(start: int, end: int) -> None:
 
 @kernel
 def reset_cache(context: ContextRecord) -> int:
-    """Forget every piece except the vocabulary's own; return 0."""
+    """Remove every piece of up to 31 bytes except the vocabulary's own; return 0."""
     start = context.pieces.entries
     _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - context.pieces.shift))
     load_vocabulary(context)
@@ -141,7 +141,7 @@ def _put(context: ContextRecord, low: int, high: int, third: int, fourth: int) -
 
 @kernel
 def reset_medium(context: ContextRecord) -> None:
-    """Forget every piece of 16 to 31 bytes."""
+    """Remove every piece of 16 to 31 bytes."""
     start = context.medium.entries
     _fill_memory(start, start + shift_left(MEDIUM_ENTRY, 64 - context.medium.shift))
     context.medium.count = 0
@@ -167,7 +167,7 @@ def _needs_arena(ids: int, count: int) -> bool:
 
 @kernel
 def short_entry(context: ContextRecord, entry: int, low: int, high: int, ids: int, count: int) -> bool:
-    """Write an entry; return False, with nothing written, where the arena has no room."""
+    """Write a short entry; return False, with nothing written, if its ids do not fit in the arena."""
     third, fourth = 0, shift_left(count, COUNT_AT)
     if _needs_arena(ids, count):
         used = context.arena_used
@@ -201,7 +201,7 @@ def copy_from_arena(context: ContextRecord, entry: int, out: int) -> int:
 
 @inlined
 def write_short(context: ContextRecord, entry: int, out: int) -> int:
-    """Write the ids of a short entry (always 16 bytes or more); return how many."""
+    """Write the ids of a short entry; return how many. At least 16 bytes are written."""
     fourth = load_i64(entry + 24)
     store_64(out, load_i64(entry + 16))
     store_64(out + 8, fourth & IDS_OF_PAIR)
@@ -213,7 +213,10 @@ def write_short(context: ContextRecord, entry: int, out: int) -> int:
 
 @inlined
 def medium_hash(context: ContextRecord, piece: int, n_bytes: int) -> int:
-    """Return the hash of a piece of 16 to 31 bytes, or of its entry; its top bits are the slot. Reads 32 bytes."""
+    """Return the hash of a piece of 16 to 31 bytes, or of an entry that holds it; its top bits are the slot.
+
+    Reads 32 bytes.
+    """
     masks = context.key_masks + 16 * (n_bytes - 16)
     h = wrapping_multiply(load_i64(piece), K1)
     h ^= wrapping_multiply(

@@ -1,8 +1,8 @@
 """The cache of pieces of 32 to 255 bytes; their bytes and ids are in a separate store.
 
-An entry: hash, address in the store, number of bytes, number of ids; 0 bytes mark an empty slot. In the store the
-piece, padded to a multiple of 8, precedes its ids. The cache is bounded: when the store is full, or the table is and
-may not grow (see `growth`), all of it is forgotten.
+An entry holds a hash, an address in the store, the number of bytes and the number of ids; 0 bytes mark an empty slot.
+In the store a piece, padded to a multiple of 8, precedes its ids. The cache is bounded: when the store is full, or the
+table is full and may not grow (see `growth`), all entries are removed.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ def long_hash(piece: int, n_bytes: int) -> int:
 
 @inlined
 def long_slot(context: ContextRecord, h: int) -> int:
-    """Return the address of the first slot of a piece with that hash."""
+    """Return the address of the first slot of a piece with the hash `h`."""
     return context.long.entries + ENTRY * shift_right(h, context.long.shift)
 
 
 @kernel
 def _find(context: ContextRecord, piece: int, n_bytes: int, h: int, entry: int) -> int:
-    """Return the entry of a piece, probing from `entry` on, or the empty entry where it belongs."""
+    """Return the entry of a piece, probing from `entry` on, or the empty entry at which to insert it."""
     start = context.long.entries
     end = start + shift_left(ENTRY, 64 - context.long.shift)
     while True:
@@ -86,7 +86,7 @@ def _find(context: ContextRecord, piece: int, n_bytes: int, h: int, entry: int) 
 
 @kernel
 def known_long(context: ContextRecord, piece: int, n_bytes: int, h: int, entry: int, out: int) -> int:
-    """Write the ids of a piece of up to LONGEST_LONG bytes that the table holds; return how many, or 0."""
+    """Write the ids of a piece of up to LONGEST_LONG bytes; return how many, or 0 if the table does not hold it."""
     entry = _find(context, piece, n_bytes, h, entry)
     if load_i64(entry + 16) == 0:
         return 0

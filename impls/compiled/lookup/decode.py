@@ -1,4 +1,4 @@
-"""Ids to bytes: token bytes from one blob, copied 16 bytes at a time."""
+"""Decodes ids to bytes: token bytes come from one blob, copied 16 bytes at a time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from impls.compiled.codegen.memory import kernel, load_i64, load_u32, store_64
 from impls.compiled.layout import ContextRecord
 
 COPY_BYTES = 16
-"""A copy may run so far past the end of a token, in the blob and in `out`."""
+"""Bytes copied at once; a copy may run up to this far past the end of a token, in the blob and in `out`."""
 
 
 @kernel
 def token_start(context: ContextRecord, token: int) -> int:
-    """Return the offset of a token's bytes in the blob; negative for an id no token has."""
+    """Return the offset of a token's bytes in the blob; negative for an id that no token has."""
     if token < 0 or token >= context.n_ids:
         return -1
     return load_i64(context.token_starts + 8 * token)
@@ -28,7 +28,7 @@ def token_length(context: ContextRecord, token: int, start: int) -> int:
 
 @kernel
 def copy_token(context: ContextRecord, start: int, length: int, out: int) -> None:
-    """Write a token, and up to COPY_BYTES - 1 more bytes."""
+    """Write a token's bytes to `out`, and up to COPY_BYTES - 1 more bytes."""
     source = context.token_bytes + start
     i = 0
     while i < length:
@@ -39,7 +39,7 @@ def copy_token(context: ContextRecord, start: int, length: int, out: int) -> Non
 
 @kernel
 def decoded_bytes(context: ContextRecord, ids: int, n_ids: int) -> int:
-    """Return how many bytes n_ids uint32 decode to, or -1 - index of the first unknown one."""
+    """Return the number of bytes that n_ids ids (uint32) decode to, or -1 - the index of the first unknown id."""
     total = 0
     for i in range(n_ids):
         token = load_u32(ids + 4 * i)
@@ -52,7 +52,7 @@ def decoded_bytes(context: ContextRecord, ids: int, n_ids: int) -> int:
 
 @kernel
 def decode(context: ContextRecord, ids: int, n_ids: int, out: int) -> int:
-    """Write the bytes of known ids to `out`, which has COPY_BYTES to spare; return how many."""
+    """Write the bytes of known ids to `out`, which has COPY_BYTES to spare; return the number of bytes."""
     at = out
     for i in range(n_ids):
         token = load_u32(ids + 4 * i)

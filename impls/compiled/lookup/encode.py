@@ -1,6 +1,6 @@
-"""Texts to ids: blocks of text are split, then every piece's key and slot are computed and prefetched, then looked up.
+"""Encodes text to ids, block by block: split a block, compute and prefetch every piece's key and slot, look them up.
 
-`out` must have room for one int32 per byte of text and PAD_BYTES more: ids are written four at a time.
+`out` must have room for one int32 per byte of text, and for PAD_BYTES more: ids are written four at a time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from impls.compiled.pretokenize.scan import scan_block
 
 @kernel
 def _ends_of_block(context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int) -> int:
-    """Split a block as `split_block`, for splitters other than windows over an automaton."""
+    """Split a block as `split_block` does, by a splitter other than windows over an automaton."""
     work = context.work
     ends, state = work + BOUNDS_AT, work + MASKS_AT
     if context.splitter == WHOLE_TEXT:
@@ -63,7 +63,7 @@ def split_block(
     """Write the ends of the pieces from `start` on to the working space; return how many, or UNCOVERED.
 
     `readable` bytes from `text` on may be read: at least TAIL_BYTES from `start` on, or PAD_BYTES past the text. The
-    end of the last piece is left at MASKS_AT and, where `record` is 1, the pieces' records from RECORDS_AT on.
+    end of the last piece is stored at MASKS_AT and, if `record` is 1, the pieces' records from RECORDS_AT on.
     """
     work = context.work
     splitter = context.splitter
@@ -115,7 +115,10 @@ def look_up_block(context: ContextRecord, text: int, start: int, ends: int, n_pi
 
 @kernel
 def _padded_tail(context: ContextRecord, text: int, n_bytes: int, position: int) -> int:
-    """Copy a text from `position` on to the working space, PAD_BYTES zeros after it; return where it would begin."""
+    """Copy a text from `position` on to the working space, followed by PAD_BYTES zeros.
+
+    Returns the address at which the whole text would begin, so that offsets into the text remain valid.
+    """
     buffer, n_left = context.work + BUFFER_AT, n_bytes - position
     copy_memory(buffer, text + position, n_left)
     for i in range(0, PAD_BYTES, 8):
@@ -125,10 +128,10 @@ def _padded_tail(context: ContextRecord, text: int, n_bytes: int, position: int)
 
 @kernel
 def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int) -> int:
-    """Write the ids of a text to `out`; return how many, UNCOVERED where the pattern leaves text out, or NO_MEMORY.
+    """Write the ids of a text to `out`; return how many, UNCOVERED if the pattern leaves text out, or NO_MEMORY.
 
-    With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES is
-    refused as NO_MEMORY.
+    With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES
+    gives NO_MEMORY.
     """
     if n_bytes == 0:
         return 0
@@ -157,7 +160,10 @@ def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int)
 
 @kernel
 def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
-    """Write the ids as `encode`, of a text split elsewhere: `ends` holds n_pieces int32. PAD_BYTES follow the text."""
+    """Write the ids of a text that is split already, as `encode` does.
+
+    `ends`: the ends of the n_pieces pieces, int32. PAD_BYTES follow the text.
+    """
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
     context.readable_end = text + n_bytes + PAD_BYTES
@@ -176,7 +182,7 @@ def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_
 
 @kernel
 def split(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
-    """Write the ends (int32) of all pieces of a text; return how many, UNCOVERED, or NO_MEMORY as `encode`.
+    """Write the ends (int32) of all pieces of a text; return how many, or UNCOVERED or NO_MEMORY as `encode` does.
 
     PAD_BYTES follow the text.
     """

@@ -1,11 +1,11 @@
-"""Hash tables of pieces start small and grow in place, in memory that is reserved for their maximum size.
+"""Enlarges the hash tables of pieces, which start small and grow in place, in memory reserved for their maximum size.
 
-They grow only between blocks, as the records of a block hold addresses of slots: a table grows as soon as the pieces of
-another block might not fit. A slot is the top bits of a hash, so the entries of slot i move to slots 2i and 2i + 1 of a
-table twice as large, or 4i to 4i + 3 of one four times as large. Moving them from the last to the first finds these
-slots empty, or taken by entries moved before. The first entries, whose new slots would still hold old ones, are kept in
-the working space until all others have moved. Where long runs of slots are so full that this does not hold, an entry
-may get lost; its piece is then merged again.
+They grow only between blocks, because the records of a block hold addresses of slots: a table grows as soon as the
+pieces of another block might not fit. A slot is the top bits of a hash, so the entries of slot i move to slots 2i and
+2i + 1 of a table twice as large, or 4i to 4i + 3 of one four times as large. When entries are moved from the last to
+the first, these slots are empty, or taken by entries moved before. The first entries, whose new slots would still hold
+old ones, are kept in the working space until all others have moved. If runs of full slots are so long that this does
+not hold, an entry may get lost; its piece is then merged again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
 from impls.compiled.lookup.hashing import mix
 
 SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
-"""Offset of an entry's word that is 0 in an empty slot; it also identifies the table."""
+"""Offset of the word of an entry that is 0 in an empty slot; the offset also identifies the table."""
 LEAST_WAITING = 512
-"""More than the longest run of full slots: at three quarters of all slots chance makes runs of a few hundred."""
+"""More than the longest run of full slots: with three quarters of all slots full, there are runs of a few hundred."""
 PAGE_BYTES = 4096
 
 
@@ -64,7 +64,7 @@ def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
 
 @inlined
 def _spread(context: ContextRecord, start: int, before: int, shift: int, size: int, mark: int) -> None:
-    """Move the entries of a table with the shift `before` to their slots in the enlarged table."""
+    """Move the entries of a table, whose hash shift was `before`, to their slots in the enlarged table."""
     end = start + shift_left(size, 64 - before)
     for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
         # Make the first access to a page a write: a read would cost a second page fault at the first write.
@@ -88,13 +88,13 @@ def _spread(context: ContextRecord, start: int, before: int, shift: int, size: i
 
 @inlined
 def _short_room(context: ContextRecord) -> int:
-    """Return how many short pieces fit besides those of a block; negative where the block may not fit."""
+    """Return how many short pieces fit besides those of one more block; negative if a block may not fit."""
     return context.pieces.limit - context.pieces.count - BLOCK_BYTES
 
 
 @inlined
 def _longer_room(table: TableRecord) -> int:
-    """Return the same for the other tables, in other units: they are small, and grow when half full.
+    """Return a number that is negative if a medium or long table should grow: these are small, and grow when half full.
 
     Their limit is three quarters of the slots.
     """

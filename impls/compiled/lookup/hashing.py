@@ -1,4 +1,4 @@
-"""Hashes of keys and of pieces, and the two-word key of a short piece.
+"""Hashes keys and pieces, and makes the two-word key of a short piece.
 
 Multiplicative hashing (Knuth 1973, TAOCP 3 §6.4) with odd constants; slots are the top bits of a product.
 """
@@ -24,14 +24,14 @@ K3 = 1609587929392839161
 
 @inlined
 def mix(low: int, high: int) -> int:
-    """Return the hash of two words; its top bits are the slot."""
+    """Return the hash of a two-word key; its top bits are the slot."""
     h = wrapping_multiply(low, K1) ^ wrapping_multiply(high, K2)
     return wrapping_multiply(h ^ shift_right(h, 32), K3)
 
 
 @inlined
 def key_low(masks: int, piece: int, n_bytes: int) -> int:
-    """Return the first word of the key of a piece of up to 15 bytes; `masks` is the address in KEY_MASKS."""
+    """Return the first word of the key of a piece of up to 15 bytes; `masks` is the address of KEY_MASKS."""
     return load_i64(piece) & load_i64(masks + 16 * n_bytes)
 
 
@@ -60,7 +60,7 @@ def hash_piece(piece: int, n_bytes: int) -> int:
 
 @kernel
 def same_bytes(a: int, b: int, n_bytes: int) -> bool:
-    """Return whether two runs of bytes are equal."""
+    """Return whether the n_bytes at `a` and at `b` are equal."""
     i = 0
     while i + 8 <= n_bytes:
         if load_i64(a + i) != load_i64(b + i):

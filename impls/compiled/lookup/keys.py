@@ -1,4 +1,4 @@
-"""Keys and slots of short pieces, several at once. Portable vector code; LLVM picks the instructions."""
+"""Computes keys and slots of short pieces, several at once, in portable vector code; LLVM picks the instructions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
 from impls.compiled.lookup.hashing import K1, K2, K3
 
 KEYS = 8
-"""Number of slots computed at once."""
+"""Number of keys whose slots are computed at once."""
 _i64 = ir.IntType(64)
 _key = ir.VectorType(_i64, 2)
 _words = ir.VectorType(_i64, KEYS)
@@ -43,7 +43,7 @@ _raw_write_slots = operation(4, _emit_slots)
 
 @inlined
 def write_key(piece: int, mask: int, length: int, key: int) -> None:
-    """Write the key of a piece to `key`: 16 bytes, and-ed with those at `mask`, or-ed with those at `length`."""
+    """Write the key of a piece to `key`: its 16 bytes, and-ed with those at `mask`, or-ed with those at `length`."""
     if reachable(piece, 16) and reachable(key, 16):
         _raw_write_key(piece, mask, length, key)
 
@@ -52,7 +52,7 @@ def write_key(piece: int, mask: int, length: int, key: int) -> None:
 def write_slots(keys: int, table: int, shift: int, slots: int) -> int:
     """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
 
-    Returns a bit for each key whose second word is 0, which no piece of up to 15 bytes has.
+    Returns a bit for each key whose second word is 0, which the key of a piece of up to 15 bytes never has.
     """
     if reachable(keys, 16 * KEYS) and reachable(slots, 8 * KEYS):
         return _raw_write_slots(keys, table, shift, slots)

@@ -1,4 +1,4 @@
-"""Ids of pieces that are not in their first slot: found further on in the caches, or merged and inserted."""
+"""Finds or inserts pieces that are not in their first slot: searches the caches further on, or inserts merged ids."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from impls.compiled.lookup.records import MEDIUM_KEY
 from impls.compiled.merge.segments import is_cut
 
 IN_LONG = 255
-"""In place of the number of ids: they do not fit the entry, the cache of long pieces holds them."""
+"""Stored instead of the number of ids if they do not fit the entry: the cache of long pieces holds them."""
 
 
 @inlined
@@ -52,7 +52,7 @@ def _exchange(first: int, found: int) -> None:
 
 @kernel
 def known_short(context: ContextRecord, low: int, high: int, entry: int, out: int) -> int:
-    """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return 0 for a miss.
+    """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return how many, 0 for a miss.
 
     A hit moves to the first slot: the vocabulary was inserted first, in an order that says nothing about the text.
     """
@@ -66,7 +66,7 @@ def known_short(context: ContextRecord, low: int, high: int, entry: int, out: in
 
 @kernel
 def keep_short(context: ContextRecord, low: int, high: int, ids: int, count: int) -> None:
-    """Insert a piece that was a miss, but may be there by now: the segments of a piece are inserted as pieces are."""
+    """Insert a short piece that was a miss, unless it has been inserted since: segments are inserted like pieces."""
     entry = find(context, low, high, short_slot(context, low, high))
     if load_i64(entry + 8) != 0:
         return
@@ -97,7 +97,10 @@ def _last_words(context: ContextRecord, piece: int, n_bytes: int) -> tuple[int, 
 
 @kernel
 def find_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int) -> int:
-    """Return the entry of a piece of 16 to 31 bytes, probing from `entry` on, or the empty one; reads 32 bytes."""
+    """Return the entry of a piece of 16 to 31 bytes, or the empty entry at which to insert it.
+
+    Probes from `entry` on; reads 32 bytes.
+    """
     w0, w1 = load_i64(piece), load_i64(piece + 8)
     w2, w3 = _last_words(context, piece, n_bytes)
     start = context.medium.entries
@@ -131,7 +134,7 @@ def known_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int, o
 
 @kernel
 def keep_medium(context: ContextRecord, piece: int, n_bytes: int, ids: int, count: int) -> None:
-    """Insert a piece of 16 to 31 bytes that was a miss; one of many ids goes to the cache of long pieces too."""
+    """Insert a piece of 16 to 31 bytes that was a miss; if it has many ids, the cache of long pieces holds them."""
     entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
     if load_i64(entry + 24) == 0:
         if context.medium.count >= context.medium.limit:
@@ -157,7 +160,7 @@ def _seen_before(context: ContextRecord, h: int) -> bool:
     """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
 
     Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
-    the bits are set, all are cleared.
+    the bits are set, all of them are cleared.
     """
     bits, n_seen = context.seen, context.n_seen
     bit = shift_right(h, 64 - SEEN_BITS)
@@ -176,7 +179,10 @@ def _seen_before(context: ContextRecord, h: int) -> bool:
 
 @kernel
 def known_ids(context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Write the ids of a piece with that record from whichever cache holds it; return how many, 0 for a miss."""
+    """Write the ids of a piece from the cache that holds it; return how many, 0 for a miss.
+
+    (low, high, entry) is the piece's record.
+    """
     if high != -1:
         return known_short(context, low, high, entry, out)
     if low == MEDIUM_KEY:
@@ -188,7 +194,7 @@ def known_ids(context: ContextRecord, piece: int, n_bytes: int, low: int, high: 
 def keep_ids(
     context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int
 ) -> None:
-    """Insert a piece with that record, which was a miss, into its cache.
+    """Insert a piece that was a miss into the cache for its size; (low, high, entry) is its record.
 
     Longer pieces that are cut into segments are cheap to encode again: they are inserted the second time they occur.
     """

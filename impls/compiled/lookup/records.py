@@ -1,10 +1,10 @@
-"""Records of pieces: the keys they are looked up by, computed for a whole block before the first lookup.
+"""Writes the records of pieces, by which they are looked up, for a whole block before the first lookup.
 
 A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are computed one
-after the other, without a branch that depends on the text, then slots eight at a time; a longer piece has a key of
-zeros until its own record is written. The first word of that is MEDIUM_KEY or its hash, which is even; the second is
--1, which no short key has. The slot is 0 for a piece too long for any cache. The bytes of long pieces are elsewhere:
-their slots are listed, so that these too can be prefetched before the first lookup.
+after the other, without a branch that depends on the text, then slots eight at a time. A piece of 16 bytes or more has
+a key of zeros until its own record is written: the first word of that is MEDIUM_KEY or the piece's hash, which is even;
+the second is -1, which no short key has. The slot is 0 for a piece too long for any cache. The cached bytes of long
+pieces are in a separate store: their slots are listed, so that the bytes too can be prefetched before the first lookup.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _longer(context: ContextRecord, piece: int, length: int, key: int, slot: int
 
 @outlined
 def prefetch_listed(context: ContextRecord) -> None:
-    """Prefetch the bytes of the long pieces whose slots are listed, and empty the list."""
+    """Prefetch the cached bytes of the long pieces whose slots are listed, and empty the list."""
     listed = context.work + LISTED_AT
     for i in range(load_i64(listed)):
         slot = load_i64(listed + 8 + 8 * i)
@@ -104,7 +104,7 @@ def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, l
 
 @kernel
 def record_pieces(context: ContextRecord, text: int, start: int, ends: int, n_pieces: int) -> None:
-    """Write the records of pieces, the first of which starts at `start`; 32 bytes from each piece's start are read."""
+    """Write the records of n_pieces pieces, the first of which starts at `start`; reads 32 bytes from each start on."""
     work, masks = context.work, context.key_masks
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
     _write_keys(masks, text, start, ends, n_pieces, keys)

@@ -1,1 +1,1 @@
-"""Ids of a piece no table holds: which merges there are, and the order they are made in."""
+"""Merges a piece that no table holds: which merges a model has, and the order in which they are applied."""

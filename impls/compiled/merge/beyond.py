@@ -1,6 +1,6 @@
-"""Models that take more than merges inside pieces: merges that join pieces (BoundlessBPE), removals (PickyBPE).
+"""Encodes with models that do more than merge inside pieces: merge pieces (BoundlessBPE), remove tokens (PickyBPE).
 
-Both encode a text that is split already, in kernels beside those of all other models.
+Both encode a text that is split already, with kernels of their own.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from impls.core.model.data import may_be_joined
 
 
 def beyond_merges(model: Model) -> Joining | Replaying | None:
-    """Return what encodes a model, where the kernels of all others do not."""
+    """Return the encoder of a model that the common kernels cannot encode; None for any other model."""
     if model.events:
         return Replaying(model)
     return None if model.joined_pieces is None else Joining(model)
 
 
 class Joining:
-    """Encodes each piece by itself, and merges rows of whole ones as if their tokens were the symbols of a piece.
+    """Encodes each piece by itself, then merges rows of one-token pieces as if their tokens were symbols of one piece.
 
-    A merge follows those of its parts, so nothing inside a piece waits for what is joined.
+    A merge comes after those that make its parts, so no merge inside a piece depends on one that joins pieces.
     """
 
     def __init__(self, model: Model) -> None:
@@ -39,7 +39,7 @@ class Joining:
         joins = may_be_joined(model.joined_pieces)
         _, starts = blob_of(model)
         self._lengths = np.diff(starts)
-        # A whole piece is the text of its token.
+        # The piece that became one token is that token's text.
         texts = [(token or b"").decode("utf-8", "surrogateescape") for token in model.tokens]
         self._joins = np.fromiter(map(joins, texts), bool, len(texts))
         self._parameters = np.zeros(DROPOUT_PARAMETERS, np.uint64)
@@ -69,7 +69,7 @@ class Joining:
 
 
 class Replaying(Slots):
-    """Encodes pieces by the events of a model, see `merge/replay`."""
+    """Encodes pieces by replaying the events of a model; see `merge/replay`."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(layout.EventsRecord)
@@ -108,7 +108,7 @@ class Replaying(Slots):
             self.hold(field, array)
 
     def encode(self, context: Context, text: str, ends: np.ndarray) -> np.ndarray:
-        """Return as above; bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`)."""
+        """Return as `Joining.encode`; the text holds bytes that are not UTF-8 as surrogates (`surrogateescape`)."""
         data, n_bytes = plain.padded_utf8(text, "surrogateescape")
         out = np.empty(n_bytes + PAD_BYTES // 4, np.uint32)
         with native.reachable(*self.arrays):

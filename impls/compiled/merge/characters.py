@@ -1,9 +1,9 @@
-"""Merging that starts from whole three-byte characters, where their bytes can merge to nothing else.
+"""Starts merging from whole three-byte characters, if their bytes can merge to nothing else.
 
 A character's own bytes merge to one symbol in two steps, and no merge across its boundary comes first if the merges
 that could take one of its parts rank later. What the byte before can do is the `right bound` of the first round, what
 the byte after can do the `left bound` (see `first_round`); merges that take the intermediate part are ruled out when
-the table is built. So the check costs two loads a character. Monotone ranks only.
+the table is built. So the check costs two loads per character. For models with monotone ranks only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from impls.compiled.merge.pairs import merged
 
 @kernel
 def _stands_alone(context: ContextRecord, at: int, entry: int, first: bool, last: bool) -> bool:
-    """Return whether no neighbour of the character at `at` can take one of its bytes before they have merged."""
+    """Return whether no neighbour of the character at `at` can merge with one of its bytes before they have merged."""
     bounds = context.first_round
     if not first:
         before = load_i64(bounds + 8 * load_u16(at - 1))
@@ -44,7 +44,10 @@ def _stands_alone(context: ContextRecord, at: int, entry: int, first: bool, last
 
 @kernel
 def characters_first(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
-    """Write the symbols of a piece, whole characters where that is safe, else bytes; -1 for more than 62."""
+    """Write the symbols (int32) of a piece, whole characters if that is safe, else bytes; return how many.
+
+    Returns -1 for more than 62 symbols.
+    """
     byte_symbols, characters = context.byte_symbols, context.characters
     count, i = 0, 0
     while i < n_bytes:
@@ -77,7 +80,7 @@ def _joined(context: ContextRecord, left: int, right: int) -> int:
 
 @kernel
 def build_characters(context: ContextRecord, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
-    """Fill the 65536 entries of CHARACTERS; return how many characters have one.
+    """Fill the 65536 entries of the table CHARACTERS, -1 for a character without; return how many have one.
 
     `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that symbol as its right or
     left part, or NONE.

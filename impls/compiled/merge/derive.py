@@ -1,8 +1,8 @@
-"""The two parts of each token of a rank file, by byte pair encoding of the token's own bytes.
+"""Derives the two parts of each token of a rank file, by byte pair encoding of the token's own bytes.
 
-In a vocabulary where any two neighbours merge whose joined bytes are a token, the two parts a token is made of are
-always the same as on its own bytes: merges inside a stretch of text happen in the same order whatever is around it,
-until one crosses its boundary. So one pair per token is enough.
+In a vocabulary where any two neighbours merge if their joined bytes are a token, the two parts that make a token in a
+text are always those that make it when its own bytes are merged alone: merges inside a stretch of text happen in the
+same order whatever is around it, until one crosses its boundary. So one pair per token is enough.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from impls.compiled.lookup.hashing import hash_piece, same_bytes
 
 @inlined
 def _length_of(starts: int, token: int) -> int:
-    """Return the number of bytes of a token; where the next id is a gap its start is a complement."""
+    """Return the number of bytes of a token; `starts` holds the bitwise complement for an id that no token has."""
     end = load_i64(starts + 8 * token + 8)
     return max(end, ~end) - load_i64(starts + 8 * token)
 
 
 @kernel
 def index_tokens(blob: int, starts: int, tokens: int, n_tokens: int, table: int, shift: int) -> int:
-    """Fill an open-addressing hash table of token ids (int32; -1: empty slot) by their bytes; return 0.
+    """Fill an open-addressing hash table of token ids (int32, -1 in an empty slot), keyed by their bytes; return 0.
 
-    `tokens` (int32) are those to index; empty ones are left out.
+    `tokens` (int32) are the ids to index; empty tokens are left out.
     """
     for i in range(n_tokens):
         put_token(blob, starts, table, shift, load_i32(tokens + 4 * i))
@@ -32,7 +32,7 @@ def index_tokens(blob: int, starts: int, tokens: int, n_tokens: int, table: int,
 
 @kernel
 def put_token(blob: int, starts: int, table: int, shift: int, token: int) -> None:
-    """Add a token to such a table, which must have room, unless it is empty."""
+    """Add a token to a table of `index_tokens`, which must have room, unless the token is empty."""
     mask = shift_right(-1, shift)
     length = _length_of(starts, token)
     if length > 0:
@@ -44,7 +44,7 @@ def put_token(blob: int, starts: int, table: int, shift: int, token: int) -> Non
 
 @kernel
 def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length: int) -> int:
-    """Return the token that has these bytes, by a table of `index_tokens`, or NONE."""
+    """Return the token whose bytes are those of the piece, by a table of `index_tokens`, or NONE."""
     mask = shift_right(-1, shift)
     slot = shift_right(hash_piece(piece, length), shift)
     while True:
@@ -58,9 +58,9 @@ def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length:
 
 @kernel
 def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length: int, scratch: int) -> int:
-    """Return the offset between the last two parts of a token, or 0 where merging does not end in two parts.
+    """Return the offset of the second of the last two parts of a token; 0 if merging does not end in two parts.
 
-    `scratch`: length + 2 ends of parts and length + 1 ranks, int32.
+    `scratch` has room for length + 2 ends of parts and length + 1 ranks, int32.
     """
     ends, ranks = scratch, scratch + 4 * (length + 2)
     for i in range(length + 1):
@@ -92,7 +92,8 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
 def derive(blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int) -> int:
     """Write the two parts (int32) of each token, or -1; return 0.
 
-    That is for a byte, a gap, a token that merging does not make, and one of more than LONGEST_DERIVED bytes.
+    -1 stands for no parts: a byte, an id that no token has, a token that merging does not make, and one of more than
+    LONGEST_DERIVED bytes.
     """
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)

@@ -1,8 +1,9 @@
 """BPE-dropout: merges are left out at random (Provilkov, Emelianenko and Voita 2020); see `impls.core.dropout`.
 
-Candidates are in a binary heap by rank, then position. Each that is popped draws a random number; those left out are
-kept at the other end of the heap's memory until a merge is made, and then go back. A merge adds two candidates at most,
-so there are never more than three per byte. Memory: 40 bytes per byte of the longest piece.
+Candidates are in a binary heap, ordered by rank, then position. Each candidate that is popped draws a random number;
+those left out are kept at the other end of the heap's memory until a merge is made, and are then pushed again. A merge
+adds at most two candidates, so there are never more than three per byte. Memory: 40 bytes per byte of the longest
+piece.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ from impls.compiled.layout import (
 from impls.compiled.merge.derive import token_of
 from impls.compiled.merge.pairs import merged
 
-# The parameters of a call, int64 by offset; BY_BYTES and what follows it find a token by its bytes (merge rule
-# `concatenation`). RESULTS: int32 by rank, the symbol that a merge makes; 0 where that is the rank.
+# Offsets of a call's parameters, int64 each. BY_BYTES and those after it serve to find a token by its bytes (merge rule
+# `concatenation`). RESULTS: address of the symbol (int32) that each merge makes, by rank; 0 if the rank is the symbol.
 THRESHOLD, START, FIRST_PIECE, RESULTS, BY_BYTES, BLOB, STARTS, TABLE, SHIFT = range(0, 8 * DROPOUT_PARAMETERS, 8)
 
 GAMMA, MIX_1, MIX_2 = -7046029254386353131, -4658895280553007687, -7723592293110705685
-"""0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9 and 0x94D049BB133111EB as int64."""
+"""The constants 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9 and 0x94D049BB133111EB as int64."""
 
-# A position of the piece, four int32: symbol (GONE once merged into the one before), neighbours, rank of the pair.
+# A position of the piece is four int32: its symbol (GONE once merged into the one before), the positions of its two
+# neighbours, and the rank of the pair it begins.
 PLACE_BYTES = 16
 FOLLOWING, PREVIOUS, RANK = 4, 8, 12
 GONE = -1
@@ -53,7 +55,7 @@ def _mix(word: int) -> int:
 
 @kernel
 def _push(heap: int, size: int, candidate: int) -> None:
-    """Add a candidate to a heap of `size`."""
+    """Add a candidate to a heap of `size` candidates."""
     i = size
     while i > 0:
         parent = (i - 1) >> 1
@@ -67,7 +69,7 @@ def _push(heap: int, size: int, candidate: int) -> None:
 
 @kernel
 def _remove_first(heap: int, size: int) -> None:
-    """Remove the smallest candidate from a heap of `size`."""
+    """Remove the smallest candidate from a heap of `size` candidates."""
     last = load_i64(heap + 8 * (size - 1))
     n = size - 1
     i = 0
@@ -132,7 +134,7 @@ def _merge_piece(
 ) -> None:
     """Merge the symbols at `places` until every candidate is left out; `coins` is the piece's random state.
 
-    `n_bytes`: the places, one for each byte of a piece, or for each symbol of a row.
+    `n_bytes` is the number of positions: one for each byte of a piece, or for each symbol of a row.
     """
     threshold, results = load_i64(parameters + THRESHOLD), load_i64(parameters + RESULTS)
     size = 0
@@ -205,7 +207,7 @@ def _write_ids(context: ContextRecord, places: int, n: int, out: int) -> int:
 
 @kernel
 def longest_of(ends: int, n: int) -> int:
-    """Return the size of the longest of `n` stretches that end at `ends` (int32)."""
+    """Return the size of the longest of the `n` consecutive stretches that end at `ends` (int32)."""
     longest, begin = 0, 0
     for i in range(n):
         end = load_i32(ends + 4 * i)
@@ -216,7 +218,7 @@ def longest_of(ends: int, n: int) -> int:
 
 @kernel
 def merge_rows(context: ContextRecord, parameters: int, symbols: int, ends: int, n_rows: int, out: int) -> int:
-    """Merge rows of symbols (int32), each as if it were a piece, and write their ids as `encode_with_dropout` does."""
+    """Merge rows of symbols (int32), each as if it were a piece; write and return as `encode_with_dropout` does."""
     memory = allocate(REGION, (PLACE_BYTES + 8 * CANDIDATES_PER_BYTE) * longest_of(ends, n_rows) + 64)
     if memory == 0:
         return NO_MEMORY
@@ -236,7 +238,7 @@ def merge_rows(context: ContextRecord, parameters: int, symbols: int, ends: int,
 
 @kernel
 def encode_with_dropout(context: ContextRecord, parameters: int, text: int, ends: int, n_pieces: int, out: int) -> int:
-    """Return the number of ids (int32) of a text whose n_pieces end at `ends` (int32), or NO_MEMORY."""
+    """Write the ids (int32) of a text whose n_pieces pieces end at `ends` (int32); return how many, or NO_MEMORY."""
     memory = allocate(REGION, (PLACE_BYTES + 8 * CANDIDATES_PER_BYTE) * longest_of(ends, n_pieces) + 64)
     if memory == 0:
         return NO_MEMORY

@@ -1,4 +1,4 @@
-"""BPE-dropout in the kernels: the tables they need besides a context, built at the first call."""
+"""Runs BPE-dropout in the kernels, and builds the tables it needs besides a context at the first call."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class DropoutEncoder:
     """Encodes with merges of a model left out at random.
 
     Dropout brings symbols together that are never neighbours in byte pair encoding, so the one pair per token that the
-    kernels keep is not enough. Where joined bytes decide what merges (the rule `concatenation`) tokens are looked up by
-    bytes; where several listed merges make a token, ids are the symbols, with a separate table of pairs.
+    kernels keep is not enough. If joined bytes decide what merges (the rule `concatenation`), tokens are looked up by
+    their bytes; if several listed merges make a token, ids serve as symbols, with a separate table of pairs.
     """
 
     def __init__(self, model: Model) -> None:
@@ -36,7 +36,10 @@ class DropoutEncoder:
 
     @cached_property
     def _listed(self) -> tuple[Slots, np.ndarray] | None:
-        """Slots in place of a context's, and int32 by rank the id a merge makes; None where ranks are the symbols."""
+        """Return slots to use instead of a context's, and the id each merge makes (int32, by rank).
+
+        Returns None if ranks are the symbols.
+        """
         if self._model.merge_rule == "concatenation":
             return None
         pairs, results = listed_merges(self._model)
@@ -54,7 +57,7 @@ class DropoutEncoder:
     def encode(self, context: Context, text: str, ends: np.ndarray, dropout: Dropout) -> list[int]:
         """Return the ids of a text whose pieces end at `ends` (int32, in bytes); draws the next numbers of `dropout`.
 
-        Bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`).
+        The text holds bytes that are not UTF-8 as surrogates (`surrogateescape`).
         """
         data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
         out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)

@@ -1,12 +1,12 @@
-"""The parallel first round of merging: pairs of bytes that merge before any other merge can take one of them.
+"""Makes the first round of merging in parallel: merges pairs of bytes that no other merge can take apart first.
 
-Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
-merge at once when its rank is below every merge that could take one of its two bytes: those whose right part is that
-byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`). Of two
-neighbouring pairs at most one merges, as the rank of a pair is one of its neighbours' bounds.
+This is exact by the following argument. If ranks are monotone (a merge ranks after those that make its parts), a pair
+of bytes may merge at once when its rank is below that of every merge that could take one of its two bytes: those whose
+right part is that byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left
+bound`). Of two neighbouring pairs at most one merges, as the rank of a pair is one of its neighbours' bounds.
 
 The entries of eight pairs and of their neighbours are compared at once, in portable vector code; a bit per pair says
-which merge.
+whether it merges.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from impls.compiled.layout import (
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
-"""Bytes that are read for so many pairs and the next one, even past the end of the piece: so many past it at most."""
+"""Bytes that are read for AT_ONCE pairs and the next one; at most this many past the end of the piece."""
 MADE_AT = 1344
-"""int32 in SMALL_SCRATCH, after the space of `merge_small`: the symbol each pair of bytes makes, or NONE."""
+"""Offset in SMALL_SCRATCH, after the space of `merge_small`: the symbol each pair of bytes makes, or NONE, int32."""
 
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _entries, _symbols = ir.VectorType(_i64, AT_ONCE), ir.VectorType(_i32, AT_ONCE)
@@ -55,7 +55,7 @@ def _field(builder: Any, entries: Any, number: int) -> Any:
 def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, made: Any) -> Any:
     """Return a bit for each of up to AT_ONCE pairs of bytes from `at` on that merges; store the symbols they make.
 
-    `table` is FIRST_ROUND, `before` the entry of the pair before these, `n_pairs` the number of pairs left.
+    `table` is FIRST_ROUND, `before` the entry of the preceding pair, `n_pairs` the number of pairs left.
     """
     entries, first = builder.inttoptr(table, _i64.as_pointer()), builder.inttoptr(at, _i8.as_pointer())
 

@@ -1,4 +1,4 @@
-"""The pairs of three-byte characters that some token holds side by side: what `merge/segments` looks up."""
+"""Finds the pairs of three-byte characters that some token holds side by side, which `merge/segments` looks up."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ import numpy as np
 from impls.compiled.layout import JOINS_SHIFT
 
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""As in `lookup/hashing`."""
+"""The constant K1 of `lookup/hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
 _leads = re.compile(b"[\xe0-\xef]").finditer
 
 
 def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which pairs of characters a token may hold: by hash, and by the last six bits of the left one.
+    """Return two bitmaps of the pairs of characters that a token may hold.
 
-    uint8 of shape (1 << (61 - JOINS_SHIFT),), a bit for every pair; int64 of shape (65536,) by right character, a bit
-    for every end of a left one that some token begins with. A token that begins or ends inside a character counts for
-    every character with that end or beginning.
+    The first is by the pair's hash: uint8 of shape (1 << (61 - JOINS_SHIFT),), one bit per pair. The second is by the
+    right character: int64 of shape (65536,), one bit for each last byte of a left character (its six bits) with which
+    some token begins. A token that begins or ends inside a character counts for every character with that end or
+    beginning.
     """
     ends = np.zeros(1 << 16, np.uint64)
     whole: list[int] = []
-    """Pairs that a token holds whole, left << 16 | right."""
+    """Pairs of which a token holds both characters whole, left << 16 | right."""
     cut: list[np.ndarray] = []
-    """Those of a token that holds a part of one of the two."""
+    """Pairs of which a token holds one character only in part."""
     for token in tokens:
         for found in _leads(token, 1):
             at = found.start()

@@ -1,4 +1,4 @@
-"""Byte pair encoding of a piece of any length, in time linear in it: a queue per rank.
+"""Byte pair encoding of a piece of any length, in time linear in its length: a queue per rank.
 
 Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may not
 be empty. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the cursor back.
@@ -7,12 +7,12 @@ added, so the search for its place begins there.
 
 A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
 this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
-since no merge in the text crossed their boundaries. Conversely, symbols of which all neighbours are such pairs are what
-the text merges to: before the first merge across any boundary everything between the boundaries happens as it does in
-each pair alone, and there no merge across happens (of equal ranks the leftmost one comes first, here as there). Windows
-overlap, and the symbols of one are used up to a symbol that both have, from there on those of the other; so every two
-neighbours come from one window. Where two windows have no symbol in common, the piece is merged whole. A window that
-holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two windows, or else of the
+since no merge in the text crossed their boundaries. Conversely, if all neighbours in a sequence of symbols are such
+pairs, the text merges to that sequence: before the first merge across any boundary everything between the boundaries
+happens as it does in each pair alone, and there no merge across happens (of equal ranks the leftmost comes first in
+both). Windows overlap: the symbols of one are used up to a symbol that both have, from there on those of the other; so
+any two neighbours come from one window. If two windows have no symbol in common, the piece is merged whole. A window
+of the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two windows, or of the whole
 piece.
 """
 
@@ -39,13 +39,13 @@ from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.sentencepiece.spelling import spelled
 
-# A position of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
+# A position of the piece is six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
 PLACE_BYTES = 24
 FOLLOWING, PREVIOUS, RANK, LATER, EARLIER = 4, 8, 12, 16, 20
 REGION = 1
 WINDOW_BYTES = 4096
 OVERLAP_BYTES = 512
-"""Maximum; a window begins at the first symbol that starts so near the end of the window before."""
+"""Maximum overlap: a window begins at the first symbol that starts within this distance of the previous one's end."""
 
 
 @kernel
@@ -55,14 +55,14 @@ def _pair_rank(context: ContextRecord, left: int, right: int) -> int:
 
 @kernel
 def _enqueue(context: ContextRecord, places: int, n_places: int, i: int, rank: int) -> None:
-    """Queue position `i` for the pair of `rank`, not NONE, whose left symbol is there."""
+    """Queue position `i`, at which a pair of `rank` (not NONE) begins."""
     first = load_i32(context.heads + 4 * rank)
     latest = context.latest + 4 * rank
     if first < 0 or i < first:
         _enqueue_first(context, places, i, rank)
         store_32(latest, i)
         return
-    # The last position queued may be stale, or of another piece.
+    # The position queued last may be stale, or of another piece.
     before = load_i32(latest)
     if before > i or before >= n_places or load_i32(places + PLACE_BYTES * before + RANK) != rank:
         before = first
@@ -82,7 +82,7 @@ def _enqueue(context: ContextRecord, places: int, n_places: int, i: int, rank: i
 
 @kernel
 def _enqueue_first(context: ContextRecord, places: int, i: int, rank: int) -> None:
-    """Queue position `i` as `_enqueue`, as the first of its list."""
+    """Queue position `i` as `_enqueue` does, but as the first of its list."""
     at = places + PLACE_BYTES * i
     head = context.heads + 4 * rank
     first = load_i32(head)
@@ -114,9 +114,9 @@ def _dequeue(context: ContextRecord, places: int, i: int) -> None:
 
 @kernel
 def _fill(context: ContextRecord, piece: int, symbols: int, n_places: int, places: int) -> None:
-    """Fill the positions from bytes, or from `symbols` if not 0, and queue each pair.
+    """Fill the positions from the piece's bytes, or from `symbols` if not 0, and queue each pair.
 
-    From right to left, so that queues are in order from the leftmost.
+    Works from right to left, so that each queue starts with the leftmost position.
     """
     byte_symbols = context.byte_symbols
     right = NONE
@@ -168,7 +168,7 @@ def _merge_at(context: ContextRecord, places: int, n_places: int, i: int) -> int
 
 @kernel
 def _merge_run(context: ContextRecord, places: int, n_places: int, rank: int) -> int:
-    """Merge adjacent pairs of `rank`, the leftmost first; return the lowest rank to go on with."""
+    """Merge the pairs of `rank`, leftmost first; return the lowest rank to continue with."""
     i = load_i32(context.heads + 4 * rank)
     while i < n_places and load_i32(places + PLACE_BYTES * i + RANK) == rank:
         lowest = _merge_at(context, places, n_places, i)
@@ -222,9 +222,9 @@ def _first_from(places: int, i: int, least: int) -> int:
 
 @kernel
 def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> int:
-    """Return the first position of a later window whose symbol is also in the window before; -1 for none.
+    """Return the first position of a later window whose symbol is also in the previous window, or -1.
 
-    The later window begins at position `i` of the one before.
+    The later window begins at position `i` of the previous one.
     """
     shift, j = i, 0
     while i < n_places and j < n_later:
@@ -240,7 +240,7 @@ def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> 
 
 @kernel
 def _merge_in_windows(context: ContextRecord, piece: int, n_bytes: int, places: int, out: int) -> int:
-    """Write the symbols of a long piece by overlapping windows; return how many, or -1 where two share no symbol.
+    """Write the symbols of a long piece by overlapping windows; return how many, or -1 if two share no symbol.
 
     `places` has room for two windows.
     """

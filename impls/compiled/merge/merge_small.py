@@ -1,8 +1,8 @@
 """Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank repeatedly.
 
-Models whose ranks are not monotone skip that round (see `first_round`). After it the lowest rank of all neighbours
-merges, leftmost first, which is the definition; alive symbols are bits of one word, so neighbours are found by counting
-zeros.
+Models whose ranks are not monotone skip that round (see `first_round`). After it, the pair of lowest rank merges,
+leftmost first, until none is left, which is the definition. The symbols that are alive are bits of one word, so
+neighbours are found by counting zeros.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from impls.compiled.merge.pairs import joined
 from impls.compiled.sentencepiece.spelling import spelled
 
 SYMBOLS_AT = 64
-"""int32 symbols; the one before the first and the one after the last are NONE."""
+"""Offset of the symbols, int32; the one before the first and the one after the last are NONE."""
 RANKS_AT = 512
-"""int64 results of `joined` << 6 | position, in chunks of 8; the word before them takes stray writes."""
+"""Offset of int64 words `joined(...) << 6 | position`, in chunks of 8; the word before them takes stray writes."""
 HANDLES_AT = 1088
-"""int32 handles of the symbols; the one before the first is NO_ROW."""
+"""Offset of the symbols' handles, int32; the one before the first is NO_ROW."""
 PLACE_BITS = 6
 NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)
 LEAST_CHARACTERS = 6
-"""From so many bytes on, pieces that end in a three-byte character start from whole characters."""
+"""Pieces of at least this many bytes that end in a three-byte character start from whole characters."""
 
 
 @kernel
@@ -65,7 +65,7 @@ def _lowest_of_8(ranks: int) -> int:
 
 @kernel
 def _start(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
-    """Write the initial symbols; return how many, or -1 where there are too many."""
+    """Write the initial symbols; return how many, or -1 if there are too many."""
     if context.spelling_pages != 0:
         return spelled(context, piece, n_bytes, symbols, MOST_SMALL)
     if context.monotone == 0:
@@ -77,7 +77,7 @@ def _start(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> in
 
 @kernel
 def merge_small(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
-    """Write the symbols (int32) of a piece to `out`; return how many, or -1 where it is too long for this algorithm."""
+    """Write the symbols (int32) of a piece to `out`; return how many, or -1 if it is too long for this algorithm."""
     scratch = context.small_scratch
     symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
     n = _start(context, piece, n_bytes, symbols)

@@ -12,9 +12,9 @@ from impls.core.errors import Unsupported
 
 _MOST_IN_BUCKET = 8
 _MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
-"""Limits of the bit fields of slot and bucket numbers."""
+"""Maximum numbers that the bit fields of slots and buckets hold."""
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""As in `lookup/hashing`."""
+"""The constant K1 of `lookup/hashing`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class PairRows:
     """The table of merges: what two symbols merge into."""
 
     pairs: np.ndarray
-    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, which the first always is."""
+    """int64 by slot: `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, and slot 0 always is empty."""
     buckets: np.ndarray
-    """int64, see `merge/pairs`."""
+    """int64 by bucket: the word that `merge/pairs` describes."""
     handles: np.ndarray
-    """int32 by symbol."""
+    """int32 by symbol: its handle, which identifies its row of buckets."""
 
 
 def pair_rows(merges: np.ndarray, n_symbols: int) -> PairRows:
-    """Build the table of merges, int64 `(left << 21 | right) << 21 | symbol`; raise `Unsupported` for too many."""
+    """Build the table from merges, int64 `(left << 21 | right) << 21 | symbol`; raise `Unsupported` if too many."""
     lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
     row_bits = _row_bits(lefts, rights, n_symbols)
     handles, n_buckets = _handles(lefts, row_bits)
@@ -54,7 +54,7 @@ def _bucket_in_row(rights: np.ndarray, bits: np.ndarray) -> np.ndarray:
 
 
 def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarray:
-    """Return, by left symbol, the log2 of its row's number of buckets so that none holds too many: int64."""
+    """Return the log2 of the number of buckets in each left symbol's row, so that none holds too many pairs: int64."""
     bits = np.zeros(n_symbols, np.int64)
     left, right = lefts, rights
     while len(left):
@@ -70,7 +70,7 @@ def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarr
 def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the handles (int64 by symbol) and the number of buckets.
 
-    Rows of many buckets come first: each begins at a multiple of its size. Before them is the empty bucket of NO_ROW.
+    Larger rows come first, so each begins at a multiple of its size. Before them is the empty bucket of NO_ROW.
     """
     rows = np.unique(lefts)
     rows = rows[np.argsort(-row_bits[rows], kind="stable")]

@@ -1,15 +1,16 @@
-"""The symbol two neighbours merge into: a row per left symbol, each a small perfect hash of its right symbols.
+"""Looks up the symbol two neighbours merge into: one row per left symbol, a small perfect hash of its right symbols.
 
-Common symbols are the low ones, so what text needs is close together: buckets and entries are in the order of left
-symbols, rows of many buckets before those of fewer, and a symbol that is the left of no pair has none (in one hash
-table of all pairs each would touch a cache line of its own).
+Common symbols have low numbers, so what most text needs is close together: buckets and entries are in the order of left
+symbols, rows of many buckets before those of fewer, and a symbol that is the left of no pair has no row (in one hash
+table of all pairs each lookup would touch a cache line of its own).
 
 A row has 1, 2, 4 ... buckets of few pairs each. The word of a bucket holds the index of its first slot, its number of
 slots, and the multiplier that makes the hash of its entries perfect (Fredman, Komlós, Szemerédi 1984, "Storing a sparse
 table with O(1) worst case access time"); 16 bits are a filter of the symbols it may hold (Bloom 1970, "Space/time
-trade-offs in hash coding"), and a lookup that the filter rejects reads entry 0, which is empty. A symbol goes with its
-handle, which identifies its row: twice the index of the first bucket, a multiple of their number, plus that number. An
-entry holds the handle of the symbol it makes, so that merging on needs no further table.
+trade-offs in hash coding"), and a lookup that the filter rejects reads entry 0, which is empty. A symbol is accompanied
+by its handle, which identifies its row: twice the index of the row's first bucket (a multiple of the number of
+buckets), plus the number of buckets. An entry holds the handle of the symbol it makes, so that merging that symbol
+needs no further table.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _hash(right: int) -> int:
 
 @inlined
 def _slot_of(word: int, h: int) -> int:
-    """Return the slot, within its bucket, of a symbol the bucket holds."""
+    """Return the slot, within its bucket, of a right symbol that the bucket holds."""
     product = wrapping_multiply(shift_right(h, 20), shift_right(word, MULTIPLIER_AT)) & _LOW_HALF
     return shift_right(product * (shift_right(word, SYMBOL_BITS) & MOST_SLOTS), 32)
 
@@ -62,9 +63,9 @@ def _filter_bit(h: int) -> int:
 
 @inlined
 def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
-    """Return the symbol that the symbol of that handle and `right` merge into, << HANDLE_BITS | its handle, or NO_PAIR.
+    """Return `symbol << HANDLE_BITS | its handle` for what the symbol of `handle` and `right` merge into, or NO_PAIR.
 
-    The symbol is also the rank of the merge, so the lowest of several is the first to merge.
+    The symbol is also the rank of the merge, so the lowest of several results is the first to merge.
     """
     h = _hash(right)
     bucket = shift_right(handle & (handle - 1), 1) + shift_right(shift_right(h, 1), 63 - lowest_bit(handle))
@@ -76,14 +77,14 @@ def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
 
 @inlined
 def merged(context: ContextRecord, left: int, right: int) -> int:
-    """Return the symbol that `left` and `right` merge into, its rank too, or NONE. `right` may be NONE."""
+    """Return the symbol that `left` and `right` merge into (also the merge's rank), or NONE. `right` may be NONE."""
     handle = load_i32(context.handles + 4 * left)
     return shift_right(joined(context.buckets, context.pairs, handle, right), HANDLE_BITS)
 
 
 @kernel
 def _place(entries: int, n: int, word: int, slots: int) -> bool:
-    """Put the n entries of a bucket into its empty slots by its word; return False, none put, where two collide."""
+    """Put the n entries of a bucket into its empty slots by its word; return False, with none put, if two collide."""
     for i in range(n):
         entry = load_i64(entries + 8 * i)
         slot = slots + 8 * _slot_of(word, _hash(entry & NONE))
@@ -97,10 +98,10 @@ def _place(entries: int, n: int, word: int, slots: int) -> bool:
 
 @kernel
 def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: int, n_slots: int) -> int:
-    """Fill buckets and slots; return the number of slots in use, or -1 where there are too few.
+    """Fill buckets and slots; return the number of slots in use, or -1 if there are too few.
 
-    `entries`: int64 `symbol << 43 | handle << 21 | right`, those of a bucket next to each other; `ends`: int64, where
-    those of a bucket end. `pairs` must hold -1 in every slot. A bucket of more than MOST_SLOTS gives -1 too.
+    `entries`: int64 `symbol << 43 | handle << 21 | right`, grouped by bucket; `ends`: int64, the end of each bucket's
+    entries. `pairs` must hold -1 in every slot. A bucket of more than MOST_SLOTS gives -1 too.
     """
     begin, used = 0, 1
     for bucket in range(n_buckets):

@@ -1,4 +1,4 @@
-"""The ids of one piece that is not in the cache: the table of whole pieces, then merging, then symbols to ids."""
+"""Encodes one piece that is not in the cache: by the table of whole pieces, else by merging it and mapping to ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 
 MOST_FOR_SMALL = 3 * MOST_SMALL
-"""Maximum size of a piece that may start with few enough symbols, three bytes each."""
+"""Maximum size, in bytes, of a piece that may start with few enough symbols, of three bytes each."""
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Tables filled once per model: the bounds of the first round, the vocabulary's own cache entries."""
+"""Fills tables once per model: the tokens that do not encode to themselves, the vocabulary's own cache entries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find_whole(context: ContextRecord, blob: int, starts: int, n_tokens: int, fo
 
 @kernel
 def _begins_and_ends_characters(token: int, n_bytes: int) -> bool:
-    """Return whether a token may be a piece of UTF-8: it begins with a whole character and ends with one."""
+    """Return whether a token may be a piece of UTF-8 text: it begins and ends with a whole character."""
     if load_u8(token) & 0xC0 == 0x80:
         return False
     i = n_bytes - 1

@@ -1,9 +1,10 @@
-"""PickyBPE: the merges and removals of tokens that training made, replayed on a piece in their order.
+"""PickyBPE: replays the merges and removals of tokens that training made on a piece, in the order of training.
 
-For each byte offset where a symbol begins, the next event that changes it is a leaf of a tree whose inner nodes are the
-lower of two (Knuth 1973, "The Art of Computer Programming" 3, section 5.4.1: tree of losers): the root is what happens
-next. What an event leaves is next changed by later ones only. Whole pieces are kept in the caches of the context, which
-for such a model holds nothing else. Memory: 32 to 48 bytes per byte of the longest piece.
+For each byte offset at which a symbol begins, the next event that changes the symbol is a leaf of a tree whose inner
+nodes are the lower of two (Knuth 1973, "The Art of Computer Programming" 3, section 5.4.1: tree of losers): the root is
+the event that happens next. The symbols that an event leaves are next changed only by later events. Whole pieces are
+kept in the caches of the context, which for such a model holds nothing else. Memory: 32 to 48 bytes per byte of the
+longest piece.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ REGION = 6
 
 @inlined
 def _after(events: EventsRecord, event: int, now: int) -> int:
-    """Return the first event after `now`, of those of one pair or symbol from `event` on."""
+    """Return the first event after `now` in the list of one pair's or symbol's events, searched from `event` on."""
     while event <= now:
         event = load_i32(events.following + 4 * event)
     return event
@@ -59,7 +60,7 @@ def _set(tree: int, leaf: int, value: int) -> None:
 
 @kernel
 def _next_event(events: EventsRecord, places: int, n_bytes: int, i: int, now: int) -> int:
-    """Return what next happens to the symbol at offset `i`, or to it and the following one: event << 32 | i."""
+    """Return the next event of the symbol at offset `i`, or of it and the following symbol, as event << 32 | i."""
     symbol, right = load_i32(places + PLACE_BYTES * i), load_i32(places + PLACE_BYTES * i + FOLLOWING)
     event = _after(events, load_i32(events.removals + 4 * symbol), now)
     if right < n_bytes:
@@ -71,7 +72,7 @@ def _next_event(events: EventsRecord, places: int, n_bytes: int, i: int, now: in
 
 @kernel
 def _replay(events: EventsRecord, piece: int, n_bytes: int, places: int, tree: int, size: int) -> None:
-    """Replay all events on the bytes of a piece; `size`: the leaves of the tree."""
+    """Replay all events on the bytes of a piece; `size` is the number of leaves of the tree."""
     for i in range(n_bytes):
         at = places + PLACE_BYTES * i
         store_32(at, load_u8(piece + i))
@@ -125,7 +126,7 @@ def _replayed_ids(events: EventsRecord, piece: int, n_bytes: int, memory: int, o
 def encode_with_events(
     context: ContextRecord, events: EventsRecord, text: int, n_bytes: int, ends: int, n_pieces: int, out: int
 ) -> int:
-    """Write the ids (int32) of a text whose n_pieces end at `ends` (int32); return how many, or NO_MEMORY."""
+    """Write the ids (int32) of a text whose n_pieces pieces end at `ends` (int32); return how many, or NO_MEMORY."""
     memory = allocate(REGION, (PLACE_BYTES + 32) * longest_of(ends, n_pieces) + 64)
     if memory == 0:
         return NO_MEMORY

@@ -1,10 +1,10 @@
-"""Ids of a piece that no cache holds: cut into segments no token reaches across, each looked up or merged.
+"""Encodes a piece that no cache holds: cuts it into segments that no token reaches across, and looks up or merges each.
 
 Nothing merges across a place where no token holds both sides, so the segments' ids are the piece's. Few pairs of
 three-byte characters are neighbours in some token: a bitmap over hashes says which may be. It errs only towards fewer
-cuts. Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS at a time are read and cut without
-a branch: a bit by character says where a segment begins. Slots of longer ones are prefetched before the first is
-needed.
+cuts. Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS characters at a time are read and
+cut without a branch: one bit per character says whether a segment begins there. Slots of longer segments are prefetched
+before the first is needed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LEAST = 6
 
 @kernel
 def build_character_ids(context: ContextRecord, table: int, scratch: int) -> int:
-    """Fill the first words of the 65536 rows of LONE; return 1, or 0 where an id is too large for its field."""
+    """Fill the first words of the 65536 rows of LONE; return 1, or 0 if the ids of a character do not fit in one."""
     for code in range(65536):
         entry = 0
         if code >= 0x800:
@@ -69,7 +69,7 @@ def build_character_ids(context: ContextRecord, table: int, scratch: int) -> int
 
 @inlined
 def _write_character(entry: int, out: int) -> int:
-    """Write the ids of a single character, always 12 bytes; return how many."""
+    """Write the ids of a single character; return how many. 12 bytes are written in any case."""
     second, third = shift_right(entry, SYMBOL_BITS) & NONE, shift_right(entry, 2 * SYMBOL_BITS)
     store_32(out, entry & NONE)
     store_32(out + 4, second)
@@ -79,14 +79,14 @@ def _write_character(entry: int, out: int) -> int:
 
 @inlined
 def _may_join(joins: int, left: int, right: int, row: int) -> int:
-    """Return 1 if a token may hold the end of `left` and the start of `right`, whose row of LONE this is, or 0."""
+    """Return 1 if a token may hold the end of `left` and the start of `right`, else 0; `row` is LONE's for `right`."""
     bit = shift_right(wrapping_multiply((left << 16) | right, K1), JOINS_SHIFT)
     return (shift_right(load_u8(joins + (bit >> 3)), bit & 7) | shift_right(load_i64(row + 8), left & 63)) & 1
 
 
 @inlined
 def _read_characters(context: ContextRecord, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
-    """Read the next characters of a piece; return how many, and a bit for each the piece may be cut before."""
+    """Read the next characters of a piece; return how many, and a bit for each before which the piece may be cut."""
     joins, lone, work = context.joins, context.lone, context.segments
     at, left, cuts, n = begin, 0, 0, 0
     while at < n_bytes and n < MOST_CHARACTERS:
@@ -109,7 +109,7 @@ def _read_characters(context: ContextRecord, piece: int, n_bytes: int, begin: in
 
 @inlined
 def _list_segment(context: ContextRecord, row: int, piece: int, begin: int, end: int) -> None:
-    """Write the address, size and key of a segment of a piece; prefetch its slot."""
+    """List a segment of a piece: write its address, size and key to `row`, and prefetch its slot."""
     length = end - begin
     low, high, slot = 0, 0, row
     if length <= LONGEST_SHORT:
@@ -143,7 +143,10 @@ def _ids_of_listed(context: ContextRecord, row: int, out: int) -> int:
 
 @inlined
 def _ids_of_segments(context: ContextRecord, piece: int, n: int, begins: int, out: int) -> int:
-    """Write the ids of the segments of `n` characters, which start at the bits of `begins`; how many, or NO_MEMORY."""
+    """Write the ids of the segments of `n` characters; return how many, or NO_MEMORY.
+
+    The bits of `begins` say at which characters a segment begins.
+    """
     work = context.segments
     ends = shift_right(begins, 1) | shift_left(1, n - 1)
     row, rest = work + ROWS_AT, begins & ~ends
@@ -186,7 +189,7 @@ def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int)
 
 @inlined
 def is_cut(context: ContextRecord, piece: int, n_bytes: int) -> bool:
-    """Return whether a piece may be cut into segments: it ends in a three-byte character and is longer."""
+    """Return whether a piece may be cut into segments: it ends in a three-byte character and has room for another."""
     return context.joins != 0 and n_bytes >= LEAST and load_u8(piece + n_bytes - 3) >= 0xE0
 
 
@@ -194,7 +197,7 @@ def is_cut(context: ContextRecord, piece: int, n_bytes: int) -> bool:
 def unknown_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     joins = context.joins
-    # Keys of segments and their first round read more than the segment.
+    # Making a segment's key, and its first round, read beyond the segment.
     if not is_cut(context, piece, n_bytes) or piece + n_bytes + WIDEST_READ > context.readable_end:
         return piece_ids(context, piece, n_bytes, out)
     places = context.segments + PLACES_AT
@@ -203,7 +206,7 @@ def unknown_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> i
         n, cuts = _read_characters(context, piece, n_bytes, begin)
         end = load_i32(places + 4 * n)
         if end < n_bytes and cuts != 0:
-            # The end of the last segment is not known yet: the next round starts with it.
+            # The end of the last segment is not known yet: the next iteration starts with that segment.
             n = 63 - leading_zeros(cuts)
             end = load_i32(places + 4 * n)
             cuts ^= shift_left(1, n)

@@ -1,6 +1,6 @@
-"""From a model to symbols: numbers in which the order of merging is the order of the numbers.
+"""Numbers the symbols of a model so that the order of the numbers is the order of merging.
 
-A merge makes a symbol, and the symbol is the merge's rank. Where ids are in rank order a symbol is simply its id. Of
+A merge makes a symbol, and the symbol is the merge's rank. If ids are in rank order a symbol is simply its id. Of
 several merges that make a token only one is ever used, see `possible_merges`. Pure NumPy and Python.
 """
 
@@ -23,11 +23,11 @@ class Symbols:
     """Symbols of a model and the merges between them."""
 
     merges: np.ndarray
-    """int64, one entry `(left << 21 | right) << 21 | symbol` per pair, pairs distinct."""
+    """int64, one entry `(left << 21 | right) << 21 | symbol` per pair; the pairs are distinct."""
     byte_symbols: np.ndarray
-    """int32 of shape (256,)."""
+    """int32 of shape (256,): the symbol of each byte."""
     ids: np.ndarray | None
-    """int32 by symbol: its id; None where symbols are ids."""
+    """int32 by symbol: its id; None if symbols are ids."""
     n_symbols: int
     monotone: bool
     """Whether every merge ranks after those that make its parts."""
@@ -56,7 +56,7 @@ def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
 
 
 def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> bool:
-    """Return whether the parts of every merge that are themselves merged rank lower; bytes may have any id."""
+    """Return whether every merge ranks after those that make its parts; parts that are bytes may have any id."""
     low = np.where(lefts >= 0, np.arange(len(lefts)), -1)
     return bool((low[lefts[made]] < made).all() and (low[rights[made]] < made).all())
 
@@ -75,12 +75,12 @@ def from_merges(model: Model) -> Symbols:
 
 
 def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the merges (left id, right id) of shape (n, 2), distinct, and the ids they make, in rank order."""
+    """Return the distinct merges (left id, right id), of shape (n, 2), and the ids they make, in rank order."""
     n = len(model.merges)
     pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
     results = np.fromiter(model.merge_results, np.int64, n)
     ranks = np.arange(n)
-    # Of a pair listed twice the later rank counts.
+    # If a pair is listed twice, the later rank counts.
     last = {(int(left), int(right)): rank for rank, (left, right) in enumerate(pairs.tolist())}
     if len(last) != n:
         ranks = np.fromiter(last.values(), np.int64, len(last))
@@ -93,7 +93,7 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
     Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its boundary (see
     `merge/derive`). So a token is always made by the merge that completes it when its own symbols are merged. A token
-    that may begin from different symbols (its text ends in `end_of_word`) keeps one for each.
+    that may begin from different symbols (its text ends in `end_of_word`) keeps one merge for each.
     """
     pairs, results = listed_merges(model)
     several = np.flatnonzero(np.bincount(results) > 1)
@@ -111,7 +111,7 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
-    """Return symbols numbered as the base ids in order (the 256 bytes, say), then one per merge in rank order."""
+    """Return symbols numbered so that the base ids (say, of the bytes) come first, in order, then merges by rank."""
     n_base = len(base_ids)
     symbols_of: dict[int, list[int]] = {token: [symbol] for symbol, token in enumerate(base_ids.tolist())}
     for rank, token in enumerate(results.tolist()):
@@ -121,7 +121,7 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
     made: list[int] = []
     monotone = True
     for rank, (left, right) in enumerate(pairs.tolist()):
-        # A part that no merge makes never occurs.
+        # A part that no merge makes never occurs in a text.
         for a in symbols_of.get(left, ()):
             for b in symbols_of.get(right, ()):
                 lefts.append(a)

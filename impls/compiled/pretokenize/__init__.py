@@ -1,1 +1,1 @@
-"""Where the pieces of a text end: patterns as automata, and their bit-parallel twins."""
+"""Finds where the pieces of a text end: by automata made from patterns, and by their bit-parallel twins."""

@@ -1,7 +1,7 @@
-"""Lead bytes, in a window, of letters of alphabets other than ASCII, Cyrillic and ideographs.
+"""Finds the lead bytes, in a window, of letters of alphabets other than ASCII, Cyrillic and ideographs.
 
-Written from the blocks of Unicode; a character in none of these sets is looked up individually, so a set may leave
-letters out. A set is computed when the first character of its alphabet is met.
+The sets are written from the blocks of Unicode; a character in none of them is looked up individually, so a set may
+leave letters out. A set is computed when the first character of its alphabet is met.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from impls.compiled.pretokenize.byte_masks import (
 )
 
 WHOLE = (1 << 63) - 1
-"""All bytes of a window but the last, whose character may continue after it."""
+"""Mask of all bytes of a window but the last, whose character may continue after the window."""
 
 
 @inlined
@@ -59,7 +59,7 @@ def is_semitic(byte: int) -> bool:
 
 @inlined
 def two_bytes_wide(at: int, masks: int, byte: int) -> int:
-    """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet of the lead byte `byte`."""
+    """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet to which `byte` leads."""
     if is_latin(byte):
         latin_masks(at, masks)
         return latin(masks)
@@ -74,7 +74,7 @@ def two_bytes_wide(at: int, masks: int, byte: int) -> int:
 
 @inlined
 def three_bytes_wide(at: int, masks: int, byte: int, second: int) -> int:
-    """Return the lead bytes as `two_bytes_wide`, of three-byte letters: kana, which begin with E3 and 81 to 83."""
+    """Return the lead bytes of three-byte letters as `two_bytes_wide` does: kana, which begin with E3 and 81 to 83."""
     if byte == 0xE3 and 0x81 <= second <= 0x83:
         kana_masks(at, masks)
         return kana(masks)
@@ -97,7 +97,7 @@ def latin(masks: int) -> int:
 
 @inlined
 def latin_upper(masks: int, letters: int) -> int:
-    """Return the letters of `latin` that are upper case.
+    """Return those of `letters`, the result of `latin`, that are upper case.
 
     From U+0100 on these are the even code points, but between U+0138 and U+0148 and from U+0179 on the odd ones.
     """

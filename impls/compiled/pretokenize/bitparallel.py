@@ -1,9 +1,9 @@
-"""What the bit-parallel splitters share: classes of the characters of 64 bytes, and writing the ends of pieces.
+"""What the bit-parallel splitters share: classes of the characters in 64 bytes, and writing the ends of pieces.
 
 A window begins where a piece begins. Bit algebra (shifts and carries, as in Langdale and Lemire 2019, "Parsing
-gigabytes of JSON per second") marks where the next pieces begin; only marks the far edge can no longer change are used,
-and the last one is where the next window begins. A character outside the algebra (a digit or white space beyond ASCII,
-a letter that folds to ASCII) cuts the window short; where nothing is left the automaton takes one piece.
+gigabytes of JSON per second") marks where the next pieces begin. Only marks that no text beyond the window can change
+are used, and the last of them is where the next window begins. A character outside the algebra (a digit or white space
+beyond ASCII, a letter that folds to ASCII) cuts the window short; if nothing is left, the automaton finds one piece.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ from impls.compiled.pretokenize.scan import code_point, width
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
 READABLE = 96
-"""Bytes that must be readable from a window's start on: 64, and those read for a piece at its last byte."""
+"""Bytes that must be readable from a window's start on: its 64, and those read for a piece at its last byte."""
 EDGE = 4
-"""Bytes before the far edge whose marks may still change: the longest contraction has three bytes."""
+"""Bytes before the end of a window whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
 """Minimum size of a window that was cut short; smaller ones are left to the automaton."""
-# Masks, by offset, in addition to those of `pretokenize/byte_masks`
+# Offsets of masks, in addition to those of `pretokenize/byte_masks`
 ANY_CASE, MARKS, CUTS = 160, 168, 176
 SINOGRAPHS = ANY_CASE
-"""Of deepseek's pattern, which does not distinguish case: the ideographs of its second stage."""
+"""Offset of the ideographs of deepseek's second stage; that pattern does not distinguish case."""
 
 
 @inlined
@@ -78,9 +78,9 @@ def flags_at(context: ContextRecord, at: int, byte: int) -> int:
 
 @inlined
 def _ideographs(masks: int, up_to: int) -> int:
-    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF (U+9F7F), U+B000 to U+CFFF.
+    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF (or U+9F7F), U+B000 to U+CFFF.
 
-    `up_to` is the mask of the second bytes after E9: UP_TO_BE (UP_TO_BD).
+    `up_to` is the mask of the second bytes allowed after E9: UP_TO_BE (or UP_TO_BD).
     """
     e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
     e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + up_to), 1)
@@ -95,7 +95,7 @@ def _three_wide(leads: int) -> int:
 
 @inlined
 def spread(flag: int, bytes_: int) -> int:
-    """Return `bytes_` where the flag is not 0, else 0."""
+    """Return `bytes_` if the flag is not 0, else 0."""
     return bytes_ if flag != 0 else 0
 
 
@@ -103,8 +103,8 @@ def spread(flag: int, bytes_: int) -> int:
 def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> None:
     """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII.
 
-    `kind` is a compile-time constant: O200K distinguishes case, so UPPER is completed, ANY_CASE and MARKS filled;
-    DEEPSEEK fills SINOGRAPHS, and its CUTS hold those of ASCII already.
+    `kind` is a compile-time constant: O200K distinguishes case, so UPPER is completed, and ANY_CASE and MARKS are
+    filled; for DEEPSEEK SINOGRAPHS is filled, and CUTS holds those of ASCII already.
     """
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
@@ -114,7 +114,7 @@ def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> N
     if kind == O200K:
         upper_two = load_i64(masks + CYRILLIC_D0) & WHOLE & shift_right(load_i64(masks + BELOW_B0), 1)
         upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
-        # The case of further letters is looked up.
+        # The case of other letters is looked up.
         two &= WHOLE & (load_i64(masks + CYRILLIC_D0) | shift_right(load_i64(masks + BELOW_A0), 1))
         any_case = _three_wide(three)
     if kind == DEEPSEEK:
@@ -163,19 +163,19 @@ def mark_non_ascii(context: ContextRecord, at: int, masks: int) -> None:
 
 @kernel
 def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> None:
-    """Mark as `mark_non_ascii`, for a pattern that distinguishes case: also complete UPPER, fill ANY_CASE and MARKS."""
+    """Mark as `mark_non_ascii` does, for a pattern that distinguishes case: complete UPPER, fill ANY_CASE and MARKS."""
     _mark_non_ascii(context, at, masks, O200K)
 
 
 @kernel
 def mark_for_deepseek(context: ContextRecord, at: int, masks: int) -> None:
-    """Mark as `mark_non_ascii`, marks being letters; also fill SINOGRAPHS, and keep the CUTS there are."""
+    """Mark as `mark_non_ascii` does, with marks as letters; also fill SINOGRAPHS, and keep the bits already in CUTS."""
     _mark_non_ascii(context, at, masks, DEEPSEEK)
 
 
 @inlined
 def carried(starts: int, runs: int) -> int:
-    """Return `starts`, bits of `runs`, flooded to the upper end of their runs."""
+    """Return `starts`, which are bits of `runs`, each extended to the upper end of its run."""
     return runs & (~wrapping_add(runs, starts) | starts)
 
 
@@ -187,7 +187,7 @@ def run_ends(starts: int, runs: int) -> int:
 
 @inlined
 def every_third(run_starts: int, runs: int) -> int:
-    """Return marks at every third byte of each run, its first included."""
+    """Return marks at every third byte of each run, beginning with its first."""
     inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
     marks = run_starts
     more = run_starts
@@ -202,7 +202,7 @@ def every_third(run_starts: int, runs: int) -> int:
 def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
     """Return where white space begins pieces, in a window that has line breaks.
 
-    Line breaks right after punctuation belong to it; of other white space, everything up to the last line break is one
+    Line breaks right after punctuation belong to it; in other white space, everything up to the last line break is one
     piece, and the blanks after it begin another.
     """
     spaces = blanks | newlines
@@ -236,7 +236,7 @@ def is_contraction(at: int) -> int:
 
 @inlined
 def settled(starts: int, spaces: int, size: int) -> int:
-    """Return the marks a window of `size` bytes may use: none at 0, nor near its edge or in white space touching it."""
+    """Return the marks a window of `size` bytes may use: none at 0, none near its end or in white space up to there."""
     usable = size - EDGE
     if shift_right(spaces, usable - 1) & 1:
         others = ~spaces & shift_right(-1, 65 - usable)
@@ -248,9 +248,9 @@ def settled(starts: int, spaces: int, size: int) -> int:
 
 @inlined
 def write_starts(starts: int, window: int, at: int) -> int:
-    """Write the ends of pieces (int32) that `starts` marks from byte `window` on; return the end of the output.
+    """Write `window` + the index of each of `starts`: ends of pieces, int32; return the end of the output.
 
-    Writes up to MOST_NUMBERS in all, or up to three too many: without a branch per piece.
+    To avoid a branch per piece, it writes MOST_NUMBERS numbers in all, or up to three too many.
     """
     n = bit_count(starts)
     end = at + 4 * n

@@ -1,4 +1,4 @@
-"""The window splitter of alphabets of characters: a piece begins wherever no token holds two neighbours side by side.
+"""The window splitter of alphabets of characters: cuts a piece between two neighbours that no token holds side by side.
 
 That depends on the two characters alone (`pattern/borders`), so no window waits for the one before it. Pairs of ASCII
 are looked up by their two bytes; other characters, mostly SentencePiece's mark for a space, one by one by their class.
@@ -30,7 +30,7 @@ SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 
 @inlined
 def _is_cut(transitions: int, stride: int, left: int, right: int) -> int:
-    """Return 1 if a piece ends between characters of these two classes, else 0; state 1 + k follows class k."""
+    """Return 1 if a piece ends between characters of these two classes, else 0; class k leads to state 1 + k."""
     return 1 if load_i32(transitions + 4 * ((left + 1) * stride + right)) & CUT else 0
 
 
@@ -41,14 +41,14 @@ def _pair(pairs: int, at: int, bit: int) -> int:
 
 @inlined
 def _eight(pairs: int, at: int) -> int:
-    """Return a bit for each of eight ASCII bytes after which a piece ends before another ASCII byte."""
+    """Return a bit for each of eight ASCII bytes: whether a piece ends between it and the next byte, also ASCII."""
     low = _pair(pairs, at, 0) | _pair(pairs, at, 1) | _pair(pairs, at, 2) | _pair(pairs, at, 3)
     return low | _pair(pairs, at, 4) | _pair(pairs, at, 5) | _pair(pairs, at, 6) | _pair(pairs, at, 7)
 
 
 @inlined
 def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts of a window; see `windows.windowed`."""
+    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
     pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)

@@ -1,8 +1,8 @@
-"""Starts of pieces in 64 bytes for deepseek's three stages: digits by threes, runs of ideographs, everything else.
+"""Finds starts of pieces in 64 bytes for deepseek's three stages: digits by threes, runs of ideographs, all the rest.
 
-The bit-parallel twin of NAMED["deepseek"] in `patterns`; for patterns of one stage see `bitparallel_patterns`. A stage
-sees only its own part of the text: where digits or ideographs begin, white space before them is at the end of its part.
-A character that is no letter, mark, sign, digit or white space cuts a window short, and so do kana.
+This is the bit-parallel twin of NAMED["deepseek"] in `patterns`; for patterns of one stage see `bitparallel_patterns`.
+A stage sees only its own part of the text: white space before digits or ideographs is at the end of its stage's part. A
+character that is not a letter, mark, sign, digit or white space cuts a window short, and so do kana.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def _mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
 
 @inlined
 def _all_starts(masks: int, letters: int, blanks: int) -> int:
-    """Return where pieces begin; LETTERS and SINOGRAPHS are those of `_mark_kinds`."""
+    """Return where pieces begin, by the masks that `_mark_kinds` filled."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     high, sinographs = load_i64(masks + HIGH), load_i64(masks + SINOGRAPHS)
     spaces = blanks | newlines
     punctuation = ~(letters | digits | spaces)
     words = letters & ~sinographs
     leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
-    # One ASCII sign leads in ASCII letters; other letters after these begin a piece.
+    # One ASCII sign begins a piece together with ASCII letters; other letters after these begin a new piece.
     plain = words & ~high
     led_in = shift_left(leading & ~high, 1) & plain
     starts = leading | (words & ~shift_left(words, 1) & ~shift_left(blanks, 1) & ~led_in)
@@ -64,13 +64,13 @@ def _all_starts(masks: int, letters: int, blanks: int) -> int:
         starts |= newline_starts(newlines, blanks, punctuation)
     else:
         starts |= spaces & ~shift_left(spaces, 1)
-    # The last blank belongs to what follows, unless that is another stage's.
+    # The last blank belongs to what follows, unless that belongs to another stage.
     return starts | (blanks & ~shift_right(spaces | digits | sinographs, 1))
 
 
 @inlined
 def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts of a window; see `windows.windowed`."""
+    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
     ascii_masks(at, masks)
     certain = certain_starts(masks)
     store_64(masks + CONTINUATION, 0)

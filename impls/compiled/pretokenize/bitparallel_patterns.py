@@ -1,7 +1,8 @@
-"""The window splitters: starts of pieces in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
+"""The window splitters of gpt2, cl100k (and llama3), qwen, o200k and tekken: find starts of pieces in 64 bytes.
 
 Each is the bit-parallel twin of its pattern in `core.text.patterns`; tests compare them with `regex`. Below, a `run` is
-a maximal stretch of one class, and a piece led in by white space takes its last character.
+a maximal stretch of one class; a character that `leads in` a run belongs to the same piece, as the last one of the
+white space before a word does.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from impls.compiled.pretokenize.windows import certain_starts, used_starts, wind
 
 @inlined
 def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
-    """Return the starts that all patterns but gpt2 share: runs, digits one by one or by threes, white space."""
+    """Return the starts that all patterns but gpt2 have: of runs, of digits one by one or by threes, of white space."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     spaces = blanks | newlines
     # Punctuation begins a piece unless a space leads it in; a single such character leads in a run of letters.
@@ -71,7 +72,7 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
 
 @inlined
 def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
-    """Return `starts` with cl100k's contractions: one at the beginning of a piece ends the piece."""
+    """Return `starts` with cl100k's contractions: one at the beginning of a piece is the whole piece."""
     apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
@@ -84,7 +85,7 @@ def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
 
 @inlined
 def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
-    """Return `starts` with o200k's contractions: one after a word belongs to it, once."""
+    """Return `starts` with o200k's contractions: one contraction after a word belongs to the word."""
     apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
     taken = -1
     while apostrophes != 0:
@@ -125,9 +126,9 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Return the starts of a window; see `windows.windowed`.
+    """Return the starts of pieces in a window, and the last of them; see `windows.windowed`.
 
-    `kind` is a compile-time constant: GPT2, O200K (tekken too, which has no contractions) or CL100K (qwen too).
+    `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no contractions), CL100K (also for qwen).
     """
     ascii_masks(at, masks)
     cuts, certain = 0, certain_starts(masks)
@@ -185,7 +186,7 @@ def windows_block(
     masks: int,
     splitter: int,
 ) -> int:
-    """Split a block by the windows of a pattern; see `windows.windowed`."""
+    """Split a block by the windows of the pattern `splitter`; see `windows.windowed`."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above

@@ -1,4 +1,4 @@
-"""64 bytes at once: comparisons become bit masks, a bit per byte. Portable vector code; LLVM picks the instructions."""
+"""Compares 64 bytes at once into bit masks, one bit per byte, in portable vector code; LLVM picks the instructions."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _vector = ir.VectorType(_i8, WIDTH)
 _LANES = 16
 MOST_NUMBERS = 32
-"""Maximum number of numbers `write_numbers` writes; there must always be room for so many."""
+"""Maximum count of numbers that `write_numbers` writes; there must always be room for this many."""
 HAS_COMPRESS = bool(features().get("avx512vbmi2", False))
-"""Whether the processor compresses vectors of bytes; `write_numbers` is slow where it does not."""
+"""Whether the processor has an instruction to compress vectors of bytes; `write_numbers` is slow without."""
 
-# Masks of `ascii_masks`, by offset
+# Offsets of the masks of `ascii_masks`
 LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
-# Masks of `high_masks`, by offset
+# Offsets of the masks of `high_masks`
 CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
     80, 160, 8
 )
-# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; they share the space
+# Offsets of the masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, which share the space
 LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = range(192, 264, 8)
 LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
 LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)
 LEAD_E3, ONLY_81, ONLY_82, ONLY_83, FROM_81, BUT_97_TO_A0, BUT_BB = range(192, 248, 8)
-# Masks of `deepseek_masks`, by offset
+# Offsets of the masks of `deepseek_masks`
 CONTROLS, HANGUL, UP_TO_BD = range(400, 424, 8)
-# The mask of `lead_masks`
+# Offset of the mask of `lead_masks`
 LEADS = 80
 
 Mask = Callable[[Any, Any], Any]
@@ -69,7 +69,7 @@ def _is_odd(builder: Any, data: Any) -> Any:
 
 
 def _masks(first: int, *kinds: Mask) -> Callable[[int, int], None]:
-    """Return a kernel (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
+    """Return a kernel (address of 64 bytes, address of masks) that stores one mask per kind from offset `first` on."""
 
     def emit(builder: Any, address: Any, masks: Any) -> None:
         data = load(builder, _vector, address)
@@ -100,7 +100,7 @@ ascii_masks = _masks(
     _between(65, 90),
     _is(47),
 )
-"""Of the ASCII classes, and of bytes that are not ASCII."""
+"""Store the masks of the ASCII classes, and that of bytes that are not ASCII."""
 high_masks = _masks(
     CONTINUATION,
     _between(0x80, 0xBF),
@@ -114,7 +114,7 @@ high_masks = _masks(
     _between(0xB8, 0xBF),
     _between(0x80, 0xBE),
 )
-"""Of lead and continuation bytes."""
+"""Store the masks of lead and continuation bytes."""
 latin_masks = _masks(
     LEAD_C3,
     _is(0xC3),
@@ -127,7 +127,7 @@ latin_masks = _masks(
     _between(0xB9, 0xBF),
     _is(0xBF),
 )
-"""For `alphabets.latin`; the next three for its other functions."""
+"""Store the masks for `alphabets.latin`; the next three kernels store those for the other functions of `alphabets`."""
 greek_masks = _masks(LEAD_CE, _is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
 semitic_masks = _masks(
     LEAD_D7, _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
@@ -148,9 +148,9 @@ deepseek_masks = _masks(
     _between(0xEB, 0xEC),
     _between(0x80, 0xBD),
 )
-"""Those only `bitparallel_deepseek` needs."""
+"""Store the masks that only `bitparallel_deepseek` needs."""
 lead_masks = _masks(LEADS, _between(0xC0, 0xFF))
-"""Of bytes that begin a multi-byte character."""
+"""Store the mask of bytes that begin a multi-byte character."""
 
 
 def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) -> Any:
@@ -185,6 +185,6 @@ def equal_pairs(address: int, other: int, a: int, b: int) -> int:
 
 @inlined
 def write_numbers(bits: int, first: int, address: int) -> None:
-    """Write `first` + the index of each of up to MOST_NUMBERS set bits (int32), then arbitrary values."""
+    """Write `first` + the index of each of up to MOST_NUMBERS set bits (int32), followed by arbitrary values."""
     if reachable(address, 4 * MOST_NUMBERS):
         _raw_write_numbers(bits, first, address)

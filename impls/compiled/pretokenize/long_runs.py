@@ -1,8 +1,8 @@
-"""Words longer than a window: most of their letters cannot end a piece, and the automaton need not see them.
+"""Skips the inside of words longer than a window: most of their letters cannot end a piece, whatever came before.
 
 In every pattern that has windows a lower-case ASCII letter after another one continues the piece, and what the piece
 began with no longer matters. So a piece that begins with a letter or a space, and continues with lower-case letters,
-ends where a piece would end that begins at any of these letters.
+ends where a piece that begins at any of these letters would end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from impls.compiled.codegen.memory import inlined, kernel, load_i64, load_u8, wr
 _TOPS = -0x7F7F7F7F7F7F7F80
 """0x80 in every byte."""
 _FROM_A, _BEHIND_Z = 0x1F1F1F1F1F1F1F1F, 0x0505050505050505
-"""Adding it sets the top bit of a byte that is at least `a`, or after `z`."""
+"""Adding the first sets the top bit of every byte that is at least `a`; the second, of every byte after `z`."""
 LEAST_RUN = 32
 
 

@@ -1,4 +1,4 @@
-"""Splitters few models need, in an object file of their own: chained stages, deepseek's, alphabets of characters."""
+"""Splitters that few models need, in a separate object file: chained stages, deepseek's, alphabets of characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from impls.compiled.pretokenize.stages import begin_stages, stages_block
 def split_otherwise(
     context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int
 ) -> int:
-    """Split a block where SPLITTER is one of OTHERS; as `windows.windowed`."""
+    """Split a block by a splitter that is one of OTHERS; arguments and result are those of `windows.windowed`."""
     splitter = context.splitter
     if splitter == NEIGHBOURS:
         return neighbours_block(context, text, n_bytes, readable, start, limit, ends, masks, 0, 0)

@@ -1,4 +1,4 @@
-"""Splitting by the automaton: UTF-8 decoded on the fly, one table step per character, restart fused in.
+"""Splits by the automaton: decodes UTF-8 on the fly, one table step per character, with restarts part of the table.
 
 Input is valid UTF-8, so a character is never cut off by the end of the text.
 """
@@ -50,7 +50,7 @@ def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: i
 
 @kernel
 def piece_end(context: ContextRecord | StageRecord, text: int, n_bytes: int, start: int) -> int:
-    """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
+    """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED if none begins there."""
     transitions, ascii_classes = context.transitions, context.ascii_classes
     pages, page_classes = context.pages, context.page_classes
     row, last, position = 0, -1, start
@@ -77,7 +77,7 @@ def scan_block(
 ) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
-    The end of the last piece is left in the int64 at `state`.
+    The end of the last piece is stored as the int64 at `state`.
     """
     transitions, ascii_classes = context.transitions, context.ascii_classes
     pages, page_classes = context.pages, context.page_classes

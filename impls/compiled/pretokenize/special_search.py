@@ -1,4 +1,4 @@
-"""Search of a text for special tokens: their prefixes at 64 places at once, then the suffix by binary search."""
+"""Searches a text for special tokens: their prefixes at 64 offsets at once, then their suffixes by binary search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 
 @inlined
 def _order(a: int, b: int, n_bytes: int) -> int:
-    """Compare two runs of n_bytes in byte order: below 0, 0 or above."""
+    """Compare the n_bytes at `a` and at `b` in byte order; return a number below, equal to or above 0."""
     for i in range(n_bytes):
         difference = load_u8(a + i) - load_u8(b + i)
         if difference != 0:
@@ -20,10 +20,10 @@ def _order(a: int, b: int, n_bytes: int) -> int:
 
 @kernel
 def _has_suffix(text: int, n_bytes: int, suffixes: int, n_suffixes: int) -> bool:
-    """Return whether one of the sorted suffixes is at `text`, or may be cut off after n_bytes.
+    """Return whether one of the sorted suffixes is at `text`, or may be there if the text ends within it.
 
     No suffix is a prefix of another, so every other suffix differs from the text in some byte, and a binary search
-    finds the one that does not.
+    finds the one that does not differ.
     """
     low, high = 0, n_suffixes
     while low < high:
@@ -41,7 +41,7 @@ def _has_suffix(text: int, n_bytes: int, suffixes: int, n_suffixes: int) -> bool
 
 @inlined
 def _may_begin(text: int, n_more: int, table: int, row: int) -> bool:
-    """Return whether a special token of that row may be at `text`, which has n_more bytes after the prefix."""
+    """Return whether a special token of this row may begin at `text`, which has n_more bytes after the prefix."""
     size = load_i64(row + 8)
     if not same_bytes(text, table + load_i64(row), size):
         return False
@@ -50,7 +50,7 @@ def _may_begin(text: int, n_more: int, table: int, row: int) -> bool:
 
 @kernel
 def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
-    """Return whether a special token of that row occurs, or may begin at the end and be cut off."""
+    """Return whether a special token of this row occurs in a text, or may begin near its end and be cut off."""
     prefix, size = table + load_i64(row), load_i64(row + 8)
     # The first two bytes are compared; a prefix of one byte compares it twice.
     second = min(size - 1, 1)
@@ -73,7 +73,7 @@ def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
 
 @kernel
 def may_hold_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
-    """Return whether a special token occurs or may be cut off at the end; always where there are too many prefixes."""
+    """Return whether a special token occurs, or may be cut off at the end; True if there are too many prefixes."""
     table, n_rows = context.specials, context.n_specials
     for i in range(n_rows):
         if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):
@@ -83,7 +83,7 @@ def may_hold_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
 
 @kernel
 def may_begin_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
-    """Return whether a special token begins in a text, or may do so if the text goes on: some first byte occurs."""
+    """Return whether a special token may begin in a text, also if more text follows: some token's first byte occurs."""
     table, n_rows = context.specials, context.n_specials
     for i in range(n_rows):
         first = load_u8(table + load_i64(table + SPECIAL_ROW_BYTES * i))

@@ -1,4 +1,4 @@
-"""Quick tests for special tokens in a text: most texts hold none."""
+"""Tests quickly whether a text holds special tokens: most texts hold none."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
 
 _MOST_TEXTS = 4
-"""Up to so many special texts are searched one by one, more by one regular expression."""
+"""Up to this many special texts are searched one by one, more of them by one regular expression."""
 _MOST_PREFIXES = 4
-"""Up to so many the kernels search, one by one."""
+"""Up to this many prefixes are searched by the kernels, one by one."""
 
 
 SpecialTokenTable = tuple[np.ndarray, int]
-"""What `pretokenize/special_search` reads, uint8, see `layout.SPECIAL_ROW_BYTES`, and its number of rows."""
+"""The table that `pretokenize/special_search` reads (uint8, see `layout.SPECIAL_ROW_BYTES`) and its number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SpecialTokenIndex:
     """Special tokens as the kernels search them: grouped by first character, split into common prefix and suffix."""
 
     suffixes: dict[str, tuple[str, ...]]
-    """Sorted suffixes by prefix. None is a prefix of another: finding the shorter token is enough."""
+    """Sorted suffixes by prefix. No suffix is a prefix of another: finding the shorter token is enough."""
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> SpecialTokenIndex:
@@ -42,7 +42,7 @@ class SpecialTokenIndex:
         return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in found.items()})
 
     def table(self) -> SpecialTokenTable:
-        """Build the table of the kernels; it is empty, with -1 rows, where there are too many prefixes."""
+        """Return the table for the kernels; if there are too many prefixes, an empty one with -1 rows."""
         if len(self.suffixes) > _MOST_PREFIXES:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []

@@ -1,4 +1,4 @@
-"""The splitting part of a context: slots and working space of one thread, and the tables of a pattern."""
+"""The part of a context that splits: slots and working space of one thread, and the tables of a pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from impls.compiled.slots import Slots
 from impls.core.pattern.tables import SplitTables
 
 _ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
-"""Of an automaton, by their names in `SplitTables`, a context and a stage."""
+"""The arrays of an automaton, by the names they have in `SplitTables`, a context and a stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,31 +23,31 @@ class FlagTables:
     """The flags of `core/pattern/flags` as a two-level table."""
 
     pages: np.ndarray
-    """uint16 of shape (0x4400,)."""
+    """uint16 of shape (0x4400,): the page of each 64 code points."""
     flags: np.ndarray
-    """uint8 of shape (n_pages * 64,)."""
+    """uint8 of shape (n_pages * 64,): the flags of each code point of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """How a context splits: the splitter and its tables."""
+    """The splitter of a context, and its tables."""
 
     splitter: int
-    """No pattern, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
+    """One of `layout.WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()
     pairs: np.ndarray | None = None
-    """uint8 of shape (65536,): where `tables` cut between two characters of ASCII, by first | second << 8."""
+    """uint8 of shape (65536,): whether `tables` cut between two ASCII characters, by first | second << 8."""
 
     @property
     def automata(self) -> tuple[SplitTables, ...]:
-        """The automaton of each stage."""
+        """Return the automaton of each stage."""
         return self.stages if self.tables is None else (self.tables,)
 
 
 class SplitContext(Slots):
-    """Slots that kernels read by address. Not safe for two threads at once."""
+    """The slots of a context, which kernels read by address. Not safe for two threads at once."""
 
     def __init__(self, splitting: Splitting | None) -> None:
         super().__init__(layout.ContextRecord)

@@ -1,4 +1,4 @@
-"""How the pattern of a model is run: which automaton, or why none; tables are cached in the user's cache by pattern."""
+"""Decides how the pattern of a model is run: by which automaton, or why by none. Caches tables on disk, by pattern."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WINDOWS = {
 
 
 def windows_wanted() -> bool:
-    """Return False where BPEBENCH_COMPILED_WINDOWS=off leaves splitting to the automaton alone."""
+    """Return whether to split by windows; False if BPEBENCH_COMPILED_WINDOWS=off leaves it to the automaton alone."""
     return os.environ.get("BPEBENCH_COMPILED_WINDOWS") != "off"
 
 
@@ -57,8 +57,8 @@ def windows_wanted() -> bool:
 def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
     """Return what splits by `stages`, and its description: 'automaton', or 'regex: ' and the reason it is not one.
 
-    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; 'automaton, 3 stages': one
-    automaton per stage.
+    'automaton, windows' means that a bit-parallel twin of the pattern runs before the automaton, 'automaton, 3 stages'
+    that there is one automaton per stage.
     """
     if not stages:
         return Splitting(WHOLE_TEXT, None), "automaton"
@@ -83,7 +83,7 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
 
 
 def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
-    """Return a splitting that cuts by `splitting`, then at `borders`, and its description."""
+    """Return a splitting that cuts by `splitting`, then at `borders`; and its description."""
     stages = (*splitting.automata, borders)
     if len(stages) == 1 and with_windows:
         return Splitting(NEIGHBOURS, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
@@ -93,9 +93,9 @@ def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bo
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Return where texts may be cut, int64 of shape (2, n_classes): never inside `kept_whole`, and wherever it is.
+    """Return where texts may be cut, int64 of shape (2, n_classes); None if there are stages, or no cuts.
 
-    See `layout`: `cuts` and `all_cuts`. None where there are stages, or no cuts.
+    The first row never cuts inside one of `kept_whole`, the second ignores these: `cuts` and `all_cuts` in `layout`.
     """
     both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
     found = [cuts for cuts in both if cuts is not None]
@@ -122,7 +122,7 @@ def _flag_tables(kind: Kind) -> FlagTables:
 
 
 def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
-    """Return the arrays of `make`, from the user's cache where they are there."""
+    """Return the arrays that `make` builds, from the user's cache if it holds them."""
     # The digest covers the kernels; the code that makes the tables is pure Python, with a version number.
     key = hashlib.sha256("\0".join((str(_FORMAT), regex.__version__, source_digest(), what)).encode()).hexdigest()
     path = cache_folder() / "patterns" / f"{key[:32]}.bin"

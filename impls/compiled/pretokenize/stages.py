@@ -1,7 +1,7 @@
-"""Splitting by several stages, or by one with gaps: each stage cuts the pieces of the one before, as whole texts.
+"""Splits by several stages, or by one with gaps: each stage cuts the pieces of the stage before, as if whole texts.
 
-A stage is a row of slots laid out as the start of a context, so the automaton's functions take its address for a
-context's. A row also holds the end of the stage's current piece; the innermost ends are those of the pieces.
+A stage is a record that has the automaton's fields of a context, so the automaton's functions take it in place of a
+context. It also holds the end of the stage's current piece; the last stage's ends are those of the pieces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ stage_at, STAGE_BYTES = record_at(StageRecord), StageRecord.dtype.itemsize
 
 @kernel
 def _stage_end(stage: StageRecord, text: int, n_bytes: int, start: int) -> int:
-    """Return the end of a stage's piece that begins at `start`; a gap ends where the pattern matches again."""
+    """Return the end of the stage's piece that begins at `start`; a gap ends where the pattern matches again."""
     end = piece_end(stage, text, n_bytes, start)
     if end >= 0 or stage.has_gaps == 0:
         return end
@@ -58,8 +58,8 @@ def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: 
 def stages_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
-    The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block; before
-    the first one, `begin_stages`.
+    The end of the last piece is stored as the int64 at `state`. A text must be split from its start, block by block;
+    call `begin_stages` before the first.
     """
     at, begin = ends, start
     while begin < limit:

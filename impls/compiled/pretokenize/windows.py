@@ -1,4 +1,4 @@
-"""A block of text, 64 bytes at a time: every bit-parallel splitter goes through it in this way."""
+"""Splits a block of text 64 bytes at a time: the loop that all bit-parallel splitters share."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, last_start, s
 from impls.compiled.pretokenize.byte_masks import LETTERS, SPACES
 
 AHEAD_BYTES = 1024
-"""Prefetch distance."""
+"""Prefetch distance, in bytes of text."""
 
 
 def windowed(starts_in: Callable[..., tuple[int, int]], end_of_piece: Callable[..., int]) -> Callable[..., int]:
-    """Return the kernel that splits a block as `scan.scan_block`; it leaves the end of the last piece at `masks`.
+    """Return a kernel that splits a block as `scan.scan_block` does; it stores the end of the last piece at `masks`.
 
-    `starts_in(context, at, masks, left, kind, splitter)` gives the starts in the window at `at`, `left` bytes before
-    the text's end, and the last of them; 0 where it can tell none, and `end_of_piece(context, text, n_bytes, begin)` is
-    asked. `masks` are 256 bytes of working space.
+    `starts_in(context, at, masks, left, kind, splitter)` returns the starts in the window at `at`, `left` bytes before
+    the text's end, and the last of them. If it finds none, it returns 0, and `end_of_piece(context, text, n_bytes,
+    begin)` gives the end of one piece. `masks` is working space of 512 bytes.
     """
 
     @inlined
@@ -65,15 +65,15 @@ def windowed(starts_in: Callable[..., tuple[int, int]], end_of_piece: Callable[.
 
 @inlined
 def certain_starts(masks: int) -> int:
-    """Return the spaces after an ASCII letter, away from the far edge: each begins a piece whatever follows."""
+    """Return the spaces after an ASCII letter, except near the window's end: each begins a piece whatever follows."""
     return load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
 
 
 @inlined
 def used_starts(starts: int, certain: int, spaces: int, size: int) -> tuple[int, int]:
-    """Return those of `starts` that a window of `size` bytes may use, and the last.
+    """Return those of `starts` that a window of `size` bytes may use, and the last of them.
 
-    Where there is a certain one the next window begins there, so that it need not wait for the rest of this one: two
+    If there is a certain start, the next window begins there, so that it need not wait for the rest of this one: two
     comparisons find it.
     """
     if certain != 0 and size == 64:

@@ -1,1 +1,1 @@
-"""What models of characters need besides: the symbols of their alphabet, and user-defined pieces."""
+"""What models whose alphabet is characters need besides merging: the symbols of characters, and user-defined pieces."""

@@ -1,4 +1,4 @@
-"""SentencePiece's own kinds of pieces, around the kernels: user-defined and unused ones, and the hidden space.
+"""Handles what is special to SentencePiece, around the kernels: user-defined and unused pieces, and the hidden space.
 
 Unknown characters are refused here too.
 """
@@ -23,7 +23,7 @@ Merge = Callable[[str], np.ndarray]
 
 
 class SpecialPieces:
-    """The user-defined and unused pieces of a model. Raises `Unsupported` for split stages before user-defined ones."""
+    """The user-defined and unused pieces of a model; raises `Unsupported` for user-defined pieces behind a pattern."""
 
     def __init__(self, model: Model) -> None:
         texts = model.user_defined_texts
@@ -70,7 +70,7 @@ class SpecialPieces:
 
 
 def may_be_refused(model: Model) -> bool:
-    """Return whether a character may be no token, with neither an unknown token nor bytes for it."""
+    """Return whether the model refuses characters: it has neither an unknown token nor bytes for those it lacks."""
     return (
         model.alphabet == "chars"
         and model.unknown_id is None
@@ -90,11 +90,11 @@ class Alphabet:
         self._doubtful = re.compile(f"[^{known}]" if known else r"[\s\S]")
 
     def is_doubtful(self, text: str) -> bool:
-        """Return whether a character of `text` is unknown, or known only inside a piece, or at its end."""
+        """Return whether a character of `text` is unknown, or known only inside a piece, or only at its end."""
         return self._doubtful.search(text) is not None
 
     def check(self, text: str) -> None:
-        """Raise `UnknownSymbol` for the first character of a normalised text that is unknown where it is."""
+        """Raise `UnknownSymbol` for the first character of a normalised text that is unknown at its position."""
         offset = 0
         for piece in self._splitter.split(text):
             for part in [piece] if self._cuts is None else self._cuts.cut(piece):
@@ -114,7 +114,7 @@ def without_hidden_space(
     marked: Collection[int],
     rules: SentencePieceRules,
 ) -> bytes | None:
-    """Return the decoded bytes without the hidden space of their first mark; None where more may be hidden."""
+    """Return the decoded bytes without the hidden space of their first mark; None if more may be hidden."""
     if not marked:
         return data
     if rules.remove_extra_spaces:

@@ -1,4 +1,4 @@
-"""The initial symbols of a piece where characters are the alphabet: one each, else its bytes' or the unknown one."""
+"""Gives the initial symbols of a piece of characters: one symbol each, or those of its bytes, or the unknown symbol."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from impls.compiled.pretokenize.scan import code_point, width
 
 @inlined
 def spelled(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
-    """Call `spell` where it is: in an object file that models of bytes do not need."""
+    """Call `spell` by its address: it is in an object file that byte-level models do not need."""
     return call_pointer_5(context.spell, address_of(context), piece, n_bytes, symbols, most)
 
 
 @kernel
 def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
-    """Write the symbols (int32) of a piece; return how many, or -1 where there may be more than `most`.
+    """Write the symbols (int32) of a piece; return how many, or -1 if there may be more than `most`.
 
-    An unknown symbol waits for what follows, see `Model.symbols`.
+    An unknown symbol is written only after what follows it is read; see `Model.symbols`.
     """
     pages, by_page = context.spelling_pages, context.character_symbols
     unknown, fuses = context.unknown_symbol, context.fuses_unknown

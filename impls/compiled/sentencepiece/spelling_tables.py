@@ -1,8 +1,8 @@
-"""Symbols of a model whose alphabet is characters: the spelling of characters, and the merges.
+"""Numbers the symbols of a model whose alphabet is characters: how each character is spelled, and the merges.
 
-Symbols are, in this order: the 256 bytes for characters that are no token (or in their place the unknown token, or
-where there is neither a symbol without an id, which no text reaches), the tokens of one character, those of one
-character at the end of a piece, and one per merge in rank order.
+Symbols are, in this order: the 256 bytes for characters that are no token (or instead the unknown token, or if the
+model has neither, a symbol without an id, which no text reaches), the tokens of one character, those of one character
+at the end of a piece, and one per merge in rank order.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class Spelling:
     """The symbol of each character."""
 
     pages: np.ndarray
-    """uint16 of shape (0x4400,): page of each 64 code points."""
+    """uint16 of shape (0x4400,): the page of each 64 code points."""
     symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes though others are
+    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; -2 if it is spelled in bytes though others are
     unknown."""
     last_symbols: np.ndarray
-    """As `symbols`, where a character ends a piece, or with `continuing_prefix` begins it; empty where that is the
-    same."""
+    """As `symbols`, for a character that ends a piece, or with `continuing_prefix` begins it; empty if there is no
+    difference."""
     unknown: int
-    """Symbol of an unknown character; -1: it is spelled in bytes."""
+    """The symbol of an unknown character; -1 if it is spelled in bytes."""
     fuses_unknown: bool
     """Whether unknown characters in a row are one symbol."""
 
@@ -74,19 +74,19 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
         256 if missing else -1 if byte_ids else 0,
         fuses,
     )
-    # First round and whole characters start from bytes: such a model is treated as one whose ranks are not monotone.
+    # The first round and whole characters start from bytes, so treat this model as one whose ranks are not monotone.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
 
 
 def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
-    """Return the symbol of each code point, from `first` on, or -1 (`_UNKNOWN`) in 32 bits: int64."""
+    """Return the symbol of each code point, numbered from `first` on, or -1 (`_UNKNOWN`) in 32 bits: int64."""
     table = np.full(N_CODE_POINTS, _UNKNOWN, np.int64)
     table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
     return table
 
 
 def _spelled(there: np.ndarray) -> np.ndarray:
-    """Return which code points have all their UTF-8 bytes among those that are `there`."""
+    """Return, by code point, whether all its UTF-8 bytes are available; `there` says so by byte."""
     code = np.arange(N_CODE_POINTS)
     tail = [there[0x80 | (code >> shift & 63)] for shift in (0, 6, 12)]
     heads = [
@@ -98,9 +98,9 @@ def _spelled(there: np.ndarray) -> np.ndarray:
 
 
 def borders(model: Model) -> SplitTables | None:
-    """Return where a text of a model of characters may be cut, or None.
+    """Return tables of where a text may be cut if the alphabet is characters, or None.
 
-    None where a whole piece may be a token by itself, or its end differs from the rest of it.
+    None if a whole piece may be a token by itself, or if characters at its end (or beginning) have other symbols.
     """
     if (
         model.end_of_word is not None
@@ -118,7 +118,7 @@ def borders(model: Model) -> SplitTables | None:
 def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
     """Return the ids of characters inside a piece, and at its end (with `continuing_prefix`: at its beginning).
 
-    Both are the same dictionary where there is no difference.
+    Both are the same dictionary if there is no difference.
     """
     texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
     inner = {text: i for text, i in texts.items() if len(text) == 1}
@@ -132,7 +132,7 @@ def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return (left id, right id) and the id they make, in rank order; `merge/derive` says why one pair is enough."""
+    """Return one pair (left id, right id) per token, and the token's id, in rank order; see `merge/derive`."""
     alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     ids = model.id_by_token
     made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
@@ -148,11 +148,12 @@ def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refuse_ties(ranks: dict[str, int]) -> None:
-    """Raise `Unsupported` where tokens of equal rank are anything but runs of one character.
+    """Raise `Unsupported` if tokens of equal rank are anything but runs of one character.
 
-    Of equal ranks the leftmost merges first, and kernels merge by symbol, then leftmost. For runs whose symbols are in
-    order of falling length the result is the same: beside runs that cannot grow any more there is at most one of two
-    characters or more, the leftmost that can, and what it makes is longer than any two single characters.
+    By the rule the leftmost of equal ranks merges first; kernels merge the lowest symbol first, then the leftmost. For
+    runs whose symbols are in order of falling length the result is the same: besides runs that cannot grow any more
+    there is at most one of two characters or more, the leftmost that can, and what it makes is longer than any two
+    single characters.
     """
     by_rank: dict[int, list[str]] = {}
     for text, rank in ranks.items():

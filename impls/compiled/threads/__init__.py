@@ -1,1 +1,1 @@
-"""Which context and which thread a call uses, and how a batch is shared among them."""
+"""Decides which context and which thread a call uses, and shares a batch among threads."""

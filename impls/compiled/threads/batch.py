@@ -1,8 +1,9 @@
 """Batch encoding: texts are fetched with the interpreter lock held, and encoded by all threads without it.
 
-A wave of texts is a job: one int64 array of counters, an item per text, and the tasks the texts are grouped into.
-Threads take tasks by an atomic counter. Ids stay in the context of the thread that made them until the thread that
-started the job has collected them: no other thread needs the interpreter lock before the job is done.
+A batch is encoded in waves of texts. A wave is the content of a job: one int64 array of counters, an item per text, and
+the tasks into which the texts are grouped. Threads take tasks by an atomic counter. Ids stay in the context of the
+thread that made them until the thread that started the job has collected them: no other thread needs the interpreter
+lock before the job is done.
 
 Built-ins get their arguments as a C array; the first is always the address of the job.
 """
@@ -42,7 +43,7 @@ from impls.compiled.threads.worker_kernels import wait_for_job
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
-"""Minimum size of a task: short texts are grouped."""
+"""Minimum size of a task, in bytes of text: short texts are grouped."""
 
 
 context_at = record_at(ContextRecord)
@@ -64,7 +65,7 @@ def _task_at(job: JobRecord, task: int) -> int:
 
 @kernel
 def first_of_task(job: JobRecord, task: int) -> int:
-    """Return the index of a task's first text; for a task past the last, the number of texts."""
+    """Return the index of a task's first text; the number of texts for a task past the last."""
     if task >= job.n_tasks:
         return job.n_items
     return load_i32(_task_at(job, task))
@@ -72,7 +73,7 @@ def first_of_task(job: JobRecord, task: int) -> int:
 
 @kernel
 def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
-    """Fill the item of a text; return an upper bound of its size in bytes."""
+    """Fill the item of a text; return an upper bound of the text's size in bytes."""
     item.text = item.n_bytes = item.ids = item.memory = 0
     item.str_object = text
     item.count = PENDING
@@ -91,10 +92,10 @@ def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
 
 @kernel
 def batch_fetch(context: ContextRecord, arguments: int) -> int:
-    """(job, texts, first, least, look) -> int: fill the job with the texts from `first` on; return how many it holds.
+    """Fill the job with the texts from `first` on; return how many it holds: (job, texts, first, least, look) -> int.
 
-    `texts` is a list of str, or None for a text left to the careful path. A wave ends where the buffer of one thread is
-    full, but not before `least` texts. `look`: whether texts that may hold a special token are left out too (1, 0).
+    `texts` is a list of str, with None for a text left to the careful path. A wave ends when the buffer of one thread
+    is full, but not before `least` texts. `look`: whether texts that may hold a special token are left out too (1, 0).
     """
     job, texts = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -120,7 +121,7 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
 
 @kernel
 def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
-    """Encode one text to this context or to new memory; return the number of ids, negative for the careful path."""
+    """Encode one text into this context or new memory; return the number of ids, negative for the careful path."""
     text, context.size = item.text, item.n_bytes
     if text == 0:
         text = own_utf8(context, item.str_object)
@@ -144,7 +145,7 @@ def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
 
 @kernel
 def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> None:
-    """Work on tasks until none is left or `most_bytes_more` are done. Needs no interpreter lock."""
+    """Work on tasks until none is left or `most_bytes_more` bytes are done. Needs no interpreter lock."""
     look, done = job.look, 0
     while done < most_bytes_more:
         task = atomic_add(field_address(job, "next_task"), 1)
@@ -160,7 +161,7 @@ def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> N
 
 @kernel
 def work(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> bool:
-    """As `take_part`, with the interpreter lock released; return whether reacquiring it took long."""
+    """Call `take_part` with the interpreter lock released; return whether reacquiring it took long."""
     state = save_thread()
     take_part(context, job, most_bytes_more)
     return restored_after_long_wait(context, state)
@@ -168,7 +169,7 @@ def work(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> bool:
 
 @kernel
 def run_worker(worker: WorkerRecord) -> int:
-    """Work on every job this worker is asked for until it is called; return its state then. No interpreter lock."""
+    """Work on every job this worker is asked for, until it is CALLED; return its state then. No interpreter lock."""
     while True:
         call = wait_for_job(worker)
         if call != 0:

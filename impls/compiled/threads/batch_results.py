@@ -1,6 +1,6 @@
-"""Batch results: the calling thread works on the job too, and makes objects of what any thread has encoded.
+"""Collects the results of a batch: the calling thread works on the job too, and makes objects of all threads' ids.
 
-Objects need the interpreter lock, so only this thread makes them; between, it releases the lock and encodes.
+Objects need the interpreter lock, so only this thread makes them; in between, it releases the lock and encodes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from impls.compiled.threads.worker_kernels import wait_for_workers
 
 OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
-"""Text that is encoded before objects are made again."""
+"""Amount of text that the calling thread encodes before it makes objects again."""
 LONGER_STRETCH = 3
-"""Doublings of that where reacquiring the interpreter lock took long."""
+"""Number of doublings of that amount if reacquiring the interpreter lock took long."""
 
 
 @kernel
 def _end_of(item: ItemRecord) -> None:
-    """Release the memory allocated for an item alone, and mark it as collected."""
+    """Release the memory allocated only for an item, and mark the item as collected."""
     memory = item.memory
     if memory != 0:
         item.memory = 0
@@ -74,7 +74,7 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
 
 @kernel
 def batch_collect(context: ContextRecord, arguments: int) -> int:
-    """(job, results, first, as_arrays) -> int: set results[first:]; return how many are left to the careful path."""
+    """Set results[first:]: (job, results, first, as_arrays) -> int, the number of texts left to the careful path."""
     job, results = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     low, stretch = 0, STRETCH_BYTES
@@ -117,7 +117,7 @@ def _copy_what_is_ready(job: JobRecord, out: int, room: int) -> None:
 
 @kernel
 def _offsets(job: JobRecord, offsets: int) -> int:
-    """Fill in where the ids of each text end, after the given start of the first; see `batch_encode`."""
+    """Write where the ids of each text end, after the given start of the first; see `batch_encode`."""
     n_items = job.n_items
     declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
     start = load_i64(offsets)
@@ -132,10 +132,10 @@ def _offsets(job: JobRecord, offsets: int) -> int:
 
 @kernel
 def batch_encode(context: ContextRecord, arguments: int) -> int:
-    """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: encode, return the number of ids.
+    """Encode a job: (job, address of int64 offsets, address of uint32 ids, room for ids) -> int, the number of ids.
 
-    It is the complement (~) where some texts are left to the careful path. Ids are copied as far as there is room. The
-    first offset is given; each text's end is written after it. A text left to the careful path has no ids.
+    The result is the number's complement (~) if some texts are left to the careful path. Ids are copied as far as there
+    is room. The first offset is given; each text's end is written after it. A text left to the careful path has no ids.
     """
     job, offsets = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
     out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -151,7 +151,7 @@ def batch_encode(context: ContextRecord, arguments: int) -> int:
 
 @kernel
 def batch_copy(context: ContextRecord, arguments: int) -> int:
-    """(job, address of uint32 ids, room) -> None: copy the ids there was no room for, after those already copied."""
+    """Copy the ids that did not fit, after those already copied: (job, address of uint32 ids, room) -> None."""
     job, out = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
     room = long_as_long(peek(arguments + 16))
     state = save_thread()
@@ -170,17 +170,17 @@ def _close(job: JobRecord) -> None:
 
 @kernel
 def batch_close(context: ContextRecord, arguments: int) -> int:
-    """(job) -> None: end a wave: wait until no worker is at work on it, and release its memory."""
+    """End a wave: wait until no worker is at work on it, and release its memory: (job) -> None."""
     _close(job_at(long_as_address(peek(arguments))))
     return new_none(context)
 
 
 @kernel
 def run_claimed(context: ContextRecord, arguments: int) -> int:
-    """(job, function, argument) -> function(argument), with the context claimed, and the job closed afterwards.
+    """Claim the context, call the function, then close the job: (job, function, argument) -> function(argument).
 
-    None where another call uses the context. No interrupt can come between: whatever the function raises, and wherever,
-    the claim ends and no worker is at work on the job.
+    Returns None if another call uses the context. No interrupt can prevent the closing: whatever the function raises,
+    and wherever, the claim ends and no worker is at work on the job.
     """
     if context.busy != 0:
         return new_none(context)

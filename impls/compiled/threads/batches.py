@@ -1,4 +1,4 @@
-"""Batches of texts on several threads: ids as lists, as arrays, or as one array of all ids."""
+"""Encodes batches of texts on several threads: to lists, to arrays, or to one array of all ids."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from impls.compiled.threads.pool import CallContext, Pool
 from impls.compiled.threads.worker_threads import BatchJob
 
 _CHARACTERS_PER_THREAD = 1 << 14
-"""Minimum for each thread asked: waking a thread takes as long as encoding so many characters."""
+"""Minimum amount of text per thread: waking a thread takes as long as encoding this many characters."""
 
 RunClaimed = Callable[[int, Callable[[CallContext], bool]], None]
-"""Run a function with a context no other call uses, then close the job at that address, whatever was raised."""
+"""Run a function with a context that no other call uses, then close the job at the address, whatever was raised."""
 EncodeOne = Callable[[str], np.ndarray]
-"""The careful path for one text: special tokens, surrogates, texts the pattern leaves out."""
+"""Encode one text by the careful path, which handles special tokens, surrogates and text the pattern leaves out."""
 Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
-"""Return the texts as the kernels take them, None for one that takes the careful path, and whether they are to be
-searched for special tokens (1) or not (0)."""
+"""Return the texts as the kernels take them, with None for one that takes the careful path, and whether the kernels
+have to search them for special tokens (1) or not (0)."""
 
 
 @dataclass(slots=True)
@@ -33,14 +33,14 @@ class Density:
     ids_per_character: float = 0.0
 
     def expected_ids(self, n_characters: int) -> int:
-        """Predict the number of ids of so many characters, and add a little; 0 before the first batch."""
+        """Return the predicted number of ids of n_characters, and a little more; 0 before the first batch."""
         return int(n_characters * self.ids_per_character * 33 / 32)
 
 
 class Batches:
     """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts to worker threads.
 
-    `ready` is None where every text takes the careful path; otherwise contexts have built-ins.
+    `ready` is None if every text takes the careful path; otherwise contexts have built-ins.
     """
 
     def __init__(self, run: RunClaimed, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
@@ -55,7 +55,7 @@ class Batches:
         return self._collected(texts, threads, lambda array: array, as_arrays=True)
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the concatenated ids (uint32) and the offset of each text's first (int64 of shape (n_texts + 1,))."""
+        """Return the concatenated ids (uint32) and the offset of each text's first id, int64, shape (n_texts + 1,)."""
         offsets = np.zeros(len(texts) + 1, np.int64)
         if self._ready is None:
             arrays = self._carefully(texts, threads)
@@ -75,7 +75,7 @@ class Batches:
     def _collected(
         self, texts: list[str], threads: int, finish: Callable[[np.ndarray], Any], *, as_arrays: bool
     ) -> list[Any]:
-        """Return the result of the kernels for each text, or of the careful path, finished."""
+        """Return the ids of each text, from the kernels or, after `finish`, from the careful path."""
         ready = self._ready
         if ready is None:
             return list(map(finish, self._carefully(texts, threads)))
@@ -139,15 +139,15 @@ class Batches:
 
 
 def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:
-    """Enlarge `ids` in place to hold `n_ids` and what the remaining texts may need, `share` of all texts being done.
+    """Enlarge `ids` in place to hold `n_ids` and what the remaining texts may need; `share` of all texts is done.
 
-    Untouched memory is free.
+    Memory that is never touched costs nothing.
     """
     ids.resize(n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1, refcheck=False)
 
 
 def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
-    """Return `ids` with the ids of texts that had none inserted; `offsets` is updated in place."""
+    """Return `ids` with `found`, the ids of texts left to the careful path, inserted; `offsets` is updated in place."""
     parts = []
     before = 0
     more = np.zeros_like(offsets)

@@ -1,4 +1,4 @@
-"""Where everything lies in the memory of a batch: the job, an item for each text, the mailboxes of the workers."""
+"""The memory layout of a batch: the job, an item for each text, and the mailboxes of the worker threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from impls.compiled.typed_memory import Record, i64
 
 
 class OwnLine(Record):
-    """A number that several threads change, on a cache line of its own."""
+    """A number that several threads change, alone on its cache line."""
 
     number: i64
     unused_1: i64
@@ -19,45 +19,45 @@ class OwnLine(Record):
 
 
 class JobRecord(Record):
-    """The counters of a job; its items follow, then the int32 index of each task's first item."""
+    """The counters of a job; in memory its items follow, then the int32 index of each task's first item."""
 
-    next_task: OwnLine  # the next one to take
+    next_task: OwnLine  # index of the next task to take
     workers: i64  # address of the mailbox of the first worker, or 0
-    n_tasks: i64
-    n_items: i64
-    most_items: i64
-    look: i64  # 1: texts that may hold a special token take the careful path
-    n_copied: i64  # texts whose ids are copied to the result,
-    n_copied_ids: i64  # and those ids
-    is_closed: i64  # 1: it is over
+    n_tasks: i64  # number of tasks in this wave
+    n_items: i64  # number of texts in this wave
+    most_items: i64  # maximum number of texts in a wave
+    look: i64  # 1 if texts that may hold a special token take the careful path, else 0
+    n_copied: i64  # number of texts whose ids have been copied to the result
+    n_copied_ids: i64  # number of ids that have been copied to the result
+    is_closed: i64  # 1 if the job is over
 
 
 class ItemRecord(Record):
     """One text of a job."""
 
-    text: i64  # address of the UTF-8, or 0: it is written when the text is encoded
-    n_bytes: i64  # its size, or an upper bound
-    str_object: i64
-    ids: i64  # address of its ids,
-    memory: i64  # memory allocated for it alone, or 0,
-    count: i64  # and their number, or PENDING, COLLECTED, or what a kernel returns in place of a count
+    text: i64  # address of the text's UTF-8; 0 if it is transcoded only when the text is encoded
+    n_bytes: i64  # size of the UTF-8, or an upper bound
+    str_object: i64  # address of the str
+    ids: i64  # address of the text's ids
+    memory: i64  # address of memory allocated only for this text, or 0
+    count: i64  # number of ids, or PENDING, COLLECTED, or an error code that a kernel returns instead of a count
 
 
 class WorkerRecord(Record):
     """The mailbox of a worker thread."""
 
-    state: OwnLine
-    lock: i64  # address of the lock it sleeps on
-    job: i64
-    context: i64
+    state: OwnLine  # one of the states below
+    lock: i64  # address of the lock on which the worker sleeps
+    job: i64  # address of the job it is asked to work on
+    context: i64  # address of the context it works with
     next_worker: i64  # address of the mailbox of the job's next worker, or 0
-    n_calls: i64  # times it was called
+    n_calls: i64  # number of times the worker was CALLED
 
 
 ITEMS_AT = JobRecord.dtype.itemsize
 ITEM_BYTES = ItemRecord.dtype.itemsize
 
 RESTING, ASKED, AT_WORK, CALLED, PREPARING = range(5)
-"""States of a worker thread. CALLED: it is to build a context first; PREPARING: it has, and accepts the job."""
+"""States of a worker thread. CALLED: it has to build a context first; PREPARING: it has built it and takes the job."""
 STATE_BITS = 3
-"""The bits above hold, for CALLED, the number of the call, so that a late worker can tell it from a newer call."""
+"""Bits of the state. For CALLED, higher bits number the call, so that a late worker can tell it from a newer call."""

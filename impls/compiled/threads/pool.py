@@ -1,8 +1,8 @@
-"""Contexts for calls: each call borrows one; there are as many as were ever in use at once.
+"""Lends contexts to calls: each call borrows one; there are as many as were ever in use at once.
 
-A context is free again once its loan is garbage, however the borrower ended, so that no interrupt can lose one.
+A context is free again once its loan is garbage, however the borrower ended, so that no interrupt can lose a context.
 Borrowing takes no lock, so a finalizer or a signal handler that borrows at any moment cannot deadlock. In a forked
-child only the thread that forked goes on: contexts borrowed by other threads are dropped there, as they may have been
+child only the thread that forked continues: contexts borrowed by other threads are dropped there, as they may have been
 halfway through a write.
 """
 
@@ -25,7 +25,7 @@ from impls.compiled.pretokenize.split_context import Splitting
 
 @dataclass(frozen=True)
 class CallContext:
-    """What one call works with: a context and, where the interpreter allows, its built-ins."""
+    """What one call works with: a context and, if the interpreter supports them, its built-ins."""
 
     context: Context
     builtins: Builtins | None
@@ -41,9 +41,9 @@ class Loan:
 
 
 class Pool:
-    """Contexts over one model and pattern.
+    """The contexts of one model and pattern.
 
-    `specials` is the table of its special tokens; `cuts` says where texts may be cut, see `splitting.cuts_of`.
+    `specials` is the table of the model's special tokens; `cuts` says where texts may be cut, see `splitting.cuts_of`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Pool:
     ) -> None:
         self._make: Callable[[], CallContext] = lambda: _call_context(tables, splitting, specials, cuts)
         self._contexts: list[tuple[CallContext, list[weakref.ref[Loan]]]] = []
-        """Each with its loans: the first that still exists holds it; those that tried at the same time do not."""
+        """Contexts with their loans: the first loan that still exists holds the context; later attempts do not."""
         _living.add(self)
 
     def new(self) -> CallContext:
@@ -59,7 +59,7 @@ class Pool:
         return self._make()
 
     def borrow_free(self) -> Loan | None:
-        """Borrow a context that exists and is free; None where there is none."""
+        """Borrow an existing context that is free; return None if there is none."""
         for call_context, loans in self._contexts:
             loan = Loan(call_context)
             loans.append(weakref.ref(loan))
@@ -70,7 +70,7 @@ class Pool:
         return None
 
     def make(self) -> Loan:
-        """Build a new context, its buffers touched, and borrow it."""
+        """Build a new context, touch its buffers, and borrow it."""
         call_context = self._make()
         call_context.context.touch_buffers()
         loan = Loan(call_context)
@@ -78,7 +78,7 @@ class Pool:
         return loan
 
     def borrow(self) -> Loan:
-        """Borrow a free context, or a new one."""
+        """Borrow a free context, or a new one if none is free."""
         return self.borrow_free() or self.make()
 
     @contextmanager
@@ -88,7 +88,7 @@ class Pool:
         yield loan.call_context
 
     def drop_borrowed(self) -> None:
-        """Drop the contexts in use from the pool; their borrowers may go on using them."""
+        """Drop the contexts in use from the pool; their borrowers may continue to use them."""
         self._contexts = [(one, loans) for one, loans in self._contexts if all(loan() is None for loan in loans)]
 
 

@@ -1,9 +1,9 @@
-"""How worker threads wait for jobs, and how a job waits for its workers; both without the interpreter lock.
+"""Lets worker threads wait for jobs, and a job wait for its workers, both without the interpreter lock.
 
-A worker has a mailbox: its state, a lock it sleeps on, and the job it is asked for. One call wakes it; it begins by
-changing its state from ASKED to AT_WORK, and is RESTING again when no task is left. The caller may withdraw its request
-until the worker has begun: only one of the two changes succeeds. So no thread is at work on a job once all its workers
-have been seen RESTING.
+A worker has a mailbox: its state, a lock on which it sleeps, and the job it is asked to work on. One call wakes it; it
+begins by changing its state from ASKED to AT_WORK, and is RESTING again when no task is left. The caller may withdraw
+its request until the worker has begun: only one of the two state changes succeeds. So no thread is at work on a job
+once all its workers have been seen RESTING.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _worker_at = record_at(WorkerRecord)
 
 @kernel
 def change_state(worker: WorkerRecord, before: int, after: int) -> int:
-    """Change a worker's state atomically from `before` to `after`; return 1, or 0 where it was another."""
+    """Change a worker's state atomically from `before` to `after`; return 1, or 0 if the state was another."""
     return atomic_change(field_address(worker, "state"), before, after)
 
 
 @kernel
 def ask_worker(worker: WorkerRecord, job: int, context: int) -> int:
-    """Ask an idle worker to work on a job with that context; with context 0, call it to build one first. Return 0."""
+    """Ask an idle worker to work on a job with this context; if it is 0, call it to build one first. Return 0."""
     worker.job = job
     worker.context = context
     state = ASKED
@@ -82,7 +82,7 @@ def wait_for_job(worker: WorkerRecord) -> int:
 
 @kernel
 def _all_resting(job: JobRecord) -> bool:
-    """Withdraw requests no worker has begun on; return whether all workers of a job are RESTING."""
+    """Withdraw the requests that no worker has begun on; return whether all workers of a job are RESTING."""
     resting = True
     address = job.workers
     while address != 0:
@@ -98,7 +98,7 @@ def _all_resting(job: JobRecord) -> bool:
 
 @kernel
 def wait_for_workers(job: JobRecord) -> None:
-    """Wait until no worker is at work on a job, nor will be."""
+    """Wait until no worker is at work on a job, or can begin on it any more."""
     if _all_resting(job):
         return
     state = save_thread()

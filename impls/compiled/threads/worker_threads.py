@@ -1,8 +1,8 @@
-"""Worker threads for batches, and the job through which the calling thread shares a batch with them.
+"""Runs worker threads for batches, and the job through which the calling thread shares a batch with them.
 
 Workers sleep between batches without the interpreter lock (`threads/worker_kernels`), so that a batch of a millisecond
-pays neither for starting a thread nor for waking the interpreter in it. Concurrent batches share the workers; where
-none is free, the calling thread encodes the whole batch itself.
+pays neither for starting a thread nor for waking the interpreter in it. Concurrent batches share the workers; if none
+is free, the calling thread encodes the whole batch itself.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from impls.compiled.threads.pool import Loan, Pool
 _MOST_ITEMS = 1024
 """Maximum number of texts in one wave."""
 _AT = index_by_field(JobRecord.dtype)
-"""The index of every field of a job in its memory, an int64 array."""
+"""The index of every field of a job in the int64 array that holds the job."""
 
 
 class BatchJob:
-    """The texts of a batch in waves; worker threads borrow their contexts from `pool`.
+    """The texts of a batch, in waves; worker threads borrow their contexts from `pool`.
 
-    The caller must close it (`run_claimed`), which frees its workers for other jobs.
+    The caller must close the job (`run_claimed`), which frees its workers for other jobs.
     """
 
     def __init__(self, pool: Pool, n_workers: int, n_texts: int) -> None:
@@ -59,8 +59,8 @@ class BatchJob:
     def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
         """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
 
-        `main` are the built-ins of this thread. `texts` must not change meanwhile. None marks a text that takes the
-        careful path; `look`: whether texts that may hold a special token take it too (1) or not (0).
+        `main` holds the built-ins of this thread. `texts` must not change meanwhile; in it None marks a text that takes
+        the careful path. `look`: whether texts that may hold a special token take that path too (1) or not (0).
         """
         done = 0
         while done < len(texts):
@@ -79,7 +79,7 @@ class BatchJob:
             worker.release()
 
     def texts_that_need_care(self) -> list[int]:
-        """Return the indices, within the wave just encoded, of the texts the kernels left to the careful path."""
+        """Return the indices, within the wave just encoded, of the texts that the kernels left to the careful path."""
         n_texts = int(self._memory[_AT["n_items"]])
         items = np.frombuffer(self._memory, ItemRecord.dtype, n_texts, ITEMS_AT)
         found: list[int] = np.flatnonzero(items["count"] < 0).tolist()
@@ -90,7 +90,7 @@ class BatchJob:
         if n_wanted <= 0:
             return
         if n_wanted > len(self._workers):
-            # The workers of a job form a linked list, which grows at its head.
+            # The workers of a job form a linked list that grows at its head.
             for worker in _shared.reserve(n_wanted - len(self._workers), self._n_workers, self._memory):
                 worker.link(self._workers[-1] if self._workers else None)
                 self._workers.append(worker)
@@ -119,7 +119,7 @@ class WorkerThread:
         """The system's id of the thread."""
 
     def reserve(self, job: np.ndarray) -> bool:
-        """Reserve this worker for a job; return whether that succeeded: only if its last job is closed.
+        """Reserve this worker for a job; return whether that succeeded, which requires that its last job is closed.
 
         Must be called by one thread at a time.
         """
@@ -130,20 +130,20 @@ class WorkerThread:
         return True
 
     def start(self) -> None:
-        """Start its thread if there is none yet; raise RuntimeError where the system has no more."""
+        """Start the worker's thread if there is none yet; raise RuntimeError if the system has no more threads."""
         if not self.is_started:
             _thread.start_new_thread(self._serve, ())
             self.is_started = True
             self._runs.wait()
 
     def link(self, next_worker: WorkerThread | None) -> None:
-        """Put this worker at the head of a job's linked list, before `next_worker`, the head so far."""
+        """Put this worker at the head of a job's linked list, before `next_worker`, the previous head."""
         self._mailbox["next_worker"] = 0 if next_worker is None else next_worker.address
 
     def ask(self, job: int, pool: Pool, processor: int | None) -> None:
-        """Have this worker, which is idle, work on a job; `processor` is that of the calling thread, if known.
+        """Ask this worker, which is idle, to work on a job; `processor` is that of the calling thread, if known.
 
-        Where no context is free the worker builds one first, which may take longer than the job.
+        If no context is free, the worker builds one first, which may take longer than the job.
         """
         if processor is not None and processor != self._kept_off and self.native_id is not None:
             keep_off(self.native_id, processor)
@@ -154,7 +154,7 @@ class WorkerThread:
         native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.call_context.context.address)
 
     def release(self) -> None:
-        """Return its context to the pool; the ids in it are no longer needed."""
+        """Return the worker's context to the pool; the ids in it are no longer needed."""
         self._loan = None
         self._job = None
 
@@ -171,7 +171,7 @@ class WorkerThread:
 
     def _prepare(self, call: int) -> None:
         """Build a context, then work on the job this worker was called for, unless the job is over."""
-        # This is the pool of a later call where that has replaced this one.
+        # If a later call has replaced this one, this is the pool of that call.
         pool = self._pool
         assert pool is not None, "called before any job asked for it"
         loan = pool.borrow()
@@ -183,7 +183,7 @@ class WorkerThread:
 
 
 def _new_lock() -> int:
-    """Return the address of a new interpreter lock object (PyThread_type_lock), held; it is never freed."""
+    """Return the address of a new lock (PyThread_type_lock), already acquired; it is never freed."""
     allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
     allocate.restype, acquire.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int]
     lock: int | None = allocate()
@@ -194,9 +194,9 @@ def _new_lock() -> int:
 
 
 class _WorkerThreads:
-    """The workers of this process: as many as one batch ever asked for. Daemons: the program's exit does not wait.
+    """The workers of this process: as many as one batch ever asked for. They are daemons: exit does not wait for them.
 
-    A worker stays in the list while it works, so that no interrupt can lose one.
+    A worker stays in the list while it works, so that no interrupt can lose it.
     """
 
     def __init__(self) -> None:
@@ -218,7 +218,7 @@ class _WorkerThreads:
                     worker.start()
                     found.append(worker)
             except (RuntimeError, MemoryError):
-                # No more threads or memory: the ones there are do the work.
+                # There are no more threads or no memory: the existing workers do the work.
                 pass
         return found
 
@@ -232,5 +232,5 @@ def _new_worker_threads() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # Threads do not survive in a forked child.
+    # Threads do not exist in a forked child.
     os.register_at_fork(after_in_child=_new_worker_threads)

@@ -1,1 +1,1 @@
-"""Learning merges: counting pieces, then pairs, then merging the most frequent one."""
+"""Learns merges: counts pieces, then pairs, then merges the most frequent pair, again and again."""

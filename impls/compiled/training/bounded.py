@@ -1,7 +1,7 @@
-"""Large tables in files without names: memory that the system can write to disk and take back where it is short.
+"""Puts large tables in unnamed files: memory that the system can write to disk and reclaim when it runs short.
 
-Other memory it cannot take back without swap. While there is enough, the pages stay in the system's cache, and this is
-as fast as other memory.
+Without swap the system cannot reclaim other memory. While there is enough, the pages stay in the system's cache, and
+this is as fast as other memory.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from impls.compiled.pages import aligned_zeros
 from impls.core.errors import BPEError
 
 _SHARE = 8
-"""A table is in a file if it takes more than one in so many bytes of the limit; there are hardly more large ones."""
+"""A table is in a file if it takes more than 1 / _SHARE of the limit; there are hardly more large tables than that."""
 
 
 def zeros(n_bytes: int, limit: int | None) -> np.ndarray:
-    """Return zeroed uint8 of shape (n_bytes,), in a file where all tables together might take more than `limit` bytes.
+    """Return zeroed uint8 of shape (n_bytes,), in a file if all tables together might take more than `limit` bytes.
 
-    Raise `BPEError` where the disk has no room.
+    Raises `BPEError` if the disk is full.
     """
     if limit is None or n_bytes <= limit // _SHARE:
         return aligned_zeros(n_bytes)

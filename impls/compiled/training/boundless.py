@@ -1,9 +1,9 @@
-"""BoundlessBPE in kernels: pieces are counted, and the rows of pieces that merges may join, then both are learned from.
+"""BoundlessBPE in kernels: counts pieces, and the rows of pieces that merges may join, then learns from both.
 
-A row holds a cell for each piece. A piece that is not one symbol yet keeps the pieces beside it apart, as a separator
-does; when its last two symbols merge, all its cells get the new symbol in the same step, so that a pair still gains
-occurrences only while its newer symbol is made. For that no merge may make a symbol that exists, which is the rule of
-`impls.boundless` anyway.
+A row holds a cell for each piece. A piece that is not one symbol yet keeps its neighbours apart, as a separator does;
+when its last two symbols merge, all its cells get the new symbol in the same step, so that a pair still gains
+occurrences only while its newer symbol is made. This requires that no merge makes a symbol that exists, which is the
+rule of `impls.boundless` anyway.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from impls.core.training import base_symbols, first_base_id, merge_budget, train
 
 
 def train(texts: Iterable[str], spec: TrainingSpec, join: JoinedPieces) -> Model:
-    """Learn what `impls.boundless` defines, of texts or of files (read in kernels)."""
+    """Learn the model that `impls.boundless` defines, from texts or from files (read in kernels)."""
     words = _counted(texts, resolve(spec.pattern), join)
     base = base_symbols((), spec)
     learner = _Learner(base, min(words.most_merges, merge_budget(base, spec)), spec)
@@ -46,7 +46,7 @@ def train(texts: Iterable[str], spec: TrainingSpec, join: JoinedPieces) -> Model
 
 def _counted(texts: Iterable[str], pattern: tuple[str, ...], join: JoinedPieces) -> _Words:
     words = _Words(pattern, join)
-    # Words meet in no line break; other pieces may, and only in one text.
+    # No two words meet at a line break; other pieces may, and they are joined only within one text.
     is_cut = join == "words"
     if isinstance(texts, TextFiles):
         parts = planned(texts, 1, None, resumable=False)
@@ -60,7 +60,7 @@ def _counted(texts: Iterable[str], pattern: tuple[str, ...], join: JoinedPieces)
 
 
 class _Words(Words):
-    """Counts pieces, and in `rows` the rows of two or more that may be joined, by their numbers."""
+    """Counts pieces, and in `rows` the sequences of two or more that may be joined, as sequences of piece numbers."""
 
     def __init__(self, pattern: tuple[str, ...], join: JoinedPieces) -> None:
         splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
@@ -73,7 +73,7 @@ class _Words(Words):
 
     @property
     def most_merges(self) -> int:
-        """No more merges are possible: each takes a symbol from some piece, or a piece from some row."""
+        """Return the maximum number of merges: each takes a symbol from some piece, or a piece from some row."""
         return int(self.lengths.sum(dtype=np.int64) + self.rows.lengths.sum(dtype=np.int64) // 4)
 
     def add_texts(self, data: np.ndarray, sizes: np.ndarray) -> None:
@@ -93,7 +93,7 @@ class _Words(Words):
         self["n_numbers"] += 1
 
     def _note_joins(self) -> None:
-        """Note which of the pieces that are new may be joined."""
+        """Note which of the new pieces may be joined."""
         known, n_pieces = self._n_known, self["n_pieces"]
         if len(self._joins) < n_pieces + PAD_BYTES:
             self._joins = np.append(self._joins, np.zeros(n_pieces + PAD_BYTES, np.uint8))
@@ -125,7 +125,7 @@ class _Learner(Learner):
         n_cells = len(cells) + len(numbers) + len(lengths)
         if n_cells > MOST_CELLS:
             raise Unsupported("compiled", f"distinct rows of {len(numbers):,} pieces; it trains on fewer")
-        # What a piece is in a row: its only symbol, or the place of one to come.
+        # What stands for a piece in a row: its only symbol, or the placeholder of a symbol to come.
         pieces = (FIRST_WAITING - np.arange(len(words.lengths))).astype(np.int32)
         alone = np.flatnonzero(words.lengths == 1)
         inner, _ = self._symbols()
@@ -148,7 +148,7 @@ class _Learner(Learner):
         self._know_base()
 
     def _know_base(self) -> None:
-        """Make the table of known symbols, at first the base ones."""
+        """Create the table of known symbols, at first only the base symbols."""
         bits = max(10, (2 * (self["n_base"] + self["most_merges"])).bit_length())
         known = np.full(1 << bits, -1, np.int32)
         self.hold("known", known)

@@ -1,10 +1,11 @@
-"""The corpus as one row of cells: distinct words between separators, a cell per base symbol, with the word's weight.
+"""Stores the corpus as one row of cells: distinct words between separators, a cell per base symbol.
 
-A merged symbol takes as many cells as its parts and is written in the first and the last of them: both neighbours see
-it without links. The cell where an absorbed symbol began holds no symbol any more, so a list of positions may be stale.
+A cell also holds the weight of its word, which is the word's count. A merged symbol takes as many cells as its parts
+and is written in the first and the last of them: both neighbours see it without links. The cell where an absorbed
+symbol began holds no symbol any more, so a list of positions may be stale.
 
-Where merges also join pieces, the words are followed by the rows of pieces in which that may happen: a cell per piece,
-with the weight of its row. A symbol there is written in the first cell of those it takes, the others are absorbed.
+If merges also join pieces, the words are followed by the rows of pieces in which that may happen: a cell per piece,
+with the weight of its row. A symbol there is written in the first of the cells it takes; the others are absorbed.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from impls.compiled.training.layout import (
 
 @inlined
 def cell_at(cells: int, place: int) -> int:
-    """Return the address of a cell."""
+    """Return the address of the cell at a place."""
     return cells + CELL_BYTES * place
 
 
 @inlined
 def place_of(cells: int, cell: int) -> int:
     """Return the place of the cell at an address."""
-    return shift_right(cell - cells, 3)  # a division would raise where it is by nothing; cells have 8 bytes
+    return shift_right(cell - cells, 3)  # cells have 8 bytes; a division would include code that raises
 
 
 @inlined
@@ -52,7 +53,7 @@ def _write(cells: int, place: int, symbol: int, weight: int) -> None:
 
 @inlined
 def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes: bool) -> tuple[int, int]:
-    """Return the symbol at a byte offset of a word, and the number of bytes it takes."""
+    """Return the symbol at byte offset `at` of a word, and the number of bytes it takes."""
     byte = load_u8(word + at)
     if by_bytes:
         return load_i32(inner + 4 * byte), 1
@@ -66,8 +67,8 @@ def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes
 def fill_cells(counting: CountingRecord, counts: int, inner: int, last: int, cells: int) -> int:
     """Write the words of two symbols or more; return the number of cells.
 
-    `inner`, `last`: int32 by character, its symbol, and its symbol at the end of a word; `last` 0: `inner` is int32 by
-    byte, and words have no special end. A word more frequent than the maximum weight is written several times.
+    `inner` and `last` are int32 by character: its symbol, and its symbol at the end of a word. If `last` is 0, `inner`
+    is int32 by byte, and words have no special end. A word more frequent than the maximum weight is written repeatedly.
     """
     arena, starts = counting.arena, counting.starts
     lengths = counting.lengths
@@ -109,7 +110,7 @@ def compact_cells(learning: LearningRecord) -> int:
             place += load_i32(spans + 4 * symbol)
         else:
             if to - word < 2:
-                # What is before the word that is dropped goes with it.
+                # The separator before a dropped word is dropped too.
                 to = word - 1
             _write(cells, to, symbol, weight)
             to += 1
@@ -128,7 +129,7 @@ def compact_cells(learning: LearningRecord) -> int:
 
 @inlined
 def next_in_row(cell: int, step: int) -> int:
-    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that a symbol takes first, or a separator."""
+    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that is a symbol's first, or a separator."""
     cell += step
     while load_i32(cell) == ABSORBED:
         cell += step
@@ -151,7 +152,7 @@ def sort_places(places: int, n_places: int) -> None:
 
 @kernel
 def n_woken(learning: LearningRecord, left: int, right: int, places: int, n_places: int) -> int:
-    """Return how many cells of rows hold a piece that merging a pair at these places makes one symbol, at most."""
+    """Return the maximum number of cells in rows whose piece becomes one symbol by merging a pair at these places."""
     cells, spans, starts = learning.cells, learning.spans, learning.waiting_starts
     n_cells = 0
     for i in range(n_places):
@@ -168,9 +169,9 @@ def n_woken(learning: LearningRecord, left: int, right: int, places: int, n_plac
 
 @kernel
 def list_waiting(learning: LearningRecord) -> int:
-    """Write the cells of the pieces that are not one symbol yet; return 0.
+    """Write to WAITING the places, in rows, of the pieces that are not one symbol yet; return 0.
 
-    WAITING_STARTS holds where those of each piece end in WAITING, and afterwards where they begin.
+    WAITING_STARTS holds where each piece's places end in WAITING, and afterwards where they begin.
     """
     starts = learning.waiting_starts
     for place in range(learning.n_cells - 1, learning.rows - 1, -1):

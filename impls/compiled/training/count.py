@@ -1,4 +1,4 @@
-"""Counting the pieces of texts or files: on several threads, each with tables of its own, or on an executor."""
+"""Counts the pieces of texts or files: on several threads, each with its own tables, or on an executor's workers."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from impls.core.text.patterns import resolve
 T = TypeVar("T")
 
 Executors = Callable[[], AbstractContextManager[Executor]]
-"""Starts workers, again where they died."""
+"""Start workers; called again after workers died."""
 
 _MOST_THREADS = 8
 _PART_BLOCKS = 16
 _PART_SHARE = 16
-"""A part of a file takes at most one in so many bytes of the memory of a thread."""
+"""A part of a file takes at most 1 / _PART_SHARE of a thread's memory."""
 _GROUP_BYTES = 1 << 28
-"""Text that a worker counts at once."""
+"""Amount of text that a worker counts per call."""
 _MOST_DEATHS = 3
-"""Times that workers may die one after the other with nothing counted."""
+"""Number of times that workers die in a row, with nothing counted, after which counting fails."""
 
 
 def count_pieces(texts: Iterable[str], spec: TrainingSpec, **how: Any) -> PieceCounts:
-    """Count what a specification learns from, by `count_files` or `count_texts`, which say how it can be done."""
+    """Count the pieces that a specification learns from, by `count_files` or `count_texts`; see there for `how`."""
     if spec.ties == "first":
         raise Unsupported("compiled", "ties='first' needs the order of the text, which counts do not have")
     count: Callable[..., PieceCounts] = count_files if isinstance(texts, TextFiles) else count_texts
@@ -62,9 +62,9 @@ def count_texts(
     memory_limit: int | None = None,
     threads: int | None = None,
 ) -> PieceCounts:
-    """Count on `threads`, by default one for each core the process may use; the pieces are in no order.
+    """Count on `threads` threads, by default one for each core the process may use; the pieces are in arbitrary order.
 
-    With `in_order` they are in that of their first occurrence. `memory_limit` is as of `count_files`.
+    With `in_order` they are in the order of their first occurrence. `memory_limit` is that of `count_files`.
     """
     given = batches(texts, safe_cut(pattern))
     first = list(islice(given, _MOST_THREADS))
@@ -88,14 +88,14 @@ def count_texts(
 
 
 def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: int | None) -> Runs | None:
-    """Return what tables are written to where they would take more than the limit, until `stack` is closed."""
+    """Return temporary runs, to which tables are written before they exceed the limit; `stack` removes them."""
     if memory_limit is None:
         return None
     return Runs(Path(stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))), pattern)
 
 
 def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> PieceCounts:
-    """Return the counts and all runs together."""
+    """Return the sum of the counts and of all runs."""
     if runs is not None and len(runs):
         runs.write(counts, [])
         counts = runs.added(partial(bounded.zeros, limit=memory_limit))
@@ -103,7 +103,7 @@ def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> Pi
 
 
 def safe_cut(pattern: tuple[str, ...]) -> Callable[[bytes], int] | None:
-    """Return what finds where a text may be cut, if the pattern certainly cuts at line breaks between letters."""
+    """Return a function that finds where a text may be cut, if the pattern certainly cuts at line breaks in letters."""
     splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
     return last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
 
@@ -119,7 +119,7 @@ def count_files(
     executors: Executors | None = None,
     threads: int | None = None,
 ) -> PieceCounts:
-    """Count as `count_texts`, parts of files side by side, or on workers that see the same files.
+    """Count as `count_texts` does, parts of files in parallel, or on workers that see the same files.
 
     With `memory_limit`, in bytes, the tables are written to disk, to `runs` if given, before they would take more; what
     `runs` covers already is not read again. Raises `InvalidFile` for a file that cannot be read, or changes meanwhile.
@@ -146,7 +146,7 @@ def count_files(
 
 
 def planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:
-    """Return parts of files: small enough for the memory, and to share them evenly; always the same if `resumable`."""
+    """Return parts of files, small enough for the memory and for an even split; always the same if `resumable`."""
     n_blocks = _PART_BLOCKS
     if not resumable:
         sizes = (file.path.stat().st_size for file in files.files if file.path is not None and file.path.exists())
@@ -162,7 +162,7 @@ def n_cores() -> int:
 
 
 def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_threads: int) -> PieceCounts:
-    """Return what `count` counts of all work, taken in turns by so many threads; a fault in one stops the others."""
+    """Return what `count` counts on n_threads threads that share the work; an error in one of them stops the others."""
     if n_threads <= 1:
         return count(work).counted()
     taking, stopped = Lock(), Event()
@@ -188,7 +188,7 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
             counted = [future.result() for future in futures]
         finally:
             stopped.set()
-    del futures  # they hold what was counted
+    del futures  # they hold the counts
     return_freed()
     words = counted.pop()
     while counted:
@@ -199,7 +199,7 @@ def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_thre
 def _on_workers(
     executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress | None, spill: Spill | None
 ) -> PieceCounts:
-    """Return what workers count of groups of parts; those of workers that died are counted again by others."""
+    """Return what workers count in groups of parts; groups of workers that died are counted again by others."""
     waiting = _groups(parts)
     words, counted, since, n_deaths = new_words(pattern), list[Part](), time.monotonic(), 0
     while waiting:
@@ -229,7 +229,7 @@ def _on_workers(
 
 
 def _groups(parts: list[Part]) -> list[list[Part]]:
-    """Return consecutive parts together, about `_GROUP_BYTES` in each."""
+    """Return groups of consecutive parts, of about `_GROUP_BYTES` each."""
     groups: list[list[Part]] = []
     room = 0
     for part in parts:
@@ -242,6 +242,6 @@ def _groups(parts: list[Part]) -> list[list[Part]]:
 
 
 def _n_bytes(part: Part) -> int:
-    """Return the bytes of a part, about."""
+    """Return the approximate number of bytes of a part."""
     end = part.size if part.end is None else part.end * BLOCK_BYTES
     return end - part.first * BLOCK_BYTES

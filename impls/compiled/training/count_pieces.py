@@ -1,4 +1,4 @@
-"""Counts of the distinct pieces of a corpus: the words a vocabulary is learned from.
+"""Counts the distinct pieces of a corpus: the words from which a vocabulary is learned.
 
 A piece of up to 7 bytes is its own key; a longer one is found by its hash and compared byte by byte. Keys and slots of
 some hundred pieces are computed first, so that the slots are prefetched when the first is read.
@@ -38,15 +38,15 @@ from impls.compiled.training.layout import (
 ENTRY = 16
 LONGEST_KEY = 7
 RECORD = 24
-"""Bytes of a recorded piece: its key, its entry, and its offset from TEXTS << 32 | its number of bytes."""
+"""Size of a recorded piece: int64 key, address of its entry, `offset from TEXTS << 32 | number of bytes`."""
 ENOUGH = 256
-"""Recorded pieces that are counted at once."""
+"""Number of recorded pieces that are counted at once."""
 LOW_HALF = (1 << 32) - 1
 
 
 @inlined
 def _key_of(piece: int, n_bytes: int) -> int:
-    """Return a key above 0, the piece itself, or below 0, the hash of a longer one; reads 8 bytes."""
+    """Return the key of a piece: above 0 the piece itself, below 0 the hash of a longer piece; reads 8 bytes."""
     if n_bytes <= LONGEST_KEY:
         return (load_i64(piece) & shift_right(-1, 64 - 8 * n_bytes)) | shift_left(n_bytes, 56)
     return hash_piece(piece, n_bytes) | shift_left(1, 63)
@@ -99,9 +99,9 @@ def _put(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: in
 def _record_pieces(
     context: ContextRecord, counting: CountingRecord, text: int, start: int, ends: int, n_pieces: int, n_recorded: int
 ) -> None:
-    """Record the pieces of a text behind `n_recorded` others, and prefetch their entries; the first begins at `start`.
+    """Record the pieces of a text after `n_recorded` others, and prefetch their entries; the first begins at `start`.
 
-    `ends` are int32 offsets from `text`, which lies among TEXTS.
+    `ends` are int32 offsets from `text`, which lies within TEXTS.
     """
     table, shift, offset = counting.piece_table, counting.piece_shift, text - counting.texts
     begin, record = start, context.work + RECORDS_AT + RECORD * n_recorded
@@ -132,7 +132,7 @@ def _count_recorded(context: ContextRecord, counting: CountingRecord, n_recorded
 
 @kernel
 def _number_recorded(counting: CountingRecord, texts: int, record: int, n_recorded: int) -> None:
-    """Count the recorded pieces and write their numbers."""
+    """Count the recorded pieces and append their numbers to NUMBERS."""
     number = counting.numbers + 4 * counting.n_numbers
     for i in range(n_recorded):
         place, found = load_i64(record + 16), -1
@@ -153,16 +153,16 @@ def _record_end(context: ContextRecord, n_recorded: int) -> int:
 
 @inlined
 def _has_room(counting: CountingRecord, n_pieces: int, n_bytes: int) -> bool:
-    """Return whether so many new pieces of so many bytes in all would fit."""
+    """Return whether n_pieces new pieces of n_bytes in total would fit."""
     used = counting.arena_used + n_bytes + 8 * n_pieces
     return counting.n_pieces + n_pieces <= counting.most_pieces and used <= counting.arena_bytes
 
 
 @kernel
 def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
-    """Count the pieces of the texts, resuming where it stopped; return FINISHED, NO_ROOM, or UNCOVERED.
+    """Count the pieces of the texts, resuming where the last call stopped; return FINISHED, NO_ROOM, or UNCOVERED.
 
-    Those of short texts are counted together, so that the first entries arrive while the last are recorded.
+    Pieces of short texts are counted together, so that the first entries arrive while the last pieces are recorded.
     """
     work = context.work
     number, at, position, n_pieces = counting.text, counting.text_at, counting.position, counting.n_split
@@ -205,9 +205,9 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
 
 @kernel
 def count_split(context: ContextRecord, counting: CountingRecord, text: int, ends: int, n_pieces: int) -> int:
-    """Count the pieces of one text split elsewhere, `ends` being int32; return FINISHED or NO_ROOM.
+    """Count the pieces of one text that is split already, at `ends` (int32); return FINISHED or NO_ROOM.
 
-    Resumes at the piece POSITION.
+    Resumes at the piece with index POSITION.
     """
     counting.texts = text
     done = counting.position
@@ -227,8 +227,8 @@ def count_split(context: ContextRecord, counting: CountingRecord, text: int, end
 def count_rows(rows: CountingRecord, numbers: int, n_numbers: int, joins: int) -> int:
     """Count the rows of two pieces or more that may be joined, as pieces whose bytes are their numbers (int32).
 
-    `joins`: uint8 by number, whether that piece may be joined; a text ends in -1. Resumes at POSITION; returns FINISHED
-    or NO_ROOM.
+    `joins`: uint8 by number, whether the piece may be joined; in `numbers` a text ends in -1. Resumes at POSITION;
+    returns FINISHED or NO_ROOM.
     """
     begin = rows.position
     for at in range(begin, n_numbers):
@@ -270,7 +270,7 @@ def spread_pieces(counting: CountingRecord, table: int, shift: int) -> int:
 
 @kernel
 def number_pieces(counting: CountingRecord, other: CountingRecord, numbers: int) -> int:
-    """Insert the pieces of another table, and write their indices here (int32 by index there), from POSITION on.
+    """Insert the pieces of another table from POSITION on, and write their indices here (int32, by index there).
 
     Returns FINISHED or NO_ROOM. Counts do not change.
     """

@@ -1,7 +1,7 @@
-"""The documents of a block of a text file: checked UTF-8, and where each ends.
+"""Finds the documents of a block of a text file: checks its UTF-8, and finds where each document ends.
 
-The rule is that of `impls.core.text.blocks`; the tests hold the two against each other. Lines that the pattern
-certainly cuts apart are one text: splitting them together gives the pieces of each.
+The rule is that of `impls.core.text.blocks`; the tests compare the two. Lines between which the pattern certainly cuts
+are one text: splitting them together gives the pieces of each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from impls.compiled.training.layout import BlockRecord
 LINE_END = 0x0A
 ONES = 0x0101010101010101
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
-"""The highest bit of each of 8 bytes."""
+"""A mask of the highest bit of each of 8 bytes."""
 
 
 @inlined
@@ -33,7 +33,7 @@ def _is_continuation(byte: int) -> bool:
 
 @inlined
 def _is_character(at: int, byte: int) -> bool:
-    """Return whether there is a character at `at`, whose lead byte is `byte`, 0x80 or above; its bytes can be read."""
+    """Return whether a valid character is at `at`, whose lead byte is `byte`, 0x80 or above; its bytes can be read."""
     if byte < 0xC2 or byte > 0xF4:
         return False
     second = load_u8(at + 1)
@@ -51,7 +51,7 @@ def _is_character(at: int, byte: int) -> bool:
 
 @kernel
 def valid_bytes(text: int, n_bytes: int) -> int:
-    """Return how many bytes from `text` on are UTF-8: all `n_bytes`, or the offset of the first that is not."""
+    """Return how many bytes from `text` on are valid UTF-8: `n_bytes`, or the offset of the first invalid character."""
     at = 0
     while at < n_bytes:
         if at + 8 <= n_bytes:
@@ -89,7 +89,7 @@ def _line_end(text: int, start: int, n_bytes: int) -> int:
 
 @inlined
 def _space_bytes(at: int) -> int:
-    """Return the bytes of the white space at `at` (`str.isspace`), or 0 for another character."""
+    """Return the number of bytes of the white space character at `at` (`str.isspace`), or 0 for any other character."""
     byte = load_u8(at)
     if byte <= 32:
         return 1 if byte == 32 or 9 <= byte <= 13 or byte >= 28 else 0
@@ -112,7 +112,7 @@ def _space_bytes(at: int) -> int:
 
 @inlined
 def _is_blank(text: int, start: int, end: int) -> bool:
-    """Return whether a line is white space with a line break after it."""
+    """Return whether a line is only white space and ends in a line break."""
     at = start
     while at < end:
         if load_u8(text + at) == LINE_END:
@@ -141,7 +141,7 @@ def _paragraph_end(text: int, start: int, n_bytes: int) -> int:
 
 @inlined
 def _is_cut(context: ContextRecord, line_cuts: int, text: int, start: int, end: int) -> bool:
-    """Return whether the text from `start` on may be cut at `end`, after a line break: a bit of `line_cuts`."""
+    """Return whether the text from `start` on may be cut at `end`, after a line break, according to `line_cuts`."""
     ascii_classes, pages, page_classes = context.ascii_classes, context.pages, context.page_classes
     before, at = context.end_class, end - 2
     if at >= start:
@@ -156,7 +156,7 @@ def _is_cut(context: ContextRecord, line_cuts: int, text: int, start: int, end: 
 
 @kernel
 def _lines_end(context: ContextRecord, line_cuts: int, text: int, start: int, n_bytes: int) -> int:
-    """Return the end of the lines from `start` on that may be split together."""
+    """Return the end of the lines from `start` on that may be split together, as one text."""
     end = _line_end(text, start, n_bytes)
     while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, text, start, end):
         end = _line_end(text, end, n_bytes)
@@ -165,7 +165,7 @@ def _lines_end(context: ContextRecord, line_cuts: int, text: int, start: int, n_
 
 @kernel
 def text_sizes(context: ContextRecord, block: BlockRecord) -> int:
-    """Write the SIZES of the texts from POSITION on, as many as there is room for; return the bytes of all of them."""
+    """Write the SIZES of the texts from POSITION on, as many as there is room for; return the sum of the sizes."""
     text, n_bytes, begin, number = block.text, block.n_bytes, block.position, 0
     while begin < n_bytes and number < block.most_texts:
         if block.by_lines != 0:

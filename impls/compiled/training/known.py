@@ -1,4 +1,4 @@
-"""Words as the tokens of a model that training goes on from: encoded by the encoder, and written to cells.
+"""Writes words to cells as the tokens of the model from which training continues, encoded by an encoder.
 
 Every token takes one cell, as every symbol does after `cells.compact_cells`.
 """
@@ -19,14 +19,14 @@ from impls.core.model import Model
 from impls.interface import Tokenizer
 
 _BATCH = 1 << 16
-"""Pieces that are strings at the same time."""
+"""Number of pieces that exist as strings at the same time."""
 
 
 def cells_of_known(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tuple[list[int], np.ndarray]:
-    """Return the ids of the model's tokens, in order, and the cells of the words: int32 of shape (n_cells, 2), the
-    symbol, which is an index of those ids, and how often the word occurs. Unknown characters separate, as words do.
+    """Return the ids of the model's tokens, in order, and the cells of the words, which `encoder` encodes.
 
-    `encoder` encodes the words.
+    The cells are int32 of shape (n_cells, 2): the symbol, which is an index of those ids, and the word's count. An
+    unknown character becomes a separator.
     """
     ids = [i for i, token in enumerate(model.tokens) if token is not None]
     symbol_of = np.full(model.vocab_size, SEPARATOR, np.int32)
@@ -37,7 +37,7 @@ def cells_of_known(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tup
     tokenizer = encoder(model.with_(pattern=(), special_tokens={}, added_tokens={}))
     symbols, offsets = _encoded(words.pieces(), tokenizer, symbol_of)
     lengths = np.diff(offsets)
-    # A word more frequent than the maximum weight is written several times, a word of one symbol never.
+    # A word more frequent than the maximum weight is written several times, a word of one symbol not at all.
     times = np.where(lengths < 2, 0, -(-words.counts // MOST_WEIGHT))
     which = np.repeat(np.arange(len(times)), times)
     before = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)

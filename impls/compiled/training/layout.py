@@ -1,6 +1,6 @@
-"""The memory layout of training: byte offsets of the int64 slots that kernels read by address.
+"""The memory layout of training: records of int64 fields that kernels read by address.
 
-Must import nothing.
+A field that holds the address of a table says what is in the table. Must import nothing but `typed_memory`.
 """
 
 from __future__ import annotations
@@ -8,111 +8,111 @@ from __future__ import annotations
 from impls.compiled.typed_memory import Record, i64
 
 SEPARATOR, ABSORBED = -1, -2
-"""Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
+"""Values of a cell that are no symbols: between two words; where a symbol began that was merged into the one before."""
 FIRST_WAITING = -3
-"""A piece that merges may join and that is not one symbol yet: this minus its number. In place of the separator before
-a word it says which piece that is; in a row of pieces it is one of the places the piece occurs at."""
+"""FIRST_WAITING - i stands for piece number i, which merges may join, but which is not one symbol yet: in a row of
+pieces in place of its symbol, and before its word, in place of the separator, to say which piece the word is."""
 CELL_BYTES = 8
-"""int32 symbol, int32 count of its word in the corpus."""
+"""Size of a cell: int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
 
 
 # Counting distinct pieces
 class CountingRecord(Record):
-    """Counting distinct pieces."""
+    """The tables in which distinct pieces are counted, and the texts to count."""
 
-    piece_table: i64  # 16-byte entries by hash: key, index of the piece << 32 | its count
-    piece_shift: i64
-    n_pieces: i64
-    most_pieces: i64  # half of the entries
+    piece_table: i64  # 16-byte entries by hash: int64 key, int64 index of the piece << 32 | its count
+    piece_shift: i64  # the slot of a hash is the hash shifted right by this
+    n_pieces: i64  # number of distinct pieces so far
+    most_pieces: i64  # maximum number of pieces: half of the entries
     arena: i64  # the bytes of distinct pieces, each 8-byte aligned
-    arena_used: i64
-    arena_bytes: i64
-    starts: i64  # int64 by piece
-    lengths: i64  # int32 by piece
-    texts: i64  # UTF-8 of texts, one right after the other
-    n_readable: i64  # bytes that may be read from there on: PAD_BYTES more than all texts have
-    text_bytes: i64  # int64 by text
-    n_texts: i64
-    text: i64  # the text to resume with, its offset, and how much of it has been counted
-    text_at: i64
-    position: i64
-    n_split: i64  # pieces of the block there that are split already, their ends in the working space
-    numbers: i64  # int32 by piece of the texts in turn: its index, and -1 after each text; 0: not written
-    n_numbers: i64
+    arena_used: i64  # number of bytes of the arena in use
+    arena_bytes: i64  # size of the arena
+    starts: i64  # int64 by piece: offset of its bytes in the arena
+    lengths: i64  # int32 by piece: its number of bytes
+    texts: i64  # UTF-8 of the texts to count, one right after the other
+    n_readable: i64  # bytes that may be read from TEXTS on: the size of all texts, and PAD_BYTES more
+    text_bytes: i64  # int64 by text: its number of bytes
+    n_texts: i64  # number of texts
+    text: i64  # index of the text to resume with
+    text_at: i64  # offset of that text in TEXTS
+    position: i64  # offset in that text at which counting resumes; for other kernels the index of a piece or number
+    n_split: i64  # number of pieces from POSITION on that are split already; their ends are in the working space
+    numbers: i64  # int32: the index of each piece of the texts, in order, and -1 after each text; 0: not written
+    n_numbers: i64  # number of entries in NUMBERS
 
 
 class BlockRecord(Record):
     """A block of a text file, and the sizes of the texts in it that are counted one by one."""
 
-    text: i64  # UTF-8
-    n_bytes: i64
-    by_lines: i64  # 1: each line is a document; 0: each paragraph
+    text: i64  # the UTF-8 of the block
+    n_bytes: i64  # size of the block
+    by_lines: i64  # 1 if each line is a document, 0 if each paragraph is one
     line_cuts: i64  # int64 by class, or 0: where a text may be cut after a line break; see `pattern/tables`
-    position: i64  # where the next text begins
-    sizes: i64  # int64 by text: its bytes
-    n_texts: i64
-    most_texts: i64
+    position: i64  # offset in the block at which the next text begins
+    sizes: i64  # int64 by text: its number of bytes
+    n_texts: i64  # number of texts in SIZES
+    most_texts: i64  # maximum number of texts in SIZES
 
 
 # Learning merges
 class LearningRecord(Record):
-    """Learning merges."""
+    """The tables with which merges are learned."""
 
-    cells: i64
-    n_cells: i64
-    spans: i64  # int32 by symbol: its number of cells
+    cells: i64  # the corpus as cells of CELL_BYTES, see `training/cells`
+    n_cells: i64  # number of cells
+    spans: i64  # int32 by symbol: the number of cells it takes
     n_base: i64  # number of base symbols
     token_starts: i64  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
-    token_text: i64
-    token_text_room: i64
+    token_text: i64  # the bytes of all symbols
+    token_text_room: i64  # size of TOKEN_TEXT
     measures: i64  # int32 by symbol: its length, as the rule `shortest` counts it
-    pair_table: i64  # 32-byte entries by hash: key, count, end of its list in POOL, length of that list
-    pair_table_shift: i64
-    n_pairs: i64
-    most_pairs: i64  # half of the entries
-    heap: i64  # 24-byte entries: count, tie, key; the pair that is merged next first
-    n_heap: i64
-    heap_room: i64
-    rule: i64  # of equally frequent pairs the first one has the smallest tie, then BY_KEY and so on, below
-    pool: i64  # int32: cells where the pairs of the lists begin
-    pool_used: i64
-    pool_room: i64
-    lefts: i64  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or their list
-    rights: i64
-    touched_lefts: i64  # int32: symbols with such a row
-    touched_rights: i64
-    left_events: i64  # pairs of int32: symbol, cell
-    right_events: i64
-    merges: i64  # rows of three int64: left, right, count
-    n_merges: i64
-    most_merges: i64
-    threshold: i64  # pairs that are less frequent are not stored
-    most_token_bytes: i64
+    pair_table: i64  # 32-byte entries by hash: key, count, end of the pair's list in POOL, length of that list
+    pair_table_shift: i64  # the slot of a hash is the hash shifted right by this
+    n_pairs: i64  # number of pairs in the table
+    most_pairs: i64  # maximum number of pairs: half of the entries
+    heap: i64  # 24-byte entries: count, tie, key; the first is the pair to merge next
+    n_heap: i64  # number of entries of the heap
+    heap_room: i64  # maximum number of entries of the heap
+    rule: i64  # the rule for ties, see below: of equally frequent pairs, the one with the smallest tie comes first
+    pool: i64  # int32: the lists of pairs, which hold the places of the cells where a pair begins
+    pool_used: i64  # number of places in the pool in use
+    pool_room: i64  # maximum number of places in the pool
+    lefts: i64  # 16-byte rows by left neighbour of a merge: the new pair's gain, and its occurrences or their list
+    rights: i64  # 16-byte rows by right neighbour of a merge, like LEFTS
+    touched_lefts: i64  # int32: the symbols whose rows of LEFTS are in use
+    touched_rights: i64  # int32: the symbols whose rows of RIGHTS are in use
+    left_events: i64  # pairs of int32: left neighbour, place where its new pair begins
+    right_events: i64  # pairs of int32: right neighbour, place where its new pair begins
+    merges: i64  # rows of three int64 by merge: left symbol, right symbol, count
+    n_merges: i64  # number of merges learned
+    most_merges: i64  # number of merges to learn
+    threshold: i64  # pairs that are less frequent than this are not stored
+    most_token_bytes: i64  # maximum number of bytes of a token
     token_characters: i64  # int32 by symbol: its length in characters of the corpus
-    most_token_characters: i64  # 0: no limit
+    most_token_characters: i64  # maximum number of characters of a token; 0: no limit
     sums: i64  # int64 by hash: upper bounds of the counts of pairs
-    cell: i64  # where to resume
-    reserved: i64  # rows of address and length: texts that no merge may make
-    n_reserved: i64
-    rows: i64  # the cell where rows of pieces begin; words end there
-    waiting: i64  # int32: the cells in rows of each piece that is not one symbol yet; 0: merges join no pieces
-    waiting_starts: i64  # int64 by piece, and one more: where its cells begin in WAITING
-    whole: i64  # int32: the pieces that a merge makes one symbol
-    known: i64  # hash table of the symbols by their bytes, see `merge/derive`, which no merge makes again
-    known_shift: i64
+    cell: i64  # place of the cell at which counting pairs resumes
+    reserved: i64  # rows of int64 address and length: texts that no merge may make
+    n_reserved: i64  # number of rows in RESERVED
+    rows: i64  # place of the cell where words end and rows of pieces begin
+    waiting: i64  # int32: places in rows of each piece that is not one symbol yet; 0 if merges join no pieces
+    waiting_starts: i64  # int64 by piece, and one more: where its places begin in WAITING
+    whole: i64  # int32: the pieces that the current merge makes one symbol
+    known: i64  # hash table, as in `merge/derive`, of the symbols by their bytes; no merge may make one of them again
+    known_shift: i64  # the slot of a hash in KNOWN is the hash shifted right by this
 
 
 SUM_BITS = 20
 
-# Values of the slot RULE, one for each rule for ties
+# Values of the field RULE, one for each rule for ties
 SMALLEST, FIRST, SHORTEST, LARGEST = range(4)
 
 # What a kernel returns
 FINISHED = 0
 NO_ROOM = 1
-"""Tables must be enlarged; then the kernel resumes where it was."""
+"""Tables must be enlarged; called again, the kernel resumes where it stopped."""
 TOO_RARE = 2
 """No stored pair reaches the threshold."""
 FULL = 3
-"""The next merge's pairs have no place in the pool, most of which may be of pairs that are no more."""
+"""The pool has no room for the next merge's pairs; most of it may belong to pairs that no longer exist."""

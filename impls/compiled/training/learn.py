@@ -1,8 +1,8 @@
-"""Learning merges: the most frequent pair, again and again, with the counts of its neighbours kept exact.
+"""Learns merges: merges the most frequent pair, again and again, and keeps the counts of neighbouring pairs exact.
 
-Every new pair holds the new symbol, so what a merge changes is summed up in two rows by neighbour, the gain and its
-positions; the pair table is asked once for each neighbour. Occurrences are taken from left to right: a list is in the
-order of positions. Counts are of overlapping pairs (`aaa` holds two), replacing is not overlapping.
+Every new pair holds the new symbol, so the changes of a merge are summed in two tables, by left and by right neighbour:
+the gain and its positions. The pair table is accessed once per neighbour. Occurrences are replaced from left to right:
+a list is in the order of positions. Counts include overlapping pairs (`aaa` has two); replacements do not overlap.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ AHEAD = 12
 """Prefetch distance, in positions."""
 ROW = 16
 GAIN, TIMES, NOT_STORED = 0, 8, -1
-"""Offsets in a row: the gain; the number of occurrences, later the next index of their list, or NOT_STORED."""
+"""Offsets in a row: the gain; the number of occurrences, later the next free index of their list, or NOT_STORED."""
 MERGE_BYTES = 24
 
 
 @inlined
 def _note(rows: int, touched: int, n_touched: int, symbol: int, weight: int) -> int:
-    """Add an occurrence to the row of a neighbour; return the number of rows in use."""
+    """Add an occurrence of `weight` to the row of a neighbour; return the number of rows in use."""
     row = rows + ROW * symbol
     times = load_i64(row + TIMES)
     if times == 0:
@@ -79,7 +79,7 @@ def _lose(learning: LearningRecord, key: int, weight: int) -> None:
 
 @inlined
 def _gain(learning: LearningRecord, row: int, left: int, right: int, count: int) -> None:
-    """Store a new pair if it is frequent and short enough, with room for its list."""
+    """Store a new pair, with room for its list, if it is frequent and short enough."""
     times = load_i64(row + TIMES)
     store_64(row + GAIN, 0)
     store_64(row + TIMES, NOT_STORED)
@@ -98,7 +98,7 @@ def _gain(learning: LearningRecord, row: int, left: int, right: int, count: int)
 
 @inlined
 def _offer(learning: LearningRecord, row: int, left: int, right: int) -> None:
-    """Push a new pair, if it was stored, to the heap, and clear the row."""
+    """Push a new pair to the heap if it was stored, and clear its row."""
     if load_i64(row + TIMES) != NOT_STORED:
         key = key_of(left, right)
         entry = entry_of(learning, key)
@@ -119,7 +119,7 @@ def _write_lists(learning: LearningRecord, rows: int, events: int, n_events: int
 
 @kernel
 def _merge(learning: LearningRecord, left: int, right: int, new: int, places: int, n_places: int) -> None:
-    """Merge a pair at all positions, among those given, where it still is; update the pairs of its neighbours."""
+    """Merge a pair at those of the given positions where it still exists; update the pairs of its neighbours."""
     cells, spans = learning.cells, learning.spans
     lefts, rights = learning.lefts, learning.rights
     touched_lefts, touched_rights = learning.touched_lefts, learning.touched_rights
@@ -163,7 +163,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         store_32(second, ABSORBED)
         if not in_row:
             store_32(past - CELL_BYTES, new)
-    # Where the left neighbour is the new symbol itself, the occurrence before counted it as a right neighbour.
+    # If the left neighbour is the new symbol itself, the occurrence before counted `left` as its right neighbour.
     twice = load_i64(lefts + ROW * new + GAIN)
     for i in range(n_touched_lefts):
         before = load_i32(touched_lefts + 4 * i)
@@ -175,7 +175,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         _lose(learning, key_of(right, after), load_i64(gain))
         if after == left:
             store_64(gain, load_i64(gain) - twice)
-    # Pieces that are one symbol now meet what is beside them in rows.
+    # Pieces that are one symbol now form pairs with their neighbours in rows.
     for i in range(n_whole):
         number = load_i32(whole + 4 * i)
         starts = learning.waiting_starts + 8 * number
@@ -219,7 +219,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
 
 @inlined
 def _has_room(learning: LearningRecord, n_places: int, n_symbols: int, n_bytes: int) -> bool:
-    """Return whether merging at so many positions, with a new token of `n_bytes`, fits in all tables but the pool."""
+    """Return whether merging at n_places positions, with a new token of n_bytes, fits in all tables but the pool."""
     n_pairs = 2 * min(n_places, n_symbols + 1)
     n_text = load_i64(learning.token_starts + 8 * n_symbols) + n_bytes
     return (
@@ -231,7 +231,7 @@ def _has_room(learning: LearningRecord, n_places: int, n_symbols: int, n_bytes: 
 
 @kernel
 def _is_up_to_date(learning: LearningRecord, entry: int, tie: int) -> bool:
-    """Return whether a pair's tie is current; positions it has left are dropped from the start of its list."""
+    """Return whether a pair's tie is current; positions it no longer has are dropped from the start of its list."""
     if learning.rule != FIRST:
         return True
     cells, spans, key = learning.cells, learning.spans, load_i64(entry)
@@ -251,7 +251,7 @@ def _add_lengths(lengths: int, left: int, right: int, new: int) -> None:
 
 @inlined
 def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int) -> None:
-    """Record a merge and make its symbol."""
+    """Record a merge and create its symbol."""
     merge = learning.merges + MERGE_BYTES * learning.n_merges
     store_64(merge, left)
     store_64(merge + 8, right)
@@ -264,7 +264,7 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
 
 @kernel
 def learn(learning: LearningRecord) -> int:
-    """Learn merges; return FINISHED when there are enough, TOO_RARE, NO_ROOM in a table, or FULL."""
+    """Learn merges; return FINISHED if there are enough, else TOO_RARE, NO_ROOM (in a table), or FULL (the pool is)."""
     threshold, heap, joins = learning.threshold, learning.heap, learning.waiting != 0
     while learning.n_merges < learning.most_merges:
         if learning.n_heap == 0:

@@ -1,7 +1,7 @@
-"""Merges out of words: the tables of `training/learn`, enlarged as needed, and its falling thresholds.
+"""Learns merges from words: holds the tables of `training/learn`, enlarges them as needed, and lowers the threshold.
 
-Only pairs that reach the threshold are stored. When none does, the cells are compacted, and all pairs are listed anew
-with a lower one. Most pairs are rare, so this saves most of the memory and of the cache misses it costs.
+Only pairs that reach the threshold are stored. When none does, the cells are compacted, and all pairs are listed again
+with a lower threshold. Most pairs are rare, so this saves most of the memory and of the cache misses.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from impls.core.training import texts_no_merge_makes
 
 _LEAST_BITS = 10
 _FALL = 4
-"""Each threshold is so many times lower than the one before."""
+"""Factor between two successive thresholds."""
 _SHARE = 8
-"""The first threshold is the number of pieces divided by so many times the number of merges."""
+"""The first threshold is the number of pieces (with repetitions) divided by this times the number of merges."""
 _SPARE_PLACES = 1 << 10
-"""So many places more are in the pool than twice what it begins with."""
+"""Places that the pool has in addition to those computed from the lists it begins with."""
 MOST_CELLS = (1 << 31) - 1
 _WORDS = 1 << 20
-"""Words whose cells are counted at once."""
+"""Number of words whose cells are counted at once."""
 _N_CHARACTERS = 0x110000
 _USUAL_TOKEN_BYTES = 8
 _RULES = {
@@ -41,8 +41,8 @@ _RULES = {
 
 
 class Learner(Slots):
-    """Learns up to `budget` merges over the symbols there are, given by their bytes in the order of their ids: the base
-    symbols, or the tokens of the model to go on from."""
+    """Learns up to `budget` merges over existing symbols, given by their bytes in the order of their ids: the base
+    symbols, or the tokens of the model from which training continues."""
 
     def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec, memory_limit: int | None = None) -> None:
         super().__init__(layout.LearningRecord)
@@ -87,12 +87,12 @@ class Learner(Slots):
         self["n_reserved"] = len(rows)
 
     def fill(self, words: Pieces) -> None:
-        """Write the cells of the words, which are not needed any more."""
+        """Write the cells of the words; afterwards the words are no longer needed."""
         self._n_words = int(words.counts.sum())
         self._fill(words)
 
     def fill_from(self, cells: np.ndarray, n_words: int) -> None:
-        """As `fill`, given the cells, int32 of shape (n_cells, 2), one for each symbol, and the sum of counts."""
+        """Use cells written elsewhere, int32 of shape (n_cells, 2), one per symbol; `n_words` is the sum of counts."""
         self._n_words = n_words
         self.hold("cells", cells)
         self["n_cells"] = len(cells)
@@ -132,7 +132,7 @@ class Learner(Slots):
             )
 
     def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the symbol of each byte or character, and that at the end of a word, empty for bytes: int32."""
+        """Return the symbol of each byte or character, and the symbol at the end of a word (empty for bytes): int32."""
         if self._spec.alphabet == "bytes":
             inner = np.zeros(256, np.int32)
             inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
@@ -177,7 +177,7 @@ class Learner(Slots):
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
         for slot in ("left_events", "right_events"):
-            # A piece that becomes one symbol meets one on either side in each row.
+            # A piece that becomes one symbol forms a pair on either side at each of its places in rows.
             n_in_rows = max(0, self["n_cells"] - self["rows"])
             self.hold(slot, self._zeros(8 * (longest + 1 + 2 * n_in_rows)))
         with self._reachable():
@@ -185,7 +185,7 @@ class Learner(Slots):
         self.release("sums")
 
     def _listed(self) -> tuple[int, int, int]:
-        """Return the number of pairs that reach the threshold, their places in all, and the most of one pair."""
+        """Return the number of pairs that reach the threshold, their number of places, and the maximum of one pair."""
         table, found = self.held("pair_table").view(np.int64).reshape(-1, 4), np.zeros(3, np.int64)
         for begin in range(0, len(table), _WORDS):
             counts = table[begin : begin + _WORDS]
@@ -195,7 +195,7 @@ class Learner(Slots):
         return n_pairs, n_places, longest
 
     def _merge(self) -> int:
-        """Learn merges until there are enough, none is frequent enough, or the pool is full of what is no more."""
+        """Learn merges until there are enough, no pair is frequent enough, or the pool is full; return the status."""
         before = self["n_merges"]
         while True:
             with self._reachable():
@@ -210,7 +210,7 @@ class Learner(Slots):
     # --- room ----------------------------------------------------------------------------------------------
 
     def _enlarge(self) -> None:
-        """Double the room of what is more than half full, or of all where nothing is: the next merge may need any."""
+        """Double the tables that are more than half full, or all if none is: the next merge may need room in any."""
         shares = {
             "text": int(self.held("token_starts")[self["n_base"] + self["n_merges"]]) / self["token_text_room"],
             "heap": self["n_heap"] / self["heap_room"],
@@ -241,13 +241,13 @@ class Learner(Slots):
         self.hold("pair_table", table)
 
     def _room_in(self, slot: str, n_used: int, room: np.ndarray) -> None:
-        """Let a slot point at `room`, with what it has so far: `n_used` rows."""
+        """Make a slot point at `room`, after copying the `n_used` rows that it holds so far."""
         room[:n_used] = self._held.get(slot, room)[:n_used]
         self.hold(slot, room)
         self[f"{slot}_room"] = len(room)
 
     def _room_for_text(self) -> None:
-        """Double the room for the bytes of tokens, and add that for one more token, however long."""
+        """Double the room for the bytes of tokens, after adding room for one more token as long as the longest."""
         starts, before = self.held("token_starts"), self.held("token_text")
         n_tokens = self["n_base"] + self["n_merges"]
         longest = int(np.diff(starts[: n_tokens + 1]).max())

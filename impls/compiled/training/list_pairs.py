@@ -1,8 +1,8 @@
-"""The pairs of the corpus that are frequent enough, each with the list of the cells it begins in.
+"""Lists the pairs of the corpus that are frequent enough, each with the cells in which it begins.
 
-Counted in two passes: sums over hashes give an upper bound of a pair's count, then those that may reach the threshold
-are counted. Exact: a pair gains occurrences only while its newer symbol is made, so one that is too rare now stays so
-until the threshold falls.
+Pairs are counted in two passes: sums over hashes give an upper bound of each pair's count, then the pairs that may
+reach the threshold are counted. This is exact: a pair gains occurrences only while its newer symbol is made, so one
+that is too rare now stays so until the threshold falls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from impls.compiled.training.tokens import is_short_enough
 
 @kernel
 def tie_of(learning: LearningRecord, entry: int) -> int:
-    """Return the first tie-breaker between equally frequent pairs; the smaller one comes first in the heap."""
+    """Return a pair's first tie-breaker among equally frequent pairs; the smallest comes first in the heap."""
     rule, key = learning.rule, load_i64(entry)
     if rule == SHORTEST:
         measures = learning.measures
@@ -60,7 +60,7 @@ def sum_pairs(learning: LearningRecord) -> int:
 
 @kernel
 def count_pairs(learning: LearningRecord) -> int:
-    """Count the pairs that may reach the threshold, from CELL on; return FINISHED or NO_ROOM."""
+    """Count the pairs that may reach the threshold, from the place CELL on; return FINISHED or NO_ROOM."""
     cells, sums = learning.cells, learning.sums
     threshold, most = learning.threshold, learning.most_pairs
     begin = learning.cell

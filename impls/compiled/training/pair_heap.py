@@ -1,7 +1,7 @@
-"""A heap of pairs: the most frequent first, ties by the training rule.
+"""A heap of pairs: the most frequent comes first, ties by the training rule.
 
-Four children a node. Counts and ties may be stale, so the first one is checked before use. A stale count is never too
-low, and a stale tie never too late.
+A node has four children. Counts and ties may be stale, so the first entry is checked before use. A stale count is never
+too low, and a stale tie never sorts a pair too late.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ENTRY = 24
 
 @outlined
 def _is_preferred(learning: LearningRecord, key: int, other: int) -> bool:
-    """Return whether, of two pairs with the same count and the same tie, the first is merged before the second."""
+    """Return whether the first of two pairs with the same count and tie is merged before the second."""
     rule = learning.rule
     order = 0
     if rule == SHORTEST:
@@ -53,7 +53,7 @@ def _copy(entry: int, to: int) -> None:
 
 @kernel
 def _sink(learning: LearningRecord, n: int, i: int, count: int, tie: int, key: int) -> None:
-    """Put an entry at index `i`, whose content is no longer needed, or below."""
+    """Put an entry at index `i`, whose content is no longer needed, or further down, where the heap order holds."""
     heap = learning.heap
     while 4 * i + 1 < n:
         best = 4 * i + 1

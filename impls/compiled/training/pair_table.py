@@ -1,6 +1,6 @@
-"""Pairs of neighbours with their counts and the lists of the cells they begin in, by hash.
+"""A hash table of pairs of neighbours, with their counts and the lists of the cells in which they begin.
 
-A key is the left symbol and the right one, plus 1, so that no key is 0 and keys are in the order of pairs.
+A key combines the left and the right symbol, plus 1, so that no key is 0 and keys are in the order of pairs.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def right_of(key: int) -> int:
 
 @inlined
 def sum_place(sums: int, key: int) -> int:
-    """Return the address of the sum that the pair is part of."""
+    """Return the address of the sum to which the pair's count is added."""
     return sums + 8 * shift_right(wrapping_multiply(key, K1), 64 - SUM_BITS)
 
 
 @kernel
 def entry_of(learning: LearningRecord, key: int) -> int:
-    """Return the entry of a pair, or the empty one where it belongs."""
+    """Return the entry of a pair, or the empty entry at which to insert it."""
     table, shift = learning.pair_table, learning.pair_table_shift
     end = table + shift_left(ENTRY, 64 - shift)
     entry = table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)

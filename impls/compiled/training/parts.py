@@ -1,4 +1,4 @@
-"""Counting the pieces of parts of files in tables, which are written to disk where they grow too large."""
+"""Counts the pieces of parts of files in tables, which are written to disk before they grow too large."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 1 << 20
 _MOST_TEXTS = 1 << 13
-"""Texts that are counted at once."""
+"""Maximum number of texts that are counted at once."""
 SECONDS_BETWEEN_RUNS = 60
-"""What has been counted is written at least so often, where counting can be resumed."""
+"""If counting can be resumed, counts are written to disk at least this often."""
 
 Progress = Callable[[int], None]
-"""Receives the bytes that were counted since the last call, from any thread."""
+"""Receive the number of bytes counted since the last call, from any thread."""
 
 
 def count_parts(
@@ -44,9 +44,9 @@ def count_parts(
     words: Words | None = None,
     joins_lines: bool = True,
 ) -> Words:
-    """Count the pieces of parts of files, one after the other, in `words` if given.
+    """Count the pieces of parts of files, one part after the other, in `words` if given; return the tables.
 
-    With `joins_lines` lines between which the pattern certainly cuts are one text.
+    With `joins_lines`, lines between which the pattern certainly cuts are counted as one text.
     """
     words, layout = words or new_words(pattern), _Layout(pattern, joins_lines=joins_lines)
     counted: list[Part] = []
@@ -63,7 +63,7 @@ def count_parts(
 
 
 def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
-    """Count a part, yielding the bytes of each step."""
+    """Count a part; yield the number of bytes of each step."""
     file = part.file
     if file.kind == "text":
         for offset, content in part.blocks():
@@ -86,7 +86,7 @@ def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
 
 
 def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
-    """Return a field of JSON lines as Arrow reads it; None where it cannot, or would read what Python refuses."""
+    """Return a field of JSON lines as Arrow reads it; None if it cannot, or if it would accept what Python refuses."""
     try:
         import pyarrow
         from pyarrow import json
@@ -108,7 +108,7 @@ def _parsed(content: bytes, field: str, n_lines: int) -> pyarrow.Array | None:
 
 
 def _add_column(words: Words, column: pyarrow.Array) -> bool:
-    """Count the texts of a column, where it holds texts in UTF-8; return whether it does."""
+    """Count the texts of a column if it holds UTF-8 texts; return whether it does."""
     from pyarrow import types
 
     if not types.is_string(column.type) and not types.is_large_string(column.type):
@@ -133,7 +133,7 @@ def _add_column(words: Words, column: pyarrow.Array) -> bool:
 
 
 def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
-    """Count parts of files in a process of its own, here or on another machine that sees the same files."""
+    """Count parts of files in a worker process, on this machine or another that sees the same files."""
     return count_parts(parts, pattern).counted()
 
 
@@ -144,7 +144,7 @@ def new_words(pattern: tuple[str, ...]) -> Words:
 
 
 class Spill:
-    """Writes tables that take too much memory to runs, with the parts of files they count."""
+    """Writes tables that take too much memory to runs, with the parts of files that they cover."""
 
     def __init__(self, runs: Runs, most_bytes: int | None, parts: Sequence[Part], *, often: bool) -> None:
         self._runs, self._most_bytes, self._often = runs, most_bytes, often
@@ -152,21 +152,21 @@ class Spill:
         self._covered = {number for covered in runs.covered() for number in covered}
 
     def covers(self, part: Part) -> bool:
-        """Return whether a run covers it."""
+        """Return whether a run covers the part already."""
         return self._number[part] in self._covered
 
     def is_due(self, words: Words, since: float) -> bool:
-        """Return whether to write the tables: they would soon take too much, or much has been done to go on from."""
+        """Return whether to write the tables: they would soon take too much memory, or the last write is long ago."""
         is_large = self._most_bytes is not None and words.may_outgrow(self._most_bytes)
         return is_large or (self._often and time.monotonic() - since > SECONDS_BETWEEN_RUNS)
 
     def write(self, words: Words, parts: list[Part]) -> None:
-        """Write a run."""
+        """Write the counts as a run that covers the parts."""
         self._runs.write(words.counted(), [self._number[part] for part in parts])
 
 
 class _Layout(Slots):
-    """The texts of a block, as kernels that count need them."""
+    """Lays out the texts of a block as the counting kernels need them."""
 
     def __init__(self, pattern: tuple[str, ...], *, joins_lines: bool) -> None:
         super().__init__(BlockRecord)
@@ -185,12 +185,12 @@ class _Layout(Slots):
         with native.reachable(block):
             n_valid = native.valid_bytes(address(block), len(block))
         if n_valid < len(block):
-            # It raises, unless such bytes are replaced.
+            # This raises, unless the file's invalid bytes are to be replaced.
             block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
         if len(self._text) < len(block) + PAD_BYTES:
             self._text = np.zeros(2 * len(block) + PAD_BYTES, np.uint8)
             self.hold("text", self._text)
-        # Kernels read beyond its end.
+        # Kernels read beyond the end of the block.
         self._text[: len(block)] = block
         self["n_bytes"] = len(block)
         self["by_lines"] = file.documents == "lines"
@@ -203,7 +203,7 @@ class _Layout(Slots):
 
 
 def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
-    """Yield the UTF-8 of the texts, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
+    """Yield lists of the texts' UTF-8, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
     batch: list[bytes] = []
     n_bytes = 0
     for text in texts_in_turn(texts):

@@ -1,4 +1,4 @@
-"""The bytes of the symbols that are being learned, one after another, and comparing pairs by them."""
+"""Stores the bytes of the symbols that are being learned, one after another, and compares pairs by them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def n_token_bytes(learning: LearningRecord, symbol: int) -> int:
 
 @inlined
 def is_short_enough(learning: LearningRecord, left: int, right: int) -> bool:
-    """Return whether two symbols joined are within the limits of bytes and characters of a token."""
+    """Return whether two joined symbols are within a token's limits of bytes and characters."""
     most = learning.most_token_characters
     if most != 0:
         lengths = learning.token_characters
@@ -43,7 +43,7 @@ def _byte_of(learning: LearningRecord, left: int, right: int, i: int) -> int:
 
 @kernel
 def compare_joined(learning: LearningRecord, left: int, right: int, other_left: int, other_right: int) -> int:
-    """Compare the joined bytes of the first two symbols with those of the others: below 0, 0 or above."""
+    """Compare the joined bytes of two symbols with those of two others; return a number below, equal to or above 0."""
     i = 0
     while True:
         byte, other = _byte_of(learning, left, right, i), _byte_of(learning, other_left, other_right, i)
@@ -54,7 +54,7 @@ def compare_joined(learning: LearningRecord, left: int, right: int, other_left: 
 
 @kernel
 def compare(learning: LearningRecord, symbol: int, other: int) -> int:
-    """Compare the bytes of two symbols: below 0, 0 or above."""
+    """Compare the bytes of two symbols; return a number below, equal to or above 0."""
     text = learning.token_text
     a, b = text + _start(learning, symbol), text + _start(learning, other)
     n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
@@ -66,7 +66,7 @@ def compare(learning: LearningRecord, symbol: int, other: int) -> int:
 
 @kernel
 def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
-    """Return whether two joined symbols are a text that no merge may make."""
+    """Return whether the joined bytes of two symbols are a text that no merge may make."""
     n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
     row = learning.reserved
     for _ in range(learning.n_reserved):
@@ -82,7 +82,7 @@ def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
 
 @inlined
 def is_known(learning: LearningRecord, left: int, right: int, new: int) -> bool:
-    """Return whether two joined symbols are a symbol already; writes their bytes where those of `new` belong."""
+    """Return whether the joined bytes of two symbols are a symbol already; writes them as the bytes of `new`."""
     append_token(learning, left, right, new)
     text, start = learning.token_text, _start(learning, new)
     n_bytes = _start(learning, new + 1) - start
@@ -99,7 +99,7 @@ def _copy(learning: LearningRecord, symbol: int, to: int) -> None:
 
 @kernel
 def append_token(learning: LearningRecord, left: int, right: int, new: int) -> None:
-    """Write the bytes of a new symbol, the next one; there must be room."""
+    """Write the bytes of `new`, the next symbol; there must be room."""
     start, n_left = _start(learning, new), n_token_bytes(learning, left)
     _copy(learning, left, start)
     _copy(learning, right, start + n_left)

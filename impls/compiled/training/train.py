@@ -1,4 +1,4 @@
-"""Training in kernels: distinct pieces are counted, then merges are learned over a row of cells."""
+"""Trains in kernels: counts distinct pieces, then learns merges over a row of cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from impls.interface import Tokenizer
 
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
-    """Learn a model of texts, of files (read in kernels), or of counts, within their memory limit if they have one."""
+    """Learn a model from texts, from files (read in kernels), or from counts, within their memory limit if any."""
     if spec.alphabet == "bytes":
         merge_budget(base_symbols((), spec), spec)  # raises before any text is read
     limit = texts.memory_limit if isinstance(texts, PieceCounts) else None
@@ -32,7 +32,7 @@ def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     most = int(words.lengths.sum(dtype=np.int64)) - len(words.lengths)
     learner = Learner(base, min(most, merge_budget(base, spec)), spec, limit)
     learner.fill(words)
-    # Only these rules need the words once more; else their memory is free for learning.
+    # Only a minimum count of 0 needs the words again; otherwise their memory becomes free for learning.
     pieces = words.pieces() if spec.min_count == 0 else ()
     del words
     return_freed()
@@ -44,12 +44,12 @@ def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
 
 
 def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
-    """As `train`, going on from a model: words begin as the tokens that `encoder` encodes them to."""
+    """Learn as `train` does, continuing from a model: words begin as the tokens to which `encoder` encodes them."""
     start = Extension("compiled", model, spec)
     words = _counted(texts, spec)
     start.check(words.pieces() if spec.alphabet == "chars" else ())
     ids, cells = cells_of_known(words, start.model, encoder)
-    # Every merge takes away a pair of neighbours.
+    # Every merge removes a pair of neighbours.
     most = int(np.count_nonzero((cells[1:, 0] >= 0) & (cells[:-1, 0] >= 0)))
     learner = Learner([start.model.tokens[i] or b"" for i in ids], min(most, start.budget), start.spec)
     learner.fill_from(cells, int(words.counts.sum()))

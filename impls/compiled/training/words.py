@@ -1,4 +1,4 @@
-"""Distinct pieces of a corpus and their counts: the tables of `training/count_pieces`, enlarged as needed."""
+"""Holds the distinct pieces of a corpus and their counts: the tables of `training/count_pieces`, enlarged as needed."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
-"""Initial size of the table: log2 of its entries, and bytes of pieces."""
+"""Initial sizes: log2 of the number of entries of the table, and bytes of pieces."""
 _MOST_COUNTED = 1 << 31
-"""Counts are collected before so many bytes have been read, the most an entry can count."""
+"""Counts are collected before this many bytes have been read: an entry cannot count further."""
 
 
 class Pieces(Slots):
     """Distinct pieces and their counts."""
 
     counts: np.ndarray
-    """int64 by piece."""
+    """int64 by piece: its number of occurrences."""
 
     def collect(self) -> None:
-        """Bring `counts` up to date, which they always are here."""
+        """Bring `counts` up to date; here they always are."""
 
     @classmethod
     def of(cls, counts: PieceCounts) -> Pieces:
-        """Return the pieces of counts, in their order."""
+        """Return the pieces of `counts`, in the same order."""
         pieces, n, limit = cls(layout.CountingRecord), len(counts), counts.memory_limit
         text = bounded.zeros(len(counts.text) + PAD_BYTES, limit)
         text[: len(counts.text)] = counts.text
@@ -51,11 +51,11 @@ class Pieces(Slots):
 
     @property
     def lengths(self) -> np.ndarray:
-        """int32 by piece: its number of bytes."""
+        """Return the number of bytes of each piece: int32."""
         return self.held("lengths")[: self["n_pieces"]]
 
     def pieces(self) -> Iterator[str]:
-        """Yield the pieces."""
+        """Yield the pieces as strings, in order."""
         arena, lengths = self.held("arena"), self.lengths.tolist()
         for start, length in zip(self.held("starts")[: len(lengths)].tolist(), lengths, strict=True):
             yield arena[start : start + length].tobytes().decode()
@@ -86,12 +86,12 @@ class Words(Pieces):
         now = sum(array.nbytes for array in self.arrays)
         pieces_left, bytes_left = self["most_pieces"] - self["n_pieces"], self["arena_bytes"] - self["arena_used"]
         is_nearly_full = 4 * pieces_left < self["most_pieces"] or 4 * bytes_left < self["arena_bytes"]
-        # The larger ones are of twice the size, and exist beside those of now.
+        # The enlarged tables have twice the size, and exist beside the present ones for a while.
         return is_nearly_full and 3 * now > n_bytes
 
     @property
     def context_address(self) -> int:
-        """The address of the context, for kernels that read the tables of the pattern."""
+        """Return the address of the context, for kernels that read the tables of the pattern."""
         return self._context.address
 
     def add(self, texts: list[bytes]) -> None:
@@ -105,8 +105,8 @@ class Words(Pieces):
         self.add_texts(data, np.fromiter(map(len, texts), np.int64, len(texts)))
 
     def add_texts(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Count as `add` the texts in `data`, uint8, one right after the other, and PAD_BYTES more; `sizes`: int64 by
-        text."""
+        """Count as `add` does; `data` (uint8) holds the texts, one right after the other, and PAD_BYTES more; `sizes`
+        (int64) is the number of bytes of each text."""
         n_bytes = int(sizes.sum())
         if self._n_counted + n_bytes >= _MOST_COUNTED:
             self.collect()
@@ -122,7 +122,7 @@ class Words(Pieces):
         status = self.enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
         if status == UNCOVERED:
             for text in _texts(data, sizes):
-                # One of these raises, and names the text that is not covered.
+                # One of these calls raises, and names the text that is not covered.
                 self._splitter.split(text.decode())
             raise Uncovered
 
@@ -136,7 +136,7 @@ class Words(Pieces):
         self.enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
 
     def add_counts(self, other: Pieces) -> None:
-        """Add the counts of another one."""
+        """Add the counts of `other`."""
         self.collect()
         other.collect()
         numbers = np.empty(len(other.counts), np.int32)
@@ -151,7 +151,7 @@ class Words(Pieces):
         np.add.at(self.counts, numbers, other.counts)
 
     def counted(self) -> PieceCounts:
-        """Return the counts, the pieces in the order of their first occurrence; after it nothing can be counted."""
+        """Return the counts, with pieces in the order of their first occurrence; afterwards nothing can be counted."""
         self.collect()
         self.release("piece_table")
         lengths = self.lengths.astype(np.int64)
@@ -168,7 +168,7 @@ class Words(Pieces):
         self._n_counted = 0
 
     def enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
-        """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
+        """Call a kernel, and enlarge the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
             with native.reachable(*arrays, *self.arrays):
                 status = kernel()
