@@ -82,10 +82,10 @@ class KernelBatches(Tokenizer):
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """Return the function that prepares texts of a batch for the kernels."""
-        look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
+        check_special = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
         if not self._model.rewrites_text and not self._special_pieces:
-            return lambda texts: (texts, look)
-        if not look:
+            return lambda texts: (texts, check_special)
+        if not check_special:
             return lambda texts: (list(map(self._written, texts)), 0)
 
         # Special tokens are searched for in the original text.

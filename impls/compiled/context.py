@@ -9,7 +9,7 @@ import numpy as np
 from impls.compiled import layout
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import native
-from impls.compiled.cpython.builtins import Insides
+from impls.compiled.cpython.builtins import InterpreterLayout
 from impls.compiled.model_tables import HELD, NUMBERS, ModelTables
 from impls.compiled.pages import aligned_zeros, growing_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
@@ -108,7 +108,7 @@ class Context(SplitContext):
             self.hold("whole", table)
 
     def reach_python(
-        self, found: Insides, integers: np.ndarray, specials: SpecialTokenTable, cuts: np.ndarray | None
+        self, found: InterpreterLayout, integers: np.ndarray, specials: SpecialTokenTable, cuts: np.ndarray | None
     ) -> None:
         """Let kernels read and create Python objects.
 
@@ -116,7 +116,7 @@ class Context(SplitContext):
         search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
         """
         # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
-        self["nothing"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
+        self["none_object"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
         self.hold("replace", _REPLACE)
         self.hold("integers", integers)
         self["list_items"] = found.list_items

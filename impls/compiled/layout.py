@@ -136,7 +136,7 @@ class ContextRecord(Record):
     integers: i64  # int64 by id: address of its int object; 0 if no list has needed it yet
     specials: i64  # the table of special tokens, laid out below
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
-    nothing: i64  # address of None
+    none_object: i64  # address of None
     replace: i64  # address of the C string "replace"
     size: i64  # number of bytes of the last UTF-8 (PyUnicode_AsUTF8AndSize writes it), or the shape of an array to make
     new_array: i64  # address of PyArray_Empty

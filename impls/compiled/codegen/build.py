@@ -36,7 +36,7 @@ from impls.compiled.codegen.entry_points import (
     object_file_of,
 )
 from impls.compiled.codegen.loading import load
-from impls.compiled.codegen.locks import turn
+from impls.compiled.codegen.locks import file_lock
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
 from impls.core.errors import Unsupported
@@ -201,7 +201,7 @@ def _own_image(object_file: str) -> bytes:
         return compile_object_file(object_file)
     image = _kept(path)
     if image is None:
-        with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
+        with file_lock(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
             image = _kept(path)
             if image is None:
                 image = compile_object_file(object_file)
@@ -214,7 +214,7 @@ def keep(object_file: str) -> None:
     if hasattr(os, "nice"):
         os.nice(19)
     path = _path(object_file)
-    with turn(path.with_suffix(".lock"), 0.0, lambda: None) as is_ours:
+    with file_lock(path.with_suffix(".lock"), 0.0, lambda: None) as is_ours:
         if is_ours and _kept(path) is None:
             write_checked(path, compile_object_file(object_file))
 

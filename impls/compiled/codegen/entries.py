@@ -30,7 +30,7 @@ def compiled_entries(object_file: str) -> dict[str, Any]:
     # If Numba links each entry as it compiles it, functions called by name need an address; none of them is called.
     for name in (PREFIX + "encode", REGIONS_SYMBOL):
         llvm.add_symbol(name, 1)
-    # All are imported before the first is compiled: Numba looks only once for what they define (`pipeline.less_work`).
+    # All are imported before the first is compiled: Numba looks only once for what they define; see `pipeline`.
     kernels = {
         name: _kernel(about if isinstance(about, str) else about[0], name)
         for exported in (PLAIN, METHODS, FAST_METHODS)

@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.05
 
 
 @contextmanager
-def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
+def file_lock(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
     """Hold the lock of the file `path` while the block runs; call `waiting` once if another process holds it.
 
     Yields False if the lock was not acquired within `longest_seconds`, or cannot be: the folder cannot be written, or

@@ -87,7 +87,7 @@ class _Join(typeinfer.Propagate):
 
 
 @contextmanager
-def less_work() -> Iterator[None]:
+def reduced_compilation() -> Iterator[None]:
     """Leave out, while the block runs, work that Numba repeats without effect on kernels."""
     with ExitStack() as replaced:
         for owner, name, make in (

@@ -18,7 +18,7 @@ from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
-from impls.compiled.codegen.pipeline import less_work
+from impls.compiled.codegen.pipeline import reduced_compilation
 
 _readable: Callable[[str], str] = normalize_ir_text
 """Convert the names in LLVM code: Numba writes them in Latin-1, LLVM reads UTF-8."""
@@ -53,7 +53,7 @@ def collected() -> Iterator[list[str]]:
     usual, codegen._library_class = codegen._library_class, Collecting
     codegen.set_env = lambda *_: None
     try:
-        with _types_remembered(), less_work():
+        with _types_remembered(), reduced_compilation():
             yield modules
     finally:
         codegen._library_class = usual

@@ -14,7 +14,7 @@ from impls.compiled.codegen.memory import kernel, outlined
 from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread, this_thread
 from impls.compiled.cpython.pyobjects import finish_list, list_of_ids, store_ids, untracked_list
 from impls.compiled.cpython.strings import length_of
-from impls.compiled.cpython.texts import cut_up, encode_part, encode_text, is_long, release_ids
+from impls.compiled.cpython.texts import encode_part, encode_text, is_long, release_ids, splittable_characters
 from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     NO_MEMORY,
@@ -29,13 +29,13 @@ IDS_AT_ONCE = 1 << 18
 def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> Callable[..., int]:
     """Return a kernel that returns a text's ids as a Python object, or None if the plain path has to take over.
 
-    `in_parts(context, text, look)` makes the object of a long text, or returns 0; `object_of(context, ids, count)`
-    makes that of any other text.
+    `in_parts(context, text, check_special)` makes the object of a long text, or returns 0;
+    `object_of(context, ids, count)` makes that of any other text.
     """
 
     @outlined
-    def at_once(context: ContextRecord, text: int, look: int) -> int:
-        count, out = encode_text(context, text, 1, look)
+    def at_once(context: ContextRecord, text: int, check_special: int) -> int:
+        count, out = encode_text(context, text, 1, check_special)
         if count == RAISED:
             return 0
         result = new_none(context) if count < 0 else object_of(context, out, count)
@@ -43,21 +43,21 @@ def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> 
         return result
 
     @kernel
-    def encoded(context: ContextRecord, text: int, look: int) -> int:
+    def encoded(context: ContextRecord, text: int, check_special: int) -> int:
         """Claim the context until the object is complete.
 
         Other Python code may run before that: on other threads while the interpreter lock is released, and on Python
         3.11 whenever an object is created, since that may run the garbage collector, and so any finalizer.
         """
-        if context.busy != 0 or (look != 0 and context.n_specials < 0):
+        if context.busy != 0 or (check_special != 0 and context.n_specials < 0):
             return new_none(context)
         context.busy = 1
         result = 0
         if is_long(context, text):
             context.busy = this_thread()
-            result = in_parts(context, text, look)
+            result = in_parts(context, text, check_special)
         if result == 0:
-            result = at_once(context, text, look)
+            result = at_once(context, text, check_special)
         context.busy = 0
         return result
 
@@ -65,20 +65,22 @@ def encoding_by(in_parts: Callable[..., int], object_of: Callable[..., int]) -> 
 
 
 @outlined
-def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
+def _list_in_parts(context: ContextRecord, text: int, check_special: int) -> int:
     """Return a list, filled in steps of about IDS_AT_ONCE ids, or None; 0 for a text that is not encoded in parts.
 
     With smaller steps the ints and the encoder's tables would evict each other from the processor's cache. No other
     code may find the list before it is full.
     """
-    kind, characters = cut_up(context, text)
+    kind, characters = splittable_characters(context, text)
     if kind < 0:
         return 0
     n, out, limit = length_of(text), context.out, context.out_limit
     boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
     state = save_thread()
     while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, 1, look)
+        count, begin = encode_part(
+            context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, 1, check_special
+        )
         if count >= 0:
             waiting += count
         if count >= 0 and (waiting >= IDS_AT_ONCE or begin >= n):

@@ -8,7 +8,14 @@ from impls.compiled.cpython.boundary import encoding_by
 from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread
 from impls.compiled.cpython.pyobjects import array_of_ids, empty_array, ids_of_array, long_from_long, resize_array
 from impls.compiled.cpython.strings import length_of
-from impls.compiled.cpython.texts import count_in_parts, cut_up, encode_part, encode_text, is_long, release_ids
+from impls.compiled.cpython.texts import (
+    count_in_parts,
+    encode_part,
+    encode_text,
+    is_long,
+    release_ids,
+    splittable_characters,
+)
 from impls.compiled.layout import MAY_BE_SPECIAL, NO_MEMORY, NO_ROOM, RAISED, ContextRecord
 
 
@@ -24,20 +31,20 @@ def _with_room(context: ContextRecord, array: int, room: int) -> int:
 
 
 @outlined
-def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
+def _array_in_parts(context: ContextRecord, text: int, check_special: int) -> int:
     """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
 
     This way the ids need no other memory. The array has room for the number of ids predicted from the text read so far,
     and a sixteenth more. The interpreter lock is held only while the array is created or grows.
     """
-    kind, characters = cut_up(context, text)
+    kind, characters = splittable_characters(context, text)
     if kind < 0:
         return 0
     n, out, limit = length_of(text), context.out, context.out_limit
     array, ids, room, total, begin, count = 0, 0, 0, 0, 0, 0
     state = save_thread()
     while begin < n and count >= 0:
-        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, look)
+        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, check_special)
         if count > 0 and total + count > room:
             restore_thread(state)
             room = (total + count) * n // begin

@@ -7,7 +7,7 @@ from impls.compiled.codegen.memory import kernel
 from impls.compiled.cpython.interpreter import new_none
 from impls.compiled.cpython.pyobjects import list_new, list_of_ids, list_set, long_from_long
 from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
-from impls.compiled.cpython.texts import cut_up, encode, last_cut
+from impls.compiled.cpython.texts import encode, last_cut, splittable_characters
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.special_search import may_begin_special
 
@@ -25,7 +25,7 @@ def _ids_of_bytes(context: ContextRecord, text: int, n_bytes: int) -> int:
 @kernel
 def _both_sides(context: ContextRecord, place: int, text: int, at: int, n_bytes: int) -> int:
     """Return the list [place, ids of the first `at` bytes, ids of the others], or None; 0 with an exception set."""
-    number, none = long_from_long(place), context.nothing
+    number, none = long_from_long(place), context.none_object
     before = _ids_of_bytes(context, text, at)
     after = _ids_of_bytes(context, text + at, n_bytes - at)
     made = number != 0 and before != 0 and after != 0
@@ -53,7 +53,7 @@ def encode_cut(context: ContextRecord, text: int) -> int:
     """
     kind, characters = -1, 0
     if context.busy == 0 and context.n_specials >= 0:
-        kind, characters = cut_up(context, text)
+        kind, characters = splittable_characters(context, text)
     if kind < 0 or length_of(text) > MOST_CUT_CHARACTERS:
         return new_none(context)
     context.busy = 1

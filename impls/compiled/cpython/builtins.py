@@ -37,7 +37,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Insides:
+class InterpreterLayout:
     """What the fast boundary relies on besides public functions."""
 
     list_items: int
@@ -46,13 +46,13 @@ class Insides:
     arrays: NumpyApi
 
 
-def insides() -> Insides | None:
+def interpreter_layout() -> InterpreterLayout | None:
     """Return what the fast boundary relies on; None if this interpreter does not support it."""
-    return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _insides()
+    return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _interpreter_layout()
 
 
 @cache
-def _insides() -> Insides | None:
+def _interpreter_layout() -> InterpreterLayout | None:
     """Return them as the macros of the public headers say, tested on new objects; None if the objects differ."""
     locked = getattr(sys, "_is_gil_enabled", lambda: True)()
     word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
@@ -60,7 +60,7 @@ def _insides() -> Insides | None:
     if sys.implementation.name != "cpython" or not locked or not word_is_known or hasattr(sys, "gettotalrefcount"):
         return None
     items, strings, arrays = _list_items(), str_layout(), numpy_api()
-    return None if not items or strings is None or arrays is None else Insides(items, strings, arrays)
+    return None if not items or strings is None or arrays is None else InterpreterLayout(items, strings, arrays)
 
 
 def _list_items() -> int:

@@ -43,6 +43,6 @@ def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
 @kernel
 def new_none(context: ContextRecord) -> int:
     """Return None as a new reference."""
-    none = context.nothing
+    none = context.none_object
     increment(none)
     return none

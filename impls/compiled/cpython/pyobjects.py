@@ -138,7 +138,7 @@ def finish_list(context: ContextRecord, boxed: int, count: int, room: int) -> bo
 
     Returns False with an exception set if out of memory.
     """
-    none, items = context.nothing, peek(boxed + context.list_items)
+    none, items = context.none_object, peek(boxed + context.list_items)
     for i in range(count, room):
         increment(none)
         poke_64(items + 8 * i, none)

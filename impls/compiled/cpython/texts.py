@@ -73,9 +73,9 @@ def release_ids(context: ContextRecord, out: int) -> None:
 
 
 @outlined
-def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
-    """Call `encode`; if `look` is 1, return MAY_BE_SPECIAL for a text that may hold a special token."""
-    if look != 0 and may_hold_special(context, text, n_bytes):
+def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, check_special: int) -> int:
+    """Call `encode`; if `check_special` is 1, return MAY_BE_SPECIAL for a text that may hold a special token."""
+    if check_special != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     return encode(context, text, n_bytes, out, keep)
 
@@ -124,7 +124,7 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
 
 
 @kernel
-def cut_up(context: ContextRecord, text: int) -> tuple[int, int]:
+def splittable_characters(context: ContextRecord, text: int) -> tuple[int, int]:
     """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for any other.
 
     A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
@@ -145,7 +145,15 @@ def is_long(context: ContextRecord, text: int) -> bool:
 
 @outlined
 def encode_part(
-    context: ContextRecord, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
+    context: ContextRecord,
+    kind: int,
+    characters: int,
+    begin: int,
+    n: int,
+    out: int,
+    room: int,
+    keep: int,
+    check_special: int,
 ) -> tuple[int, int]:
     """Write the ids of the part that begins at character `begin` of n; return their number and the part's end.
 
@@ -159,7 +167,7 @@ def encode_part(
     n_bytes = context.size
     count = NO_ROOM
     if n_bytes <= room:
-        count = _encode(context, address, n_bytes, out, keep, look)
+        count = _encode(context, address, n_bytes, out, keep, check_special)
     release_utf8(context)
     return count, end
 
@@ -167,7 +175,7 @@ def encode_part(
 @kernel
 def count_in_parts(context: ContextRecord, text: int) -> int:
     """Count the ids of a long str part by part; return a negative number if it is not encoded in parts."""
-    kind, characters = cut_up(context, text)
+    kind, characters = splittable_characters(context, text)
     if kind < 0:
         return NO_ROOM
     n, out, room = length_of(text), context.out, context.out_limit
@@ -181,12 +189,12 @@ def count_in_parts(context: ContextRecord, text: int) -> int:
 
 
 @outlined
-def encode_text(context: ContextRecord, text: int, keep: int, look: int) -> tuple[int, int]:
+def encode_text(context: ContextRecord, text: int, keep: int, check_special: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
-    With `keep` 0, ids are only counted; with `look` 1, a text that may hold a special token gives MAY_BE_SPECIAL. The
-    code RAISED means that an exception is set. The caller has claimed the context; for a long text the interpreter lock
-    is released meanwhile.
+    With `keep` 0, ids are only counted; with `check_special` 1, a text that may hold a special token gives
+    MAY_BE_SPECIAL. The code RAISED means that an exception is set. The caller has claimed the context; for a long text
+    the interpreter lock is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:
@@ -197,10 +205,10 @@ def encode_text(context: ContextRecord, text: int, keep: int, look: int) -> tupl
         release_utf8(context)
         return NO_MEMORY, context.out
     if n_bytes < RELEASE_FROM_BYTES:
-        count = _encode(context, address, n_bytes, out, keep, look)
+        count = _encode(context, address, n_bytes, out, keep, check_special)
     else:
         state = save_thread()
-        count = _encode(context, address, n_bytes, out, keep, look)
+        count = _encode(context, address, n_bytes, out, keep, check_special)
         restore_thread(state)
     release_utf8(context)
     return count, out

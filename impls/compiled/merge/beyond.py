@@ -21,14 +21,14 @@ from impls.core.model import Model
 from impls.core.model.data import may_be_joined
 
 
-def beyond_merges(model: Model) -> Joining | Replaying | None:
+def beyond_merges(model: Model) -> SuperwordEncoder | EventEncoder | None:
     """Return the encoder of a model that the common kernels cannot encode; None for any other model."""
     if model.events:
-        return Replaying(model)
-    return None if model.joined_pieces is None else Joining(model)
+        return EventEncoder(model)
+    return None if model.joined_pieces is None else SuperwordEncoder(model)
 
 
-class Joining:
+class SuperwordEncoder:
     """Encodes each piece by itself, then merges rows of one-token pieces as if their tokens were symbols of one piece.
 
     A merge comes after those that make its parts, so no merge inside a piece depends on one that joins pieces.
@@ -68,7 +68,7 @@ class Joining:
         return symbols
 
 
-class Replaying(Slots):
+class EventEncoder(Slots):
     """Encodes pieces by replaying the events of a model; see `merge/replay`."""
 
     def __init__(self, model: Model) -> None:

@@ -37,7 +37,7 @@ from impls.compiled.layout import (
 )
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
-from impls.compiled.sentencepiece.spelling import spelled
+from impls.compiled.sentencepiece.spelling import call_spell
 
 # A position of the piece is six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
 PLACE_BYTES = 24
@@ -286,7 +286,7 @@ def _merge_whole(context: ContextRecord, piece: int, n_bytes: int, out: int) -> 
         return NO_MEMORY
     n_places, symbols = n_bytes, 0
     if context.spelling_pages != 0:
-        n_places, symbols = spelled(context, piece, n_bytes, out, n_bytes + 4), out
+        n_places, symbols = call_spell(context, piece, n_bytes, out, n_bytes + 4), out
     _fill(context, piece, symbols, n_places, places)
     _merge_all(context, places, n_places)
     count = (_write(places, 0, n_places, out) - out) >> 2

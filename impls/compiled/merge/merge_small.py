@@ -32,7 +32,7 @@ from impls.compiled.lookup.hashing import smaller
 from impls.compiled.merge.characters import characters_first
 from impls.compiled.merge.first_round import first_round
 from impls.compiled.merge.pairs import joined
-from impls.compiled.sentencepiece.spelling import spelled
+from impls.compiled.sentencepiece.spelling import call_spell
 
 SYMBOLS_AT = 64
 """Offset of the symbols, int32; the one before the first and the one after the last are NONE."""
@@ -67,7 +67,7 @@ def _lowest_of_8(ranks: int) -> int:
 def _start(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
     """Write the initial symbols; return how many, or -1 if there are too many."""
     if context.spelling_pages != 0:
-        return spelled(context, piece, n_bytes, symbols, MOST_SMALL)
+        return call_spell(context, piece, n_bytes, symbols, MOST_SMALL)
     if context.monotone == 0:
         return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
     if n_bytes >= LEAST_CHARACTERS and load_u8(piece + n_bytes - 3) >= 0xE0:

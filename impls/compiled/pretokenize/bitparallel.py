@@ -235,7 +235,7 @@ def is_contraction(at: int) -> int:
 
 
 @inlined
-def settled(starts: int, spaces: int, size: int) -> int:
+def final_starts(starts: int, spaces: int, size: int) -> int:
     """Return the marks a window of `size` bytes may use: none at 0, none near its end or in white space up to there."""
     usable = size - EDGE
     if shift_right(spaces, usable - 1) & 1:

@@ -14,7 +14,7 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import UNCOVERED, ContextRecord
-from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, last_start, settled, write_starts
+from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, final_starts, last_start, write_starts
 from impls.compiled.pretokenize.byte_masks import LETTERS, SPACES
 
 AHEAD_BYTES = 1024
@@ -79,5 +79,5 @@ def used_starts(starts: int, certain: int, spaces: int, size: int) -> tuple[int,
     if certain != 0 and size == 64:
         last = last_start(certain)
         return starts & shift_right(-1, 63 - last) & ~1, last
-    starts = settled(starts, spaces, size)
+    starts = final_starts(starts, spaces, size)
     return starts, last_start(starts)

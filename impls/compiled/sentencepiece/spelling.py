@@ -20,7 +20,7 @@ from impls.compiled.pretokenize.scan import code_point, width
 
 
 @inlined
-def spelled(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+def call_spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
     """Call `spell` by its address: it is in an object file that byte-level models do not need."""
     return call_pointer_5(context.spell, address_of(context), piece, n_bytes, symbols, most)
 

@@ -77,7 +77,7 @@ def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
     item.text = item.n_bytes = item.ids = item.memory = 0
     item.str_object = text
     item.count = PENDING
-    if text == context.nothing:
+    if text == context.none_object:
         item.count = MAY_BE_SPECIAL
         return 0
     item.n_bytes = most_bytes(context, text)
@@ -92,10 +92,10 @@ def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
 
 @kernel
 def batch_fetch(context: ContextRecord, arguments: int) -> int:
-    """Fill the job with the texts from `first` on; return how many it holds: (job, texts, first, least, look) -> int.
+    """Fill the job with the texts from `first` on; return how many it holds: (job, texts, first, least, check_special) -> int.
 
     `texts` is a list of str, with None for a text left to the careful path. A wave ends when the buffer of one thread
-    is full, but not before `least` texts. `look`: whether texts that may hold a special token are left out too (1, 0).
+    is full, but not before `least` texts. With `check_special` 1, texts that may hold a special token are left out too.
     """
     job, texts = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -112,7 +112,7 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
         total += n_bytes
         n_items += 1
     job.n_items, job.n_tasks = n_items, n_tasks
-    job.look = long_as_long(peek(arguments + 32))
+    job.check_special = long_as_long(peek(arguments + 32))
     job.n_copied = job.n_copied_ids = 0
     atomic_store(field_address(job, "next_task"), 0)
     context.batch_used = 0
@@ -120,7 +120,7 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
 
 
 @kernel
-def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
+def _encode_item(context: ContextRecord, item: ItemRecord, check_special: int) -> int:
     """Encode one text into this context or new memory; return the number of ids, negative for the careful path."""
     text, context.size = item.text, item.n_bytes
     if text == 0:
@@ -129,7 +129,7 @@ def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
             return NOT_UTF8
     n_bytes = context.size
     declare_region(TEXT_REGION, text, text + n_bytes)
-    if look != 0 and may_hold_special(context, text, n_bytes):
+    if check_special != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     used = context.batch_used
     item.ids = context.out + 4 * used
@@ -146,7 +146,7 @@ def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
 @kernel
 def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> None:
     """Work on tasks until none is left or `most_bytes_more` bytes are done. Needs no interpreter lock."""
-    look, done = job.look, 0
+    check_special, done = job.check_special, 0
     while done < most_bytes_more:
         task = atomic_add(field_address(job, "next_task"), 1)
         if task >= job.n_tasks:
@@ -156,7 +156,7 @@ def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> N
             if item.count == PENDING:
                 done += item.n_bytes
                 # The count is written last: it publishes the item to the other threads.
-                atomic_store(field_address(item, "count"), _encode_item(context, item, look))
+                atomic_store(field_address(item, "count"), _encode_item(context, item, check_special))
 
 
 @kernel

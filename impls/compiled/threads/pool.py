@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import Builtins, insides, shared_integers
+from impls.compiled.cpython.builtins import Builtins, interpreter_layout, shared_integers
 from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
@@ -108,7 +108,7 @@ def _call_context(
     tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None
 ) -> CallContext:
     context = Context(tables, splitting)
-    found = insides()
+    found = interpreter_layout()
     if found is None:
         return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)

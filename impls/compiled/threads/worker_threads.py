@@ -56,15 +56,15 @@ class BatchJob:
         if is_checked():
             weakref.finalize(self, forget, declare(self._memory))
 
-    def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
+    def waves(self, main: Builtins, texts: Sequence[str | None], check_special: int) -> Iterator[tuple[int, int]]:
         """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
 
         `main` holds the built-ins of this thread. `texts` must not change meanwhile; in it None marks a text that takes
-        the careful path. `look`: whether texts that may hold a special token take that path too (1) or not (0).
+        the careful path. With `check_special` 1, texts that may hold a special token take that path too.
         """
         done = 0
         while done < len(texts):
-            n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, look)
+            n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, check_special)
             self._ask_workers()
             yield done, n_texts
             main.batch_close(self.address)
