@@ -92,7 +92,7 @@ def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
 
 @kernel
 def batch_fetch(context: ContextRecord, arguments: int) -> int:
-    """(job, texts, first, least, check_special) -> int: fill the job with texts from `first` on, return how many it holds.
+    """Fill the job with texts from `first` on; return how many: (job, texts, first, least, check_special) -> int.
 
     `texts` is a list of str, with None for a text left to the careful path. A wave ends when the buffer of one thread
     is full, but not before `least` texts. With `check_special` 1, texts that may hold a special token are left out too.
