@@ -133,7 +133,8 @@ class Sharing(Right):
     """Its children hold what it holds, and nothing more."""
 
     def misbehave(self) -> None:
-        held = bytearray(b"x" * 60_000_000)
+        held = bytearray(60_000_000)
+        held[::4096] = b"x" * len(held[::4096])  # every page is its own, and no copy ever beside it
         for _ in range(5):
             if os.fork() == 0:
                 break
