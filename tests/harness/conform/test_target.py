@@ -176,7 +176,7 @@ def test_the_environment_reaches_the_target() -> None:
 
 
 def test_a_slow_batch_is_asked_for_in_parts() -> None:
-    with Target(TargetSpec.parse("well_behaved:Slow"), Limits(call_seconds=0.2)) as target:
+    with Target(TargetSpec.parse("well_behaved:Slow"), Limits(call_seconds=1)) as target:
         assert target.encode_each(["a"] * 8) == [[0], [1], [2], [3], [4], [5], [6], [7]]
 
 

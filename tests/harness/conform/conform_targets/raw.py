@@ -61,7 +61,7 @@ def misbehave(how: str, number: int) -> bool:
     elif how == "null":
         write(result(number, None))
     elif how == "late":
-        time.sleep(1)
+        time.sleep(3)
         write(result(number, [1]))
     elif how == "closes-stdout":
         os.close(1)

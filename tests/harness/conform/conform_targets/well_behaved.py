@@ -88,7 +88,7 @@ class Slow(Right):
     n_calls = -1
 
     def encode(self, text: str) -> list[int]:
-        time.sleep(0.05)
+        time.sleep(0.2)
         self.n_calls += 1
         return [self.n_calls]
 
