@@ -167,11 +167,13 @@ def _compared(
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
             names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
-            if reason := _why_not_run(x) or _why_not_run(y):
-                yield NotCompared(**names, reason=reason)
-                continue
-            kind = relations[a, b, model] = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
+            kind = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
             owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
+            if reason := _why_not_run(x) or _why_not_run(y):
+                cannot = {x.verdict.status, y.verdict.status} & {"unsupported", "missing"}
+                yield NotCompared(**names, **({} if cannot else owed), reason=reason)
+                continue
+            relations[a, b, model] = kind
             if texts := x.digests.keys() & y.digests.keys():
                 n_bytes = sum(n_bytes for _, n_bytes in texts)
                 n_differing = len(_differing(x, y))

@@ -24,7 +24,8 @@ class Compare(Verb):
     of two machines the figures are shown side by side, and nothing is claimed.
 
     With --fail-if the exit status is 1 if the condition holds, or if NEW did not time something that it ran and OLD
-    timed; 2 if it cannot be judged: for two machines, or if a run has not measured its own noise.
+    timed; 2 if it cannot be judged: for two machines, if a run has not measured its own noise, or if a change beyond
+    the condition was timed in a single round.
     """
 
     old: Path = argument(type=options.FOLDER)
@@ -78,6 +79,12 @@ class Compare(Verb):
             "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be detected; "
             "run with a profile that times a copy (not smoke)",
         )
+        for once in (d for d in differences if d.ratio.rounds == 1 and condition.seems_to_hold(d)):
+            options.ensure(
+                failing or untimed,
+                f"--fail-if cannot be judged: {once.implementation} on {once.workload} was timed in a single round; "
+                "run with a profile of several",
+            )
         return bool(failing or untimed)
 
     def _show_side_by_side(self, runs: Sequence[Sequence[Measurement]], said: str) -> None:
@@ -116,7 +123,7 @@ def _differences(
         [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
         for d in differences
     ]
-    said = claimed_where(floor, max(difference.ratio.rounds for difference in differences))
+    said = claimed_where(floor, {difference.ratio.rounds for difference in differences})
     return _table(runs, rows, ["implementation", "time new/old", "95 % interval", "claim"], said)
 
 

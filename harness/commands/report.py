@@ -64,7 +64,8 @@ class Report(Verb):
             self._show_records(folder, records)
             return
         amount = DEFAULT_PRICE_PER_MILLION if self.price is None else self.price
-        found = tables([record for record in records if self._is_chosen(record)], amount)
+        chosen_records = [record for record in records if self._is_chosen(record)]
+        found = tables(chosen_records, amount, whole_run=records)
         if unknown := [name for name in self.names if name not in found]:
             raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
         if not found:

@@ -49,7 +49,7 @@ class NotCompared(Record, tag="not-compared"):
     corpus: str
     reason: str
     agreement_class: AgreementClass | None = None
-    """The agreement class of the pair, if both ran."""
+    """The agreement class of the pair; None if one cannot run the model or is missing."""
     conditions: str = ""
 
 

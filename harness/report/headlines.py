@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from statistics import geometric_mean
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.measure.analysis.comparison import ranking
-from harness.measure.analysis.samples import is_growth
+from harness.measure.analysis.samples import is_growth, rankable_times
+from harness.measure.analysis.stats import Interval, claim, rank
 from harness.records import Measurement, of_kind
-from harness.report.table import Row, grouped, plain_rows
+from harness.report.table import Row, plain_rows
 from harness.report.tables import compression, correctness, speed
 from harness.report.wording import counted, figure
 
@@ -30,23 +30,24 @@ def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None
 
     `speed_rows` are those of `speed.speed_rows`, if computed already.
     """
-    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
+    floor = speed.noise_floor(records)
+    rows = speed.speed_rows(records, floor) if speed_rows is None else speed_rows
     return [
-        *_speed(records),
+        *_speed(records, floor),
         *_agreement(records),
         *_turkish(records),
-        *_training(rows),
+        *_training(records, floor),
         *_hostile(rows),
         *_failures(records),
     ]
 
 
-def _speed(records: Sequence[object]) -> Iterator[Headline]:
-    rows = plain_rows(speed.ranking_table(records).frame)
+def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
+    rows = plain_rows(speed.ranking_table(records, floor).frame)
     yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
     if len(rows) < 2 or yard is None:
         return
-    best, floor = rows[0], speed.noise_floor(records)
+    best = rows[0]
     if best is not yard:
         mean = f"in the mean of {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
         ratio = f"{figure(yard['times_best'])} ×"
@@ -60,16 +61,26 @@ def _speed(records: Sequence[object]) -> Iterator[Headline]:
             yield Headline("≈", f"{best['implementation']} and {_YARDSTICK} cannot be told apart {mean}: ≈")
     own = next((row for row in rows if row["kind"] in _OWN_KINDS), None)
     if own is not None and own is not best:
-        yield _own_against(own, yard, floor)
+        yield _own_against(own["implementation"], records, floor)
 
 
-def _own_against(own: Row, yard: Row, floor: float | None) -> Headline:
-    ratio = yard["times_best"] / own["times_best"]
-    names = f"{own['implementation']}, the fastest of our own,", _YARDSTICK
-    faster, slower = names if ratio >= 1 else names[::-1]
-    ratio = max(ratio, 1 / ratio)
-    shown = f"{'' if floor is not None and ratio - 1 > floor else '≈ '}{figure(ratio)} ×"
-    return Headline(shown, f"{faster} is {shown} as fast as {slower} in the same mean")
+def _own_against(own: str, records: Sequence[object], floor: float | None) -> Headline:
+    faster, slower, ratio = _in_the_mean(own, _YARDSTICK, records, ranking(of_kind(records, Measurement))[1])
+    names = {own: f"{own}, the fastest of our own,"}
+    claimed = claim(ratio, floor) == "slower"
+    shown = f"{'' if claimed else '≈ '}{figure(ratio.value)} ×"
+    return Headline(
+        shown, f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} in the same mean"
+    )
+
+
+def _in_the_mean(
+    one: str, other: str, records: Sequence[object], workloads: Collection[str]
+) -> tuple[str, str, Interval]:
+    """Return the faster of two, the slower, and the ratio of their times in the mean of workloads both ran."""
+    times = rankable_times(of_kind(records, Measurement))
+    first, second = rank({name: {w: times[name][w] for w in workloads} for name in (one, other)})
+    return first.name, second.name, second.ratio
 
 
 def _agreement(records: Sequence[object]) -> Iterator[Headline]:
@@ -78,12 +89,12 @@ def _agreement(records: Sequence[object]) -> Iterator[Headline]:
         return
     models = {pair["model"] for pair in owed}
     texts = max(pair["n_texts"] for pair in owed)
-    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
+    without = sum(pair["n_not_compared"] > 0 for pair in owed)
     shown = f"{sum(pair['status'] == 'equal' for pair in owed):,} of {len(owed):,}"
     yield Headline(
         shown,
         f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
-        f"{counted(len(models), 'vocabulary')}" + (f"; {without:,} were not compared" if without else ""),
+        f"{counted(len(models), 'vocabulary')}" + (f"; not compared on every text: {without:,}" if without else ""),
     )
 
 
@@ -108,31 +119,31 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
             return
 
 
-def _training(rows: Sequence[Row]) -> Iterator[Headline]:
-    """Compare two trainers by the mean over the workloads on which this run may claim a difference."""
-    timed = [row for row in rows if row["task"] == "train" and row["status"] == "ok"]
-    ratios = []
-    for some in grouped(timed, lambda row: row["workload"]).values():
-        found = {row["implementation"]: row for row in some}
-        trainer, yard = found.get(_TRAINER), found.get(_TRAINING_YARDSTICK)
-        if trainer is not None and yard is not None and trainer["times_best"] == 1 and yard["claimed"]:
-            ratios.append(yard["times_best"])
-    if ratios:
-        shown = f"{figure(geometric_mean(ratios))} ×"
-        yield Headline(
-            shown,
-            f"{_TRAINER} learns the same merges {shown} as fast as {_TRAINING_YARDSTICK}, in the mean of "
-            f"{counted(len(ratios), 'training workload')}",
-        )
+def _training(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
+    """Compare two trainers by the mean over all workloads that both ran."""
+    trained = [m for m in of_kind(records, Measurement) if m.task == "train"]
+    times = rankable_times(trained)
+    workloads = set.intersection(*(set(times.get(name, ())) for name in (_TRAINER, _TRAINING_YARDSTICK)))
+    if not workloads:
+        return
+    faster, slower, ratio = _in_the_mean(_TRAINER, _TRAINING_YARDSTICK, trained, workloads)
+    mean = f"in the mean of {counted(len(workloads), 'training workload')}"
+    if claim(ratio, floor) == "slower":
+        shown = f"{figure(ratio.value)} ×"
+        interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)})"
+        yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}, {mean}")
+    else:
+        yield Headline("≈", f"{faster} and {slower} cannot be told apart in learning the same merges, {mean}: ≈")
 
 
 def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
     """Compare two implementations by their slowest text: on hostile texts the worst case matters more than a mean."""
     hostile = [row for row in rows if row["corpus"].startswith("gen/") and row["unit"] == "MB/s"]
     hostile = [row for row in hostile if not is_growth(row["workload"])]
-    n_workloads = len({row["workload"] for row in hostile})
+    run = [{row["workload"] for row in hostile if row["implementation"] == name} for name in (_TRAINER, _YARDSTICK)]
+    n_workloads = len(run[0])
     slowest = [_worst(name, hostile) for name in (_TRAINER, _YARDSTICK)]
-    if n_workloads >= 8 and None not in slowest:
+    if run[0] == run[1] and n_workloads >= 8 and None not in slowest:
         yield Headline(f"{n_workloads}", f"On {n_workloads} hostile texts {slowest[0]}; {slowest[1]}")
 
 

@@ -19,7 +19,7 @@ _TRAINERS_NAMED = 4
 
 def render_summary(records: Sequence[object]) -> str:
     """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
-    rows = speed.speed_rows(records)
+    rows = speed.speed_rows(records, speed.noise_floor(records))
     turkish = compression.turkish_table(records, compression.DEFAULT_PRICE_PER_MILLION)
     shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
     parts = [
@@ -57,12 +57,12 @@ def _agreement(records: Sequence[object]) -> list[str]:
 def _agreement_line(model: str, pairs: Sequence[Row]) -> str:
     owed = [pair for pair in pairs if pair["class"] != "expected to differ"]
     faulty = [f"{pair['a']} and {pair['b']}" for pair in owed if pair["status"] == "differs"]
-    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
+    without = sum(pair["n_not_compared"] > 0 for pair in owed)
     equal = sum(pair["status"] == "equal" for pair in owed)
     texts = max((pair["n_texts"] for pair in owed), default=0)
     said = f"{model}: {equal} of {len(owed)} pairs give the same ids on up to {texts:,} texts"
     said += f"; these do not: {', '.join(faulty)}" if faulty else ""
-    said += f"; {without} not compared" if without else ""
+    said += f"; {without} not compared on every text" if without else ""
     others = [pair for pair in pairs if pair["class"] == "expected to differ" and pair["n_differing_texts"]]
     counts = Counter(name for pair in others for name in (pair["a"], pair["b"]))
     most = min(counts, key=lambda name: (-counts[name], name), default=None)

@@ -48,7 +48,7 @@ def carry_out(
     plan: Plan,
     done: Iterable[AnyRecord] = (),
     stop_after: int | None = None,
-    references: tuple[str, ...] = ("toy-bytes",),
+    references: tuple[str, ...] = ("toy-bytes", "naive"),
     model: Callable[[], Model] = byte_model,
 ) -> list[Measurement]:
     """The measurements of a run, broken off when it has written so many records."""
@@ -59,7 +59,7 @@ def everything(
     plan: Plan,
     done: Iterable[AnyRecord] = (),
     stop_after: int | None = None,
-    references: tuple[str, ...] = ("toy-bytes",),
+    references: tuple[str, ...] = ("toy-bytes", "naive"),
     model: Callable[[], Model] = byte_model,
 ) -> list[AnyRecord]:
     records: list[AnyRecord] = []

@@ -40,8 +40,12 @@ class Condition(NamedTuple):
 
     def holds(self, difference: TimeDifference) -> bool:
         """Return whether `difference` is claimed in this direction and exceeds the share."""
+        return difference.claim == self.claim and self.seems_to_hold(difference)
+
+    def seems_to_hold(self, difference: TimeDifference) -> bool:
+        """Return whether the ratio exceeds the share in this direction, claimed or not."""
         ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
-        return difference.claim == self.claim and ratio - 1 > self.share
+        return ratio - 1 > self.share
 
 
 class InvalidCondition(BPEError):
@@ -60,9 +64,9 @@ def parse_condition(text: str) -> Condition:
 def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
     """Return how the machines of two runs (their `machine.json`) differ, or None for the same machine.
 
-    A run without a recorded machine counts as made on another one.
+    A machine whose processor is not recorded counts as another one.
     """
-    if not old or not new:
+    if not (old.get("cpu") and new.get("cpu")):
         return "not recorded of both"
     differing = [name for fact, name in _MACHINE_FACTS.items() if old.get(fact) != new.get(fact)]
     memory = [size if isinstance(size := facts.get("memory_bytes"), int) else 0 for facts in (old, new)]

@@ -79,18 +79,18 @@ def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -
     Also left out are `sustained` runs that ended early, slices of text read for the first time (the cost of the first
     call weighs more on them than on the whole), and results that may come from a cache of whole texts.
     """
-    records = [
+    records = [record for record in records if record.copy == 0]
+    failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
+    comparable = [
         record
         for record in records
-        if record.copy == 0
-        and (record.exact or not exact_only)
+        if (record.exact or not exact_only)
         and is_comparable(record.state, record.n_bytes, record.full_bytes)
         and not record.remembered
         and len(record.samples_seconds) >= record.samples_wanted
     ]
-    failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
     times: dict[str, dict[str, Rounds]] = {}
-    for workload, contestants in rounds_by_contestant(records).items():
+    for workload, contestants in rounds_by_contestant(comparable).items():
         for (name, _), rounds in contestants.items():
             if (name, workload) not in failed:
                 times.setdefault(name, {})[workload] = rounds

@@ -49,7 +49,7 @@ def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> t
         if found != wanted:
             raise _difference(work, answer, expected)
     if tokenizer is not None:
-        _prove(work, tokenizer, answer, expected, compared=compared)
+        prove(work, tokenizer, answer, expected, compared=compared)
     elif not compared:
         raise Wrong(f"{_NO_REFERENCE}, and nothing else shows it right", status="unverified")
     return found, n_tokens
@@ -112,7 +112,7 @@ def _reference_ids(expected: Expected) -> list[list[int]]:
     return read_ids(Path(expected.ids_file))
 
 
-def _prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expected | None, *, compared: bool) -> None:
+def prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expected | None, *, compared: bool) -> None:
     """Raise `Wrong` for faults of an answer that its digest does not show, and if nothing confirms it.
 
     `compared`: its digest equals the reference's, as required of exact implementations. Inexact ones are judged by the

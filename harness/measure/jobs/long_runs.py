@@ -20,7 +20,7 @@ import msgspec
 from harness.measure.analysis.stats import binned
 from harness.measure.jobs import timing
 from harness.measure.jobs.answers import Wrong, digest, digest_of_parts
-from harness.measure.jobs.judge import judge
+from harness.measure.jobs.judge import judge, prove
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, bind, prepare, strings
 from harness.measure.protocol import Expected, Job, Measure, Measured
@@ -30,6 +30,8 @@ from harness.process import memory
 from impls import Tokenizer
 
 PAUSE_SECONDS = 0.5
+_DECODED_TEXTS = 1_000
+"""Number of new documents whose ids are also decoded."""
 N_PAUSES = 2
 """Number of pauses of each kind."""
 _OTHER_WORK = f"""
@@ -75,7 +77,8 @@ def _usage() -> tuple[int, float] | None:
 def sustained(opening: Opening, request: Measure) -> Measured:
     """Encode the parts of a text that never repeats, document by document: as many as time allows, but at least one.
 
-    A sample is the total time of the calls of one part. The answers are verified between parts, outside the timing.
+    A sample is the total time of the calls of one part. The ids are verified between parts, outside the timing, and
+    those of the first documents are decoded at the end.
     Raise `Wrong` for a wrong answer.
     """
     job, tokenizer = request.job, opening.tokenizer
@@ -101,6 +104,10 @@ def sustained(opening: Opening, request: Measure) -> Measured:
         resident.append(max(0, memory.resident_bytes() - opening.baseline_bytes))
         if time.perf_counter() - begin > request.most_seconds:
             break
+    if request.expected is not None and tokenizer.exact:  # only their ids were compared
+        texts = read_texts(Path(f"{job.texts}-0"))[:_DECODED_TEXTS]
+        work = PreparedJob(job=job, tokenizer=tokenizer, passes=[texts], run=encode)
+        prove(work, tokenizer, encode(strings(texts)), None, compared=True)
     done = len(digests)
     return Measured(
         samples_seconds=monitor.seconds,

@@ -28,7 +28,7 @@ TRAINERS = ("priority", "wordcount", "naive")
 """References for the merges, in order of preference, and for their confirmation."""
 FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "rustbpe", "sentencepiece", "priority")
 """References for merges learned from a file, which may be large; the first that can confirms all of them."""
-CONFIRMING = ("priority", "backtracking")
+CONFIRMING = ("priority", "backtracking", "compiled")
 """References that confirm ids, in order of preference; `naive` is not among them, because on an irregular model it may
 differ from others and be right."""
 REFERENCE_SECONDS = 180.0
@@ -77,7 +77,7 @@ class References:
         return None
 
     def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
-        """Return whether the first of `others` able to answer agrees with `name`, or none is able.
+        """Return whether the first of `others` able to answer agrees with `name`.
 
         Only the beginning of the text is compared, but all of a file.
         """
@@ -85,10 +85,8 @@ class References:
         if not job.reads_file:
             beginning = msgspec.structs.replace(job, n_bytes=min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES))
         second = next(filter(None, (self._answer(other, beginning, model) for other in others)), None)
-        if second is None:
-            return True
-        first = self._answer(name, beginning, model)
-        return first is not None and first.digest == second.digest
+        first = None if second is None else self._answer(name, beginning, model)
+        return first is not None and second is not None and first.digest == second.digest
 
     def _answer(self, name: str, job: Job, model: str) -> Expected | None:
         """Return a reference's answer, or None."""

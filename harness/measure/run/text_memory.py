@@ -52,8 +52,8 @@ class TextMemoryDetector:
     def detect(self, implementation: str, workloads: Iterable[Workload]) -> None:
         """Test every kind of call of these workloads, all on one model, that was not tested before.
 
-        If an implementation cannot be built on the model, or texts are unavailable, nothing is tested: the workloads
-        record the reason.
+        If an implementation does not support the model, or texts are unavailable, nothing is tested: the workloads
+        record the reason. If it fails otherwise, the result is that failure.
         """
         kinds: dict[tuple[Task, State], Workload] = {}
         for workload in sorted(workloads, key=lambda workload: -workload.max_bytes):
@@ -83,18 +83,16 @@ class TextMemoryDetector:
         with contextlib.ExitStack() as process:
             try:
                 worker, _ = process.enter_context(self._setup.open(implementation, asked[0][0].model))
-            except WorkerFailed:
+            except WorkerFailed as failure:
+                if failure.failed.status not in ("unsupported", "missing"):
+                    for workload, seed in asked:
+                        record = _blank(implementation, workload, seed, earlier=earlier)
+                        fill(record, failure.failed)
+                        self._keep(record)
                 return []
             for position, (workload, seed) in enumerate(asked, 1):
+                record = _blank(implementation, workload, seed, earlier=earlier)
                 task, state = _kind(workload)
-                record = TextMemory(
-                    implementation=implementation,
-                    model=short_name(workload.model),
-                    task=task,
-                    state=state,
-                    earlier=earlier,
-                    seed=seed,
-                )
                 request = Recall(
                     job=Job(
                         task=task, state=state, texts=materials.texts(workload).path, limit_tokens=workload.limit_tokens
@@ -113,11 +111,26 @@ class TextMemoryDetector:
                 except WorkerFailed as failure:
                     fill(record, failure.failed)
                     dead = failure.dead
-                self.note(record)
-                self._write(record)
+                self._keep(record)
                 if dead:
                     return asked[position:]
         return []
+
+    def _keep(self, record: TextMemory) -> None:
+        self.note(record)
+        self._write(record)
+
+
+def _blank(implementation: str, workload: Workload, seed: int, *, earlier: bool) -> TextMemory:
+    task, state = _kind(workload)
+    return TextMemory(
+        implementation=implementation,
+        model=short_name(workload.model),
+        task=task,
+        state=state,
+        earlier=earlier,
+        seed=seed,
+    )
 
 
 def _kind(workload: Workload) -> tuple[Task, State]:

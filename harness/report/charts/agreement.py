@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.report.charts import plots
@@ -19,16 +20,16 @@ def agreement_charts(records: Sequence[object]) -> Iterator[Chart]:
     by_model = grouped(pairs, lambda pair: str(pair["model"]))
     shown = {"all models together": pairs, **by_model} if len(by_model) > 1 else by_model
     cells = [cell for model, some in shown.items() for cell in _cells(model, some, names)]
-    n_differing = sum(pair["status"] == "differs" for pair in pairs)
-    faults = sum(pair["status"] == "differs" and pair["class"] == "provably equal" for pair in pairs)
+    differing = [pair["class"] for pair in pairs if pair["status"] == "differs"]
+    by_class = ", ".join(f"{n} {name}" for name, n in Counter(differing).items())
     yield Chart(
         name="agreement",
         section="agreement",
         title="Every pair of implementations",
         subtitle="ids on the same texts",
-        alternative=f"{len(pairs)} pairs of implementations and models were compared; {len(pairs) - n_differing} gave "
-        f"the same ids on every text, {n_differing} differed, of which {faults} must not. The table of pairs holds "
-        "them all.",
+        alternative=f"{len(pairs)} pairs of implementations and models were compared; "
+        f"{len(pairs) - len(differing)} gave the same ids on every text, {len(differing)} differed"
+        f"{f' ({by_class})' if by_class else ''}. The table of pairs holds them all.",
         spec=plots.heat_map(cells, names, list(shown)),
     )
 

@@ -98,7 +98,7 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Ch
                 "label": f"{point['implementation']} · {point['model']}",
                 "figure": wording.figure(point["median"]),
                 "reach": wording.figure(point["bytes_per_token"]),
-                "place": "on the Pareto front" if unbeaten else "beaten in both by another",
+                "place": "on the Pareto front" if unbeaten else "another is at least as good in both",
             }
         front = [point for point in points if point["front"]]
         description = "; ".join(f"{p['label']} {p['figure']} MB/s, {p['reach']} bytes per token" for p in front)
@@ -113,7 +113,7 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Ch
 
 
 def on_the_front(points: Sequence[Row]) -> list[bool]:
-    """Return for each of `points` (`median`, `bytes_per_token`) whether no other beats it."""
+    """Return for each of `points` (`median`, `bytes_per_token`) whether no other is at least as good in both."""
     places = [(point["median"], point["bytes_per_token"]) for point in points]
     return [
         not any(other != place and other[0] >= place[0] and other[1] >= place[1] for other in places)

@@ -157,7 +157,7 @@ def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
 def _noise(records: Sequence[object]) -> str:
     floor = speed.noise_floor(records)
     if floor is None:
-        return f"This run measured no implementation twice. {speed.claimed_where(None, 1)}"
+        return f"This run measured no implementation twice. {speed.claimed_where(None, ())}"
     return (
         f"Two copies of one implementation differed by at most {wording.percent(floor)} in this run; "
         "no smaller difference is claimed."

@@ -53,7 +53,7 @@ def _breadth(run: Run) -> int:
 
 def _claimed(run: Run) -> str:
     """Describe which differences a run claims."""
-    rounds = max((row["n_rounds"] for row in run.speed_rows), default=0)
+    rounds = {row["n_rounds"] for row in run.speed_rows if row["n_rounds"]}
     return speed.claimed_where(speed.noise_floor(run.records), rounds)
 
 

@@ -154,8 +154,9 @@ def evidence(runs: Sequence[Run], disagreements: Iterable[Disagreement] = ()) ->
                 gathered.both(run, pair.a, pair.b, pair.model, pair.corpus, pair.n_bytes, pair.n_texts)
             else:
                 for name, other in blamed(pair.a, pair.b):
-                    reason = f"other ids than {other}"
-                    gathered.of(name, pair.model).fail("mismatch", reason, pair.counterexample)
+                    if gathered.is_current(run, name):
+                        reason = f"other ids than {other}"
+                        gathered.of(name, pair.model).fail("mismatch", reason, pair.counterexample)
     for found in disagreements:
         _take_disagreement(gathered, found)
     kept = (e for e in gathered.found.values() if e.n_bytes or e.failures or not e.exact)

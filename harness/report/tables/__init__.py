@@ -19,12 +19,15 @@ def tables(
     price_per_million: float = DEFAULT_PRICE_PER_MILLION,
     speed_rows: Sequence[Row] | None = None,
     names: Collection[str] = (),
+    whole_run: Sequence[object] | None = None,
 ) -> dict[str, Table]:
     """Return every table that has rows (limited to `names`, if given), by name, the Turkish comparison first.
 
-    Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already.
+    Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already. `whole_run` has
+    all records of the run if `records` are chosen from it: what may be claimed depends on the noise of the whole run.
     """
-    timed = cache(lambda: speed.speed_rows(records) if speed_rows is None else speed_rows)
+    floor = speed.noise_floor(records if whole_run is None else whole_run)
+    timed = cache(lambda: speed.speed_rows(records, floor) if speed_rows is None else speed_rows)
     makers: dict[str, Callable[[], Table]] = {
         "turkish": lambda: compression.turkish_table(records, price_per_million),
         "overview": lambda: overview.overview_table(records, timed()),
@@ -32,8 +35,8 @@ def tables(
         "agreement-pairs": lambda: table_of("agreement-pairs", correctness.pair_rows(records)),
         "counterexamples": lambda: table_of("counterexamples", correctness.counterexample_rows(records)),
         "round-trip": lambda: table_of("round-trip", correctness.round_trip_rows(records)),
-        "ranking": lambda: speed.ranking_table(records),
-        "speed": lambda: speed.speed_table(timed(), speed.noise_floor(records)),
+        "ranking": lambda: speed.ranking_table(records, floor),
+        "speed": lambda: speed.speed_table(timed(), floor),
         "sustained": lambda: table_of("sustained", long_runs.sustained_rows(records)),
         "long-texts": lambda: table_of("long-texts", long_runs.long_text_rows(records)),
         "text-memory": lambda: table_of("text-memory", long_runs.text_memory_rows(records)),

@@ -37,7 +37,7 @@ def agreements(records: Iterable[object]) -> list[Agreement]:
 
 
 def not_compared(records: Sequence[object]) -> list[NotCompared]:
-    """Return pairs that both ran but were compared in no record, by pair, model and corpus."""
+    """Return pairs that both can run but were compared in no record, by pair, model and corpus."""
     compared = {(a.a, a.b, a.model, a.corpus) for a in agreements(records)}
     owed = (n for n in of_kind(records, NotCompared) if n.agreement_class is not None)
     pairs = latest(owed, NotCompared, "a", "b", "model", "corpus")
@@ -57,22 +57,27 @@ def _counterexample(example: Counterexample | None) -> Row:
 def pair_rows(records: Sequence[object]) -> list[Row]:
     """Return a row for every pair on every model, with the counts over all corpora.
 
-    A pair that ran but was compared on no corpus is `not compared`.
+    A pair that was compared on no corpus is `not compared`; `n_not_compared` counts corpora.
     """
-    found = grouped(agreements(records), lambda pair: (pair.model, pair.a, pair.b))
-    without = {key: pair for pair in not_compared(records) if (key := (pair.model, pair.a, pair.b)) not in found}
-    return [*map(_pair_row, found.values()), *(_pair_row([], pair) for pair in without.values())]
+    found = grouped(agreements(records), _identity)
+    without = grouped(not_compared(records), _identity)
+    return [_pair_row(found.get(key, []), without.get(key, [])) for key in {**found, **without}]
 
 
-def _pair_row(some: Sequence[Agreement], without: NotCompared | None = None) -> Row:
-    """Summarise the records of a model and pair; `without` is the pair if there are none."""
-    pair = without or some[0]
+def _identity(pair: Agreement | NotCompared) -> tuple[str, str, str]:
+    return pair.model, pair.a, pair.b
+
+
+def _pair_row(some: Sequence[Agreement], without: Sequence[NotCompared]) -> Row:
+    """Summarise the records of a model and pair: the comparisons, and corpora on which there was none."""
+    pair = some[0] if some else without[0]
     n_differing = sum(found.n_differing_texts for found in some)
     shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
     weight = sum(n_bytes for _, n_bytes in shares)
     return {
         "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class, "conditions": pair.conditions,
-        "status": NOT_COMPARED if without else "differs" if n_differing else "equal", "n_corpora": len(some),
+        "status": NOT_COMPARED if not some else "differs" if n_differing else "equal", "n_corpora": len(some),
+        "n_not_compared": len(without),
         "n_texts": sum(found.n_texts for found in some), "n_differing_texts": n_differing,
         "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
         **_counterexample(next((found.counterexample for found in some if found.counterexample is not None), None)),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from harness.measure.analysis.comparison import ranking
+from harness.measure.workloads import GROWING
 from harness.records import Measurement, Status, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of
@@ -72,24 +73,27 @@ def _n_timed(rows: dict[str, Row]) -> int:
 
 
 def _verdict(rows: dict[str, Row]) -> str:
-    """Return `exact`, or how often ids were wrong, or why the ids are unverified."""
+    """Return `exact`, or how often ids were wrong, or why the ids are unverified, or that no ids were asked for."""
     asked = [row for row in rows.values() if row["status"] not in _CANNOT]
     failed = Counter(row["status"] for row in asked if row["status"] != "ok")
     if failed:
         return ", ".join(f"{wording.WORDS[status]} {n}/{len(asked)}" for status, n in failed.most_common())
     if not all(row["exact"] for row in asked):
         return "other by design"
+    if not any(row["task"].startswith("encode") or row["task"] in GROWING for row in asked):
+        return "not asked"
     return "remembers texts" if any(row["remembered"] for row in asked) else "exact"
 
 
 def _cell(key: str, row: Row | None) -> float | str | None:
     if row is None:
         return None
+    if row["status"] != "ok":
+        return None if row["status"] in _CANNOT else wording.WORDS[row["status"]]
+    found: float | None = row["median"]
     if key == _MEMORY:
-        return None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
-    if row["status"] in _CANNOT:
-        return None
-    return wording.WORDS[row["status"]] if row["status"] != "ok" else row["median"]
+        found = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
+    return found
 
 
 def _written(value: float | str | None) -> str:

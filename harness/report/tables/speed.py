@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from harness.measure.analysis.comparison import ranking
 from harness.measure.analysis.samples import measured_floor
@@ -25,13 +25,12 @@ REMEMBERED = {
 }
 
 
-def speed_rows(records: Sequence[object]) -> list[Row]:
+def speed_rows(records: Sequence[object], floor: float | None) -> list[Row]:
     """Return one row for each workload and implementation: workloads by name, the best first, failures last.
 
-    `claimed` and `claimed_from_above` say whether this run can claim the difference to the best and to the row above
-    (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
+    `claimed` and `claimed_from_above` say whether a run with this noise floor can claim the difference to the best and
+    to the row above (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
     """
-    floor = noise_floor(records)
     rows: list[Row] = []
     for some in sorted(grouped(timings(records), lambda t: t.record.workload).values(), key=_place):
         timed = sorted((t for t in some if t.rounds), key=lambda t: (not t.ranked, t.time.value))
@@ -132,16 +131,17 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
             str(row["workload"]): f"{row['workload']} · {row['unit']}, {better.get(row['unit'], 'lower')} is better"
             for row in rows
         },
-        claimed=claimed_where(floor, max((row["n_rounds"] for row in rows), default=0)),
+        claimed=claimed_where(floor, {row["n_rounds"] for row in rows if row["n_rounds"]}),
     )
 
 
-def claimed_where(floor: float | None, n_rounds: int) -> str:
-    """Return which differences a run with this noise floor and this many rounds claims."""
-    if floor is not None and n_rounds > 1:
+def claimed_where(floor: float | None, rounds: Collection[int]) -> str:
+    """Return which differences a run with this noise floor claims; `rounds` are the numbers of rounds it timed."""
+    if floor is not None and max(rounds, default=0) > 1:
+        alone = f" What was timed in a single round needs a ratio above {NOISE_MARGIN:g}." if 1 in rounds else ""
         return (
             "Claimed is a difference whose 95 % interval does not hold 1 and which exceeds the noise floor of "
-            f"{wording.percent(floor)} (the most by which two copies of one implementation differed)."
+            f"{wording.percent(floor)} (the most by which two copies of one implementation differed).{alone}"
         )
     why = "It timed a single round" if floor is not None else "It ran no implementation twice"
     return (
@@ -150,10 +150,9 @@ def claimed_where(floor: float | None, n_rounds: int) -> str:
     )
 
 
-def ranking_table(records: Sequence[object]) -> Table:
+def ranking_table(records: Sequence[object], floor: float | None) -> Table:
     """Return the ranking with the probability of each implementation's place; see `comparison.ranking`."""
     ranked, shared = ranking(of_kind(records, Measurement))
-    floor = noise_floor(records)
     alone = len(ranked) == 1
     rows: list[Row] = []
     for place, found in enumerate(ranked):
@@ -173,7 +172,7 @@ def ranking_table(records: Sequence[object]) -> Table:
         workloads=wording.counted(len(shared), "workload"),
         shared=_summed(shared),
         alone="One alone has no place. " if alone else "",
-        claimed=claimed_where(floor, min((found.ratio.rounds for found in ranked), default=0)),
+        claimed=claimed_where(floor, {found.ratio.rounds for found in ranked}),
     )
 
 

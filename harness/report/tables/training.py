@@ -106,8 +106,9 @@ def differences_table(records: Iterable[object]) -> Table:
 
 
 def _table(name: str, pairs: Sequence[TrainerAgreement]) -> Table:
-    on_training = bool(pairs) and pairs[0].counted_on == "training"
-    tokens = "tokens the same text" if on_training else "tokens a text kept from training"
+    texts = {"training": "tokens the same text", "held-out": "tokens a text kept from training"}
+    counted_on = {pair.counted_on for pair in pairs}
+    tokens = texts.get(counted_on.pop(), "tokens a text") if len(counted_on) == 1 else "tokens a text"
     return table_of(name, [_row(pair) for pair in pairs], tokens=tokens)
 
 

@@ -53,6 +53,16 @@ def test_a_condition_is_not_judged_without_the_noise_of_both_runs(bpebench: Any,
     assert bpebench("compare", old, much_slower, "--fail-if", "slower>5%").status == 1
 
 
+def test_a_condition_is_not_judged_by_a_single_round_that_breaks_it(bpebench: Any, tmp_path: Path) -> None:
+    once = [timed("naive", steady(seconds, 1), "decode/m/c", task="decode") for seconds in (0.1, 0.5)]
+    old, new = (a_run(tmp_path / str(i), 0.1, XEON, *more) for i, more in enumerate(once))
+    ended = bpebench("compare", old, new, "--fail-if", "slower>5%")
+    assert ended.status == 2
+    assert "--fail-if cannot be judged: naive on decode/m/c was timed in a single round" in ended.err
+    assert bpebench("compare", old, new, "--fail-if", "faster>5%").status == 0
+    assert "timed in a single round needs a ratio above 10" in " ".join(bpebench("compare", old, new).out.split())
+
+
 @pytest.mark.parametrize("status", ["crash", ""])
 def test_what_the_new_run_did_not_time_fails_the_condition(bpebench: Any, tmp_path: Path, status: str) -> None:
     old = a_run(tmp_path / "old", 0.1, XEON, *timed("naive", steady(0.3), "decode/m/c", task="decode"))
@@ -68,7 +78,7 @@ def test_what_the_new_run_did_not_time_fails_the_condition(bpebench: Any, tmp_pa
     assert bpebench("compare", new, new, "--fail-if", "slower>5%").status == 0
 
 
-@pytest.mark.parametrize("machine", [XEON | {"cpu": "EPYC"}, {}])
+@pytest.mark.parametrize("machine", [XEON | {"cpu": "EPYC"}, XEON | {"cpu": None}, {}])
 def test_of_two_machines_the_figures_are_shown_and_nothing_is_claimed(
     bpebench: Any, tmp_path: Path, machine: dict[str, Any]
 ) -> None:
@@ -92,3 +102,8 @@ def test_machines_differ_in_what_their_speed_depends_on() -> None:
     assert machine_difference(XEON, XEON | {"cores": 4, "physical_cores": 4}) == "cores"
     assert machine_difference(XEON, XEON | {"memory_bytes": 8_000_000_000}) == "memory"
     assert machine_difference({}, XEON) == "not recorded of both"
+
+
+def test_two_machines_of_which_nothing_is_known_are_not_one() -> None:
+    assert machine_difference({"date": "a", "os": "Darwin"}, {"date": "b", "os": "Windows"}) is not None
+    assert machine_difference(XEON, XEON) is None

@@ -82,6 +82,12 @@ def test_what_failed_in_any_round_is_not_ranked() -> None:
     assert [entry.name for entry in ranking(failed)[0]] == ["one"]
 
 
+@pytest.mark.parametrize("state", ["cold", "warm-other", "sustained", "warm-same"])
+def test_a_round_that_died_takes_the_rank_whatever_it_had_read_by_then(state: str) -> None:
+    died = records("three", 0.3, status="crash", rounds=1, state=state, n_bytes=0, full_bytes=1000)
+    assert [entry.name for entry in ranking([*a_run(), *died])[0]] == ["one"]
+
+
 def test_slices_of_different_size_are_compared_by_time_per_byte() -> None:
     half = records("half", 0.05, n_bytes=500)
     ratios = {entry.name: entry.ratio.value for entry in ranking([*a_run(), *half])[0]}

@@ -59,7 +59,7 @@ def opening() -> Opening:
 def endless(toys: None) -> dict[tuple[str, str], Measurement]:
     """What was recorded of endless documents, by implementation and task."""
     workloads = tuple(workload(task, task=task, **ENDLESS) for task in ("encode-documents", "encode-documents-array"))
-    names = ("toy-bytes", "toy-inexact", "toy-swapping", "toy-wrong-on-q")
+    names = ("toy-bytes", "toy-inexact", "toy-swapping", "toy-wrong-on-q", "toy-losing-text", "toy-last-text")
     records = carry_out(Plan(profile=ONCE, implementations=names, workloads=workloads))
     return {(record.implementation, record.task): record for record in records}
 
@@ -87,6 +87,13 @@ def test_wrong_ids_are_found_in_new_documents(endless: dict[tuple[str, str], Mea
     assert record.counterexample is not None
 
 
+@pytest.mark.parametrize("name", ["toy-losing-text", "toy-last-text"])
+def test_right_ids_of_new_documents_that_decode_to_another_text_are_wrong(
+    endless: dict[tuple[str, str], Measurement], name: str
+) -> None:
+    assert endless[name, "encode-documents"].status == "mismatch"
+
+
 def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) -> None:
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [b"abc", b"defg"])
@@ -102,7 +109,7 @@ def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) 
     )  # fmt: skip
     whole = msgspec.structs.replace(record, implementation="fast", samples_seconds=[1.0] * N_PARTS)
     assert set(rankable_times([record, whole])) == {"fast"}
-    rows = {row["implementation"]: row for row in speed_rows([record, whole])}
+    rows = {row["implementation"]: row for row in speed_rows([record, whole], None)}
     assert (rows["fast"]["ranked"], rows["slow"]["ranked"]) == (True, False)
     assert shown_verdict(rows["slow"])
 

@@ -94,6 +94,11 @@ def test_a_cell_says_the_class_and_whether_the_pair_agrees(
     assert status in palette.AGREEMENTS
 
 
+def test_pairs_that_differ_are_counted_by_their_class() -> None:
+    records = [agreed("equal under conditions", 1), agreed("provably equal", 0, model="n")]
+    assert "1 differed (1 equal under conditions)" in named([*records], "agreement").alternative
+
+
 def test_over_all_models_a_pair_is_as_good_as_on_its_worst() -> None:
     cells = data_of(named([agreed("provably equal", 0), agreed("provably equal", 2, model="n")], "agreement"))
     assert {cell["model"]: cell["mark"] for cell in cells} == {"all models together": "≠", "m": "=", "n": "≠"}

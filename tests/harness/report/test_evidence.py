@@ -69,6 +69,8 @@ def test_only_the_newest_recorded_version_counts(tmp_path: Path) -> None:
     later = made(tmp_path / "later", *verified("kitoken", n_bytes=900), packages={"kitoken": "0.10"}, date="2026-03-03")
     assert only(evidence([later, new, old]), "kitoken").n_bytes == 400
     assert only(evidence([later, old]), "kitoken").version == "0.10"
+    differing = made(tmp_path / "differing", pair("tiktoken", "kitoken", 3), packages={"kitoken": "0.9"})
+    assert only(evidence([new, differing]), "kitoken").verdict == "exact"
 
 
 def a_disagreement(**more: Any) -> Disagreement:

@@ -150,3 +150,16 @@ def test_who_was_timed_on_too_few_workloads_is_not_ranked() -> None:
     table = tables([*records])["ranking"]
     assert [row["implementation"] for row in plain_rows(table.frame)] == ["priority", "naive"]
     assert "over 2 workloads" in table.title
+
+
+def test_rows_chosen_from_a_run_claim_no_more_than_the_whole_run() -> None:
+    near = [*timed("naive", steady(0.1)), *timed("priority", steady(0.12))]
+    copies = [*timed("tiktoken", steady(0.1), "encode/m/d"), *timed("tiktoken", steady(0.2), "encode/m/d", copy=1)]
+    own = [*timed("tiktoken", steady(0.3)), *timed("tiktoken", steady(0.3), copy=1)]
+    claimed = {row["implementation"]: row["claimed"] for row in rows_of([*near, *own], "speed")}
+    assert claimed["priority"]
+    whole = {
+        row["implementation"]: row["claimed"]
+        for row in rows_of([*near, *own], "speed", whole_run=[*near, *own, *copies])
+    }
+    assert (whole["priority"], whole["tiktoken"]) == (False, True)

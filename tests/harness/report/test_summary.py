@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from records_by_hand import pair, rows_of, steady, timed, trained, weighed
 
-from harness.records import AnyRecord
+from harness.records import AnyRecord, NotCompared
 from harness.report.headlines import headlines
 from harness.report.summary import WIDTH, render_summary
 from harness.report.tables import tables
@@ -59,6 +59,73 @@ def test_headlines_are_sentences_that_hold_their_figure() -> None:
     assert said[1].startswith("1 of 1 pairs of implementations that should agree give identical ids")
     assert said[2].startswith("A Turkish paragraph takes 1.50 × as many tokens under large")
     assert said[3].startswith("compiled learns the same merges 20.0 × as fast as tokenizers")
+
+
+def training(name: str, seconds: float, workload: str) -> list[AnyRecord]:
+    return [*timed(name, steady(seconds), f"train/{workload}", task="train")]
+
+
+def test_training_is_compared_on_every_workload_both_ran() -> None:
+    records = [
+        *both("tiktoken", 1.0),
+        *both("tiktoken", 1.0, copy=1),
+        *training("compiled", 0.1, "a"),
+        *training("tokenizers", 1.0, "a"),
+        *training("compiled", 0.5, "b"),
+        *training("tokenizers", 1.0, "b"),
+        *training("wordcount", 0.1, "b"),
+    ]
+    (said,) = [headline.text for headline in headlines(records) if "learn" in headline.text]
+    assert said.startswith("compiled learns the same merges 4.47 × as fast as tokenizers (95 % ")
+    assert said.endswith("in the mean of 2 training workloads")
+    slower = [*records, *training("compiled", 40.0, "c"), *training("tokenizers", 1.0, "c")]
+    (said,) = [headline.text for headline in headlines(slower) if "learn" in headline.text]
+    assert said.startswith("tokenizers learns the same merges 1.26 × as fast as compiled")
+
+
+def test_a_ratio_whose_interval_holds_1_is_not_claimed_of_our_own() -> None:
+    noisy = [[0.3 * 3**i * (1 + 0.001 * j) for j in range(5)] for i in (0, 2, 1)]
+    records = [*both("tiktoken", 1.0), *both("tiktoken", 1.0, copy=1), *both("other", 0.1)]
+    records += [r for workload in (TURKISH, ENGLISH) for r in timed("compiled", noisy, workload)]
+    said = [headline.text for headline in headlines(records)]
+    assert said[0].startswith("other is 10.0 × as fast as tiktoken")
+    assert said[1] == "compiled, the fastest of our own, is ≈ 1.11 × as fast as tiktoken in the same mean"
+
+
+def test_worst_cases_are_compared_on_the_same_texts() -> None:
+    def hostile(name: str, numbers: range) -> list[AnyRecord]:
+        return [r for i in numbers for r in timed(name, steady(0.1), f"encode/m/gen/{i}", corpus=f"gen/{i}")]
+
+    few = [*hostile("compiled", range(1)), *hostile("tiktoken", range(10))]
+    assert not any("hostile" in headline.text for headline in headlines(few))
+    all_texts = [*hostile("compiled", range(10)), *hostile("tiktoken", range(10))]
+    assert any(headline.text.startswith("On 10 hostile texts compiled") for headline in headlines(all_texts))
+
+
+def test_pairs_are_counted_whose_comparison_is_missing_on_a_corpus() -> None:
+    gone = NotCompared(
+        a="naive", b="priority", model="m", corpus="turkish", reason="naive: crash", agreement_class="provably equal"
+    )
+    (said,) = [headline.text for headline in headlines([pair("naive", "priority"), gone])]
+    assert said.startswith("1 of 1 pairs")
+    assert said.endswith("; not compared on every text: 1")
+    assert "1 not compared on every text" in render_summary([pair("naive", "priority"), gone])
+
+
+def test_what_was_not_asked_or_failed_is_no_exactness_and_no_absence() -> None:
+    cold = "encode-cold/o200k_base/parallel"
+    records = [
+        *both("tiktoken", 1.0),
+        *timed("tiktoken", steady(1.0), cold, peak_memory_bytes=5_000_000),
+        *timed("tiktoken", steady(1.0), "decode/cl100k_base/turkish", task="decode"),
+        *timed("compiled", steady(1.0), "decode/cl100k_base/turkish", task="decode"),
+        *both("tokie", 1.0),
+        *timed("tokie", [[]], cold, "crash"),
+    ]
+    rows = {row["implementation"]: row for row in rows_of(records, "overview")}
+    assert rows["compiled"]["ids"] == "not asked"
+    assert rows["tiktoken"]["memory_mb"] == 5
+    assert rows["tokie"]["memory_mb"] == "crash"
 
 
 def test_a_tour_ends_on_one_screen() -> None:
