@@ -167,10 +167,14 @@ def _compared(
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
             names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
-            kind = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
+            try:
+                kind = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
+            except impls.BPEError as error:  # one of them cannot be imported
+                yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error))
+                continue
             owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
             if reason := _why_not_run(x) or _why_not_run(y):
-                cannot = {x.verdict.status, y.verdict.status} & {"unsupported", "missing"}
+                cannot = {x.verdict.status, y.verdict.status}.intersection(_DID_NOT_RUN)
                 yield NotCompared(**names, **({} if cannot else owed), reason=reason)
                 continue
             relations[a, b, model] = kind

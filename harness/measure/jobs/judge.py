@@ -32,7 +32,7 @@ from impls.core.decoding import round_trip_text
 from impls.core.text.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
-_NO_REFERENCE = "no reference did this, or two of them differ"
+_NO_REFERENCE = "no reference did this, or no second one confirms it"
 
 
 def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> tuple[str, int]:

@@ -1,7 +1,7 @@
 """Shared by all measurements of a run: expected answers of references, and implementations in processes of their own.
 
-No reference is trusted alone, or it would verify itself: a second one also answers the beginning of the text, and
-neither is used if they differ.
+No reference is trusted alone, or it would verify itself: a second one must give the same answer to the beginning of the
+text, or neither is used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class References:
             worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
-        """Return the answer to a job on a model (empty: training); None if no reference has one, or two differ."""
+        """Return the confirmed answer to a job on a model (empty: training); None if there is none."""
         state = job.state if job.state in (*STRETCHES, "sustained") else ""
         key = (model, job.texts, str(job.n_bytes), state, repr(sorted(job.training.items())))
         if key not in self._answers:

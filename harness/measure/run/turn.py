@@ -21,7 +21,7 @@ from harness.records import Counterexample, Measurement, Text, TextMemory
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
 """Factor by which a pass made only once may take longer, since first readings compare only on whole texts."""
-_NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
+_NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
 _OTHER_DIGEST = "the ids are not those the workload file expects (or its text or model has changed)"
 _TAINTED = ("panic", "out-of-memory", "crash")
 """Verdicts after which a process is not reused for another workload."""

@@ -94,6 +94,14 @@ def test_what_cannot_answer_has_a_typed_verdict(result: CheckResult, name: str, 
     assert reason in verdict.reason
 
 
+def test_a_pair_is_owed_a_comparison_unless_one_of_them_cannot_run(result: CheckResult) -> None:
+    owed = {
+        n.b if n.a == "priority" else n.a: n.agreement_class for n in result.not_compared if "priority" in (n.a, n.b)
+    }
+    assert owed["planted-dying"] is not None
+    assert owed["planted-absent"] is None
+
+
 def test_a_fault_gives_the_command_that_explains_it(result: CheckResult) -> None:
     commands = [shlex.split(fault.partition("; why: ")[2]) for fault in result.faults if "; why: " in fault]
     assert commands
