@@ -222,13 +222,23 @@ def verified_answers(runs: Iterable[Sequence[AnyRecord]]) -> Answers:
     return found
 
 
+def _known_answers(runs: Iterable[Path]) -> Answers:
+    return verified_answers(read_lines(run / RECORDS_FILE) for run in runs)
+
+
+def n_answers(run: Path, committed: Sequence[Path]) -> tuple[int, int]:
+    """Return how many verified answers a readable run has, and to how many of them the committed runs have one too."""
+    own = _known_answers([run])
+    return len(own), len(own.keys() & _known_answers(committed).keys())
+
+
 def _answer_faults(facts: Mapping[str, Any], measured: Sequence[Measurement], runs: Sequence[Path]) -> Iterator[str]:
     """Yield where ids, texts or vocabularies differ from those of committed runs, or within the run."""
     own = verified_answers([measured])
     for (workload, _, n_bytes), digests in own.items():
         if len(digests) > 1:
             yield f"{workload}: {len(digests)} different answers on the same {n_bytes:,} bytes are said to be right"
-    known = verified_answers(read_lines(run / RECORDS_FILE) for run in runs)
+    known = _known_answers(runs)
     for key in own.keys() & known.keys():
         if not own[key] <= known[key]:
             yield f"{key[0]}: its ids on {key[2]:,} bytes are not those verified in the committed runs"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -246,7 +247,7 @@ def test_the_command_packs_checks_and_says_what_does_not_hold(
     out = tmp_path / "sent"
     ended = bpebench("submission", "make", str(run), "--out", str(out))
     assert ended.status == 0
-    assert "holds; its answers are those of" in ended.out
+    assert re.search(r"holds; [1-9]\d* of \d+ answers compared with those of \d+ committed runs", ended.out)
     assert bpebench("submission", "make", str(run), "--out", str(out)).status == 2
     assert bpebench("submission", "check", str(out)).status == 0
     change(out, faster)
@@ -267,3 +268,28 @@ def test_a_run_on_a_busy_machine_is_refused(run: Path) -> None:
     floor = measured_floor(list(of_kind(read_records(run), Measurement)))
     change(run, noise_floor=floor)
     assert any("the noise floor is 2" in fault for fault in content_faults(run))
+
+
+def renamed(lines: Lines) -> None:
+    for line in lines:
+        line["workload"] += "-renamed"
+        if line.get("digest"):
+            line["digest"] = "0" * 64
+
+
+def test_answers_that_were_compared_with_nothing_are_not_vouched_for(
+    bpebench: Any, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(RESULTS.parent)
+    change(run, renamed, digests={"corpora": {"": "0"}})
+    plan = json.loads((run / "plan.json").read_text("utf-8"))
+    for workload in plan["workloads"]:
+        workload["name"] += "-renamed"
+    (run / "plan.json").write_text(json.dumps(plan))
+    ended = bpebench("submission", "make", str(run), "--out", str(tmp_path / "sent"))
+    assert ended.status == 0
+    assert "none of its answers could be compared with a committed run" in ended.out
+    ended = bpebench("submission", "check", str(tmp_path / "sent"), "--json")
+    document = json.loads(ended.out)
+    assert document["n_answers_compared"] == 0
+    assert document["n_answers"] > 0
