@@ -33,9 +33,9 @@ class Fuzz(Verb):
     cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
-    corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that cannot run the
-    model. With --replay, 0 if something was replayed and every saved difference is as recorded, else 1. Ctrl-C saves
-    and prints what was found.
+    corpora. Exit status 0: no difference (a text that both sides refuse is none), 1: some, or nothing was compared, 2:
+    bad usage, or a side that cannot run the model. With --replay, 0 if something was replayed and every saved
+    difference is as recorded, else 1. Ctrl-C saves and prints what was found.
     """
 
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
@@ -167,6 +167,9 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may (--expected shows)"
     for name in _not_compared(plan, result):
         yield f"{name} and {first} both answered no text, so nothing was compared"
+    for name, n_texts in result.n_failed_texts.items():
+        if n_texts:
+            yield f"{name} and {first} both failed on {n_texts:,} of the texts, which are no comparisons"
     for name, n_models in result.n_refused_models.items():
         if n_models:
             yield f"{name} does not take {n_models:,} of the models"
@@ -178,7 +181,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         + (
             plural(len(result.findings), "kind of difference", "kinds of difference")
             if result.findings
-            else "no difference"
+            else f"no difference in {plural(result.n_compared_texts.total(), 'comparison')}"
         )
     )
 

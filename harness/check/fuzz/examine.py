@@ -12,7 +12,7 @@ from typing import Any
 import impls
 from harness.check.classes import Relation, registered
 from harness.check.fuzz.findings import DifferingText
-from harness.check.fuzz.questions import Answer, Failure, Question, ids_of, same
+from harness.check.fuzz.questions import DEATHS, Answer, Failure, Question, ids_of, same
 from harness.check.fuzz.side_process import SideProcess
 from harness.explain import explain, side_of
 from harness.explanations import Stage
@@ -37,9 +37,7 @@ def examine(
     On a smaller model the sides must have the same relation.
     """
     question, text = case.question, case.text
-    deadly = any(
-        isinstance(answer, Failure) and answer.kind in ("crash", "timeout", "out-of-memory") for answer in case.answers
-    )
+    deadly = any(isinstance(answer, Failure) and answer.kind in DEATHS for answer in case.answers)
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
 
     def ask(question: Question, text: str) -> tuple[Answer, Answer] | None:

@@ -75,10 +75,14 @@ def ids_of(answer: Answer) -> list[int] | None:
     return list(memoryview(answer).cast("I")) if answer else []
 
 
+DEATHS = ("crash", "timeout", "out-of-memory")
+"""Kinds of failure by which a process ended, rather than refused the text."""
+
+
 def same(a: Answer, b: Answer) -> bool:
-    """Return whether two sides agree: the same ids, or both fail."""
-    if isinstance(a, Failure) or isinstance(b, Failure):
-        return isinstance(a, Failure) and isinstance(b, Failure)
+    """Return whether two sides agree: the same ids, or both refuse the text, or both die in the same way."""
+    if isinstance(a, Failure) and isinstance(b, Failure):
+        return a.kind == b.kind or not {a.kind, b.kind}.intersection(DEATHS)
     return a == b
 
 

@@ -65,6 +65,8 @@ class FuzzResult:
     n_models: int = 0
     n_compared_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts that both it and the first side answered."""
+    n_failed_texts: Counter[str] = field(default_factory=Counter)
+    """Side -> texts that neither it nor the first side answered."""
     n_differing_texts: Counter[str] = field(default_factory=Counter)
     """Side -> texts it encodes differently from the first side, where the two should agree."""
     n_expected_texts: Counter[str] = field(default_factory=Counter)
@@ -200,9 +202,9 @@ class FuzzRun:
             if isinstance(reference, LoadFailure) or isinstance(answer, LoadFailure):
                 continue
             pairs = list(zip(reference, answer, strict=True))
-            result.n_compared_texts[side.name] += sum(
-                not any(isinstance(one, Failure) for one in pair) for pair in pairs
-            )
+            n_failed = [sum(isinstance(one, Failure) for one in pair) for pair in pairs]
+            result.n_compared_texts[side.name] += n_failed.count(0)
+            result.n_failed_texts[side.name] += n_failed.count(2)
             differing = [i for i, pair in enumerate(pairs) if not same(*pair)]
             if not differing or not self._counts(side, question, len(differing)):
                 continue

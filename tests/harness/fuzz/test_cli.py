@@ -111,6 +111,33 @@ def test_two_that_refuse_every_text_are_not_compared(
     )
 
 
+def test_no_difference_is_said_of_the_texts_compared_and_not_of_those_that_both_refuse(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
+) -> None:
+    picky = """
+class Picky:
+    def encode(self, text):
+        if len(text) != 1:
+            raise {}
+        return [ord(text)]
+    def decode(self, ids):
+        return "".join(map(chr, ids))
+"""
+    for name, error in (("one", "ValueError"), ("other", "IndexError")):
+        (tmp_path / f"{name}.py").write_text(picky.format(error))
+    monkeypatch.chdir(tmp_path)
+    arguments = ("one.py:Picky", "other.py:Picky", "-m", model, "--texts", "600", "--no-save")
+    assert bpebench(monkeypatch, *arguments, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    compared, failed = (document[name]["other.py:Picky"] for name in ("n_compared_texts", "n_failed_texts"))
+    assert compared > 0 < failed
+    assert compared + failed == 600
+    assert bpebench(monkeypatch, *arguments) == 0
+    out = capsys.readouterr().out
+    assert f"other.py:Picky and one.py:Picky both failed on {failed} of the texts" in out
+    assert f"no difference in {compared} comparisons" in out
+
+
 def test_an_interrupted_run_ends_at_once_and_prints_its_result(tmp_path: Path, model: str) -> None:
     running = subprocess.Popen(
         [sys.executable, "-m", "harness", "fuzz", "priority", "backtracking", "-m", model, "--time", "600"],

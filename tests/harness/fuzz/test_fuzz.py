@@ -164,6 +164,13 @@ def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch
     assert answer.kind == "timeout"
 
 
+def test_a_side_that_dies_or_hangs_does_not_agree_with_one_that_refuses() -> None:
+    refused, other, died, hung = (Failure(kind, "") for kind in ("ValueError", "IndexError", "crash", "timeout"))
+    assert questions.same(refused, other)
+    assert questions.same(died, Failure("crash", "in another place"))
+    assert not any(questions.same(*pair) for pair in ((died, refused), (refused, hung), (died, hung), (died, b"")))
+
+
 def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_right(model: Path) -> None:
     class Loses(impls.Tokenizer):
         name = "loses"
