@@ -101,6 +101,8 @@ def _again(record: Disagreement, sides: Sequence[SideProcess | str]) -> Replayed
 
 def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:
     a, b = answers
+    if record.holds == "agrees" and isinstance(a, Failure) and isinstance(b, Failure):
+        return Replayed(record, "not replayed", f"neither answers now: {a.kind}, {b.kind}")
     if same(a, b) is (record.holds == "differs"):
         return Replayed(record, "does not hold", "they agree now" if record.holds == "differs" else "they differ again")
     if record.call == "decode":

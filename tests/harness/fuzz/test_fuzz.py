@@ -284,10 +284,13 @@ def test_replay_tells_what_holds_what_does_not_and_what_cannot_be_asked(kept: Di
         changed(holds="agrees"),
         changed(counterexample=other_ids),
         changed(b="no_such_module:Thing"),
+        changed(a="fuzz_targets:RefusesTexts", b="fuzz_targets:RefusesTexts", holds="agrees"),
     ]
     replayed = replay(records)
     assert [one.outcome for one in replayed] == [
         "holds", "does not hold", "holds", "does not hold", "does not hold", "not replayed",
+        "not replayed",
     ]  # fmt: skip
     assert replayed[1].reason == "they agree now"
+    assert replayed[6].reason.startswith("neither answers now: ValueError")
     assert "no_such_module" in replayed[5].reason

@@ -104,6 +104,13 @@ class Refuses(_Over):
         raise impls.Unsupported("refuses", "only models of a certain kind")
 
 
+class RefusesTexts(_Over):
+    """Runs every model on no text."""
+
+    def encode(self, text: str) -> list[int]:
+        raise ValueError(text)
+
+
 class DropsCutCharacter(_Over):
     """An incremental decoder that is never finished."""
 
