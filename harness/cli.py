@@ -136,8 +136,8 @@ def group() -> None:
     """The barometer of byte pair encoding: implementations checked against each other, then measured.
 
     Results go to standard output, progress and warnings to standard error. Exit status: 0 good, 1 a check failed,
-    2 usage or bad input. Completion of verbs and names: `eval "$(_BPEBENCH_COMPLETE=bash_source bpebench)"`, or
-    zsh_source, fish_source.
+    2 usage or bad input. Options that are not called repeatable are given once. Completion of verbs and names:
+    `eval "$(_BPEBENCH_COMPLETE=bash_source bpebench)"`, or zsh_source, fish_source.
     """
 
 

@@ -91,8 +91,6 @@ class Checked(Generic[A]):
     @property
     def summary(self) -> str:
         """Say on one line what a check without faults has and has not shown."""
-        if not (self.agreements or self.not_compared):
-            return "no fault; there were no two to compare"
         owed = [found.n_bytes for found in self.agreements if found.agreement_class != "expected to differ"]
         pairs = sorted({f"{found.a} and {found.b}" for found in self.not_compared})
         summary = "no fault; no two were compared that must agree"
@@ -130,7 +128,7 @@ def check(
     faults = [*_faults_of_pairs(compared, relations), *_faults_of_one(verdicts)]
     if verdicts and not any(v.n_texts for v in verdicts):
         faults.append("nothing was checked: no implementation could be run")
-    elif not_compared and not agreements:
+    elif not agreements:
         faults.append("nothing was compared: no two implementations encoded the same text")
     return CheckResult(verdicts, agreements, not_compared, faults)
 

@@ -32,9 +32,11 @@ class Run(Verb):
     implementation: str | None = options.implementation
     exclude: str | None = options.exclude
     include: tuple[str, ...] = option(
-        "Workloads whose name matches.", "-w", "--workload", multiple=True, metavar="REGEX"
+        "Workloads whose name matches; repeatable.", "-w", "--workload", multiple=True, metavar="REGEX"
     )
-    leave_out: tuple[str, ...] = option("Leave these out.", "-W", "--exclude-workload", multiple=True, metavar="REGEX")
+    leave_out: tuple[str, ...] = option(
+        "Leave these out; repeatable.", "-W", "--exclude-workload", multiple=True, metavar="REGEX"
+    )
     models: tuple[str, ...] = options.models
     corpora: tuple[str, ...] = options.corpora
     profile: str = option(
@@ -43,7 +45,10 @@ class Run(Verb):
         default="default",
     )
     releases: tuple[str, ...] = option(
-        "Measure this release of a package, installed separately.", "--release", multiple=True, metavar="NAME==VERSION"
+        "Measure this release of a package, installed separately; repeatable.",
+        "--release",
+        multiple=True,
+        metavar="NAME==VERSION",
     )
     seed: int = option("Seed of the random orders.", default=0)
     out: Path = options.out_option("The run's folder.", options.FOLDER, default=DEFAULT_OUT)

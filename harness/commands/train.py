@@ -89,7 +89,9 @@ class Train(Verb):
         "chooses each merge.", multiple=True, metavar="NAME=CORPUS",
     )  # fmt: skip
     parity_dev: tuple[str, ...] = option(
-        "Parallel texts to measure compression on, a corpus for each language.", multiple=True, metavar="NAME=CORPUS"
+        "Parallel texts to measure compression on, a corpus for each language; repeatable.",
+        multiple=True,
+        metavar="NAME=CORPUS",
     )
     boundless: JoinedPieces | None = option(
         "BoundlessBPE: merges also join whole pieces, of words if nothing else is said.",

@@ -73,6 +73,19 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json_text(document))
 
 
+class _Command(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, but refuse a repeated option of which only the last value would count."""
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        for one in given:
+            is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag or ctx.resilient_parsing)
+            if is_single and given.count(one) > 1:
+                how = "join the expressions with |" if one.metavar == "REGEX" else "give it once"
+                times = f"given {given.count(one)} times, of which only the last would count"
+                raise click.UsageError(f"{one.opts[0]}: {times}; {how}", ctx)
+        return super().parse_args(ctx, args)
+
+
 class Verb(ABC):
     """One call of a verb, with the values of its options as attributes."""
 
@@ -110,7 +123,7 @@ class Verb(ABC):
         for name, declared in reversed(list(vars(cls).items())):
             if isinstance(declared, Declared):
                 decorated = declared.named(name)(decorated)
-        return click.command(cls.__name__.lower(), context_settings=context_settings)(decorated)
+        return click.command(cls.__name__.lower(), _Command, context_settings=context_settings)(decorated)
 
 
 def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:

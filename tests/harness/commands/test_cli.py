@@ -61,6 +61,10 @@ def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
         (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is not a condition"),
         (["run", "-w", "no-such-workload", "--out", "out"], "no workload is left"),
         (["report", "no-such-folder"], "holds no records.jsonl"),
+        (["check", "-e", "^naive$", "-e", "^priority$"], "-e: given 2 times, of which only the last would count; join"),
+        (["run", "--dry-run", "-E", "naive", "--exclude=priority"], "-E: given 2 times"),
+        (["report", "-w", "a", "--workload", "b"], "-w: given 2 times"),
+        (["encode", "a", "-m", "gpt2", "-m", "MODEL"], "-m: given 2 times, of which only the last would count"),
     ],
 )
 def test_bad_input_gets_one_clear_line_and_status_2(
