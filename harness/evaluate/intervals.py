@@ -30,7 +30,8 @@ def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: 
     """Return the ratio of the totals of `tops` and `bottoms`, sums by group; None if the total of `bottoms` is 0.
 
     For a share of 0 or 1 over all documents, resampling would give an interval of no width; it gets the exact binomial
-    bound (Clopper and Pearson 1934) with documents as trials.
+    bound (Clopper and Pearson 1934) with the groups that hold anything to count as trials, each at most one document
+    up to as many documents as there are groups.
     """
     top, bottom = float(tops.sum()), float(bottoms.sum())
     if not bottom:
@@ -39,7 +40,7 @@ def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: 
     if n_groups < 2:
         return Figure(value)
     if is_share and value in (0.0, 1.0):
-        bound = 1 - 0.025 ** (1 / n_documents)
+        bound = 1 - 0.025 ** (1 / int(np.count_nonzero(bottoms)))
         return Figure(value, 0.0, bound) if value == 0 else Figure(value, 1 - bound, 1.0)
     weights = _weights(n_groups)
     below = weights @ bottoms[:n_groups]

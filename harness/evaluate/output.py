@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.evaluate.intervals import Figure
@@ -98,7 +98,8 @@ def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> st
 def latex(rows: Sequence[Row]) -> str:
     """Return the rows as a `tabular` for the LaTeX package booktabs, each figure ± half its interval's width."""
     headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
-    comments = [_fairness_title(row) for row in {row.model: row for row in rows}.values() if row.parallel]
+    models = dict.fromkeys(row.model for row in rows if row.parallel)
+    comments = [_fairness_title([row for row in rows if row.model == name]) for name in models]
     return booktabs(headers, cells, comments)
 
 
@@ -122,7 +123,7 @@ def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     for title in dict.fromkeys(row.model if parallel else row.corpus for row in rows):
         some = [row for row in rows if title == (row.model if parallel else row.corpus)]
         if parallel:
-            found.append((_fairness_title(some[0]), *_languages_table(some)))
+            found.append((_fairness_title(some), *_languages_table(some)))
         else:
             some.sort(key=lambda row: (row.rank is None, row.counts["n_tokens"]))
             found.append((_title(some[0]), *_table(some)))
@@ -160,12 +161,17 @@ def _title(row: Row) -> str:
     return f"{printable(row.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes"
 
 
-def _fairness_title(row: Row) -> str:
-    about = row.parallel
-    return (
-        f"{label(row)}: Gini {plus_minus(row.figures['gini'])}, worst {printable(about['worst_language'])}, "
-        f"best {printable(about['best_language'])}; premiums against {printable(about['pivot'])}"
-    )
+def _fairness_title(rows: Sequence[Row]) -> str:
+    worst, best = (" and ".join(map(printable, _paying(rows, extreme))) for extreme in (max, min))
+    paid = "all languages pay the same" if worst == best else f"worst {worst}, best {best}"
+    gini, pivot = plus_minus(rows[0].figures["gini"]), printable(rows[0].parallel["pivot"])
+    return f"{label(rows[0])}: Gini {gini}, {paid}; premiums against {pivot}"
+
+
+def _paying(rows: Sequence[Row], extreme: Callable[[Iterable[int]], int]) -> list[str]:
+    """Return the languages of a model that take the most tokens, or the fewest (`max` or `min`)."""
+    totals = {row.language or row.corpus: row.counts["n_tokens"] or 0 for row in rows}
+    return [language for language, total in totals.items() if total == extreme(totals.values())]
 
 
 def label(row: Row) -> str:
@@ -238,24 +244,30 @@ def page(
 def _findings(rows: Sequence[Row]) -> Iterable[str]:
     if any(row.parallel for row in rows):
         for row in {row.model: row for row in rows}.values():
-            about, gini = row.parallel, plus_minus(row.figures["gini"])
-            some = {one.language or one.corpus: one.figures["premium"] for one in rows if one.model == row.model}
-            worst = about["worst_language"] or ""
-            yield (
-                f"{label(row)}: {worst} pays most, {plus_minus(some[worst])} times what {about['pivot']} pays; "
-                f"{about['best_language']} pays least; Gini coefficient {gini}"
-            )
+            some = [one for one in rows if one.model == row.model]
+            worst, best = (_paying(some, extreme) for extreme in (max, min))
+            paid = "all languages pay the same"
+            if worst != best:
+                premium = next(one.figures["premium"] for one in some if (one.language or one.corpus) == worst[0])
+                times = f"{plus_minus(premium)} times what {row.parallel['pivot']} pays"
+                paid = f"{_do(worst, 'pay')} most, {times}; {_do(best, 'pay')} least"
+            yield f"{label(row)}: {paid}; Gini coefficient {plus_minus(row.figures['gini'])}"
         return
     for corpus in dict.fromkeys(row.corpus for row in rows):
         ranked = sorted((row for row in rows if row.corpus == corpus and row.rank), key=lambda row: row.rank or 0)
         if ranked:
-            best = ranked[0]
+            first = [label(row) for row in ranked if row.rank == 1]
             yield (
-                f"{corpus}: {label(best)} takes the fewest tokens, {best.counts['n_tokens']:,} "
-                f"({plus_minus(best.figures['bytes_per_token'])} bytes a token)"
+                f"{corpus}: {_do(first, 'take')} the fewest tokens, {ranked[0].counts['n_tokens']:,} "
+                f"({plus_minus(ranked[0].figures['bytes_per_token'])} bytes a token)"
             )
         for row in (row for row in rows if row.corpus == corpus and row.rank is None):
             yield f"{corpus}: {label(row)} does not give the text back, so it is not ranked"
+
+
+def _do(names: Sequence[str], verb: str) -> str:
+    """Return names and what they do: `a takes`, `a and b take`."""
+    return f"{' and '.join(names)} {verb}{'s' if len(names) == 1 else ''}"
 
 
 def _inline(text: object) -> str:

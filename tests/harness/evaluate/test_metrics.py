@@ -226,6 +226,12 @@ def test_a_share_of_nothing_is_not_certain() -> None:
     assert ratio(np.ones(3), np.ones(3), 3, is_share=True) == Figure(1.0, pytest.approx(0.025 ** (1 / 3)), 1.0)
 
 
+def test_documents_without_an_observation_are_no_trials() -> None:
+    once = np.array([1, *[0] * 999])
+    assert ratio(once, once, 1_000, is_share=True) == Figure(1.0, pytest.approx(0.025), 1.0)
+    assert ratio(0 * once, once, 1_000, is_share=True) == Figure(0.0, 0.0, pytest.approx(0.975))
+
+
 def test_a_jackknife_of_a_mean_gives_the_textbook_interval() -> None:
     # Of equal weights the standard error of a mean is s / sqrt(n): of 1, 2, 3, 4 that is 0.6455; Student's t is 3.1824.
     times = np.array([[10, 90], [20, 80], [30, 70], [40, 60]])
