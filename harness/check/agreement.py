@@ -20,6 +20,7 @@ from harness.check.tasks import (
     differing_piece_share,
     differing_text,
     encode_corpus,
+    sizes,
 )
 from harness.data import load_model
 from harness.process.pool import Pool, WorkerDied, run_tasks_on
@@ -176,9 +177,9 @@ def _compared(
                 yield NotCompared(**names, **({} if cannot else owed), reason=reason)
                 continue
             relations[a, b, model] = kind
-            if texts := x.digests.keys() & y.digests.keys():
-                n_bytes = sum(n_bytes for _, n_bytes in texts)
-                n_differing = len(_differing(x, y))
+            if texts := sizes(x.digests.keys() & y.digests.keys()):
+                n_differing = len(sizes(_differing(x, y)))
+                n_bytes = sum(texts.values())
                 yield Agreement(**names, **owed, n_texts=len(texts), n_bytes=n_bytes, n_differing_texts=n_differing)
             else:
                 yield NotCompared(**names, **owed, reason="no text that both encoded")

@@ -38,6 +38,11 @@ class CorpusOutcome(msgspec.Struct):
     """An 8-byte digest of the ids of each text that did not fail."""
 
 
+def sizes(keys: Iterable[Key]) -> dict[int, int]:
+    """Return the documents that the texts are of, each with the bytes of its longest text."""
+    return dict(sorted(keys))
+
+
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
     return load_tokenizer(implementation, load_model(model))
@@ -63,7 +68,10 @@ def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int]
 def encode_corpus(
     implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
 ) -> CorpusOutcome:
-    """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`."""
+    """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`.
+
+    A document of which slices are encoded too counts as one text.
+    """
     verdict = Verdict(implementation=implementation, model=model, corpus=corpus, check="load", status="ok")
     outcome = CorpusOutcome(verdict)
     try:
@@ -73,11 +81,11 @@ def encode_corpus(
         return outcome
     verdict.round_trip = tokenizer.model.round_trip
     decoder = ModelDecoder(tokenizer.model)
-    n_lost, lost = 0, ""
+    seen: list[Key] = []
+    lost: dict[Key, str] = {}
     for key, text in _texts(corpus, split, max_bytes, slices):
         verdict.check = "round-trip"
-        verdict.n_texts += 1
-        verdict.n_bytes += key[1]
+        seen.append(key)
         try:
             ids = _ids(tokenizer, text)
             back = tokenizer.decode(ids)
@@ -93,10 +101,11 @@ def encode_corpus(
             verdict.status, verdict.reason = "mismatch", wrong
             verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text)
         if verdict.round_trip == "lossy" and back != repair_surrogates(text):
-            n_lost, lost = n_lost + 1, lost or text
-    if verdict.status == "ok" and n_lost:
-        verdict.reason = f"{n_lost:,} of {verdict.n_texts:,} texts do not come back"
-        verdict.counterexample = _lost_counterexample(tokenizer, lost)
+            lost[key] = text
+    verdict.n_texts, verdict.n_bytes = len(sizes(seen)), sum(sizes(seen).values())
+    if verdict.status == "ok" and lost:
+        verdict.reason = f"{len(sizes(lost)):,} of {verdict.n_texts:,} texts do not come back"
+        verdict.counterexample = _lost_counterexample(tokenizer, next(iter(lost.values())))
     return outcome
 
 
