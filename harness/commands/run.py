@@ -14,6 +14,7 @@ from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from harness.measure.schedule import Plan
+    from harness.records import Measurement
 
 DEFAULT_OUT = Path("results/local")
 """Default folder of the records."""
@@ -98,6 +99,11 @@ class Run(Verb):
         return bool(faults)
 
 
+def is_fault(record: Measurement) -> bool:
+    """Return whether an implementation that should be exact was wrong, could not be verified, or died."""
+    return record.exact and record.status in FAULTS
+
+
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     """Run `plan` into `out` with a progress bar; return the number of faults, or of all records if none was timed."""
     from harness.measure.run.session import measure
@@ -109,7 +115,7 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     if all(m.status != "ok" for m in outcome.measurements):
         click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
         return max(1, len(outcome.measurements))
-    return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
+    return sum(map(is_fault, outcome.measurements))
 
 
 command = Run.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
+from harness.commands.run import is_fault
 from harness.commands.verb import Verb, flag, option
 from harness.data.generated import ADVERSARIAL
 from harness.measure import scaling
@@ -27,7 +28,9 @@ class Scale(Verb):
     """Time texts of doubling length, and fit the exponent of time against length with its 95 % interval.
 
     1 is linear, 2 quadratic. A curve ends at the first length that fails or exceeds the limit; a timeout gives a lower
-    bound, a panic or a refusal is reported with its length. Every text is new to the process, so no cache answers.
+    bound, a panic or a refusal is reported with its length. Every text is new to the process, so no cache answers. Exit
+    status 1 when a curve of an implementation that should be exact ends in wrong or unverifiable ids, a panic or a
+    death.
     """
 
     implementation: str | None = options.implementation
@@ -47,8 +50,8 @@ class Scale(Verb):
     out: Path | None = options.out
     resume: bool = flag("Continue with the records of that folder.")
 
-    def run(self) -> None:
-        """Time the texts and print the exponents."""
+    def run(self) -> bool:
+        """Time the texts and print the exponents; return whether a curve ends in a fault."""
         scale = scaling.Scale(
             implementations=tuple(options.choose_implementations(self.implementation, self.exclude)),
             model=self.model,
@@ -75,6 +78,7 @@ class Scale(Verb):
             headers = ["implementation", *scale.families]
         text = f"{options.table(rows, headers)}\n\n{_NOTE}"
         self.output({"model": self.model, "curves": curves}, lambda: text)
+        return any(map(is_fault, records))
 
     def _measured(self, scale: scaling.Scale) -> list[Measurement]:
         """Return the records of every point, written to the folder if one is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -83,6 +84,18 @@ def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
     (verdict,) = exponents([record]).values()
     assert isinstance(verdict, Failed)
     assert verdict.status == "mismatch"
+
+
+@pytest.mark.parametrize(("name", "status"), [("toy-wrong-on-a", 1), ("toy-bytes", 0), ("toy-refusing", 0)])
+def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
+    bpebench: Any, monkeypatch: pytest.MonkeyPatch, name: str, status: int
+) -> None:
+    records = scaled(name)
+    monkeypatch.setattr("harness.commands.scale.Scale._measured", lambda *_: records)
+    ended = bpebench("scale", "-e", "^naive$", "--json")
+    assert ended.status == status, ended.err
+    (curve,) = json.loads(ended.out)["curves"]
+    assert curve["status"] == {"toy-wrong-on-a": "mismatch", "toy-refusing": "unsupported"}.get(name, "ok")
 
 
 def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | None = None) -> Measurement:
