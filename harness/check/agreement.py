@@ -25,6 +25,7 @@ from harness.check.tasks import (
 from harness.data import load_model
 from harness.process.pool import Pool, WorkerDied, run_tasks_on
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
+from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
@@ -92,12 +93,18 @@ class Checked(Generic[A]):
     @property
     def summary(self) -> str:
         """Say on one line what a check without faults has and has not shown."""
-        owed = [found.n_bytes for found in self.agreements if found.agreement_class != "expected to differ"]
+        owed = [found for found in self.agreements if found.agreement_class != "expected to differ"]
+        n_excused = sum(found.differs for found in owed)
         pairs = sorted({f"{found.a} and {found.b}" for found in self.not_compared})
         summary = "no fault; no two were compared that must agree"
-        if owed:
+        if n_excused:
+            of_all = f"{n_excused:,} of {plural(len(owed), 'comparison')}"
+            why = "must be equal under Unicode 16, which the package regex here does not follow"
+            summary = f"no fault, but {of_all} differ that {why}"
+        elif owed:
+            n_bytes = min(found.n_bytes for found in owed)
             scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
-            summary = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
+            summary = f"{scope} ({len(owed):,} comparisons, the smallest on {n_bytes:,} bytes)"
         if not pairs:
             return summary
         more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""

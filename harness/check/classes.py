@@ -60,13 +60,14 @@ def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bo
             if known in _ORDER_SENSITIVE:
                 reason = f"{name} {_ORDER_SENSITIVE[known]}, and the model is irregular: {irregularities[0]}"
                 return Relation("expected to differ", reason, False)
-    conditions = sorted({condition for name in (a, b) for condition in _conditions(name, sentencepiece)})
+    conditions = sorted({condition for name in (a, b) for condition in conditions_of(name, sentencepiece)})
     if not conditions:
         return Relation("provably equal", "", True)
     return Relation("equal under conditions", "; ".join(conditions), sentencepiece or regex_is_unicode_16())
 
 
-def _conditions(name: str, sentencepiece: bool) -> list[str]:
+def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
+    """Return under which conditions an implementation equals ours; none for those that split as ours do."""
     known = registered(name)
     if name.startswith("regex@"):
         return ["no code point newer than Unicode 16"]

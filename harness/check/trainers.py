@@ -9,13 +9,14 @@ from itertools import combinations
 import msgspec
 
 from harness.check.agreement import Checked
-from harness.check.classes import regex_is_unicode_16
+from harness.check.classes import conditions_of, regex_is_unicode_16
 from harness.check.trainer_tasks import (
     Merge,
     TrainerOutcome,
     counts_of_pairs,
     describe_difference,
     differ_in_ties_only,
+    implementation_of,
     rules_of,
     rules_to_compare,
     train,
@@ -187,7 +188,8 @@ def _fault(found: TrainerAgreement) -> str:
     where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
         # A trainer whose own splitter follows another Unicode version may see other pieces.
-        return f"they differ under one rule, '{found.rule_a}', {where}" if regex_is_unicode_16() else ""
+        must_agree = regex_is_unicode_16() or not any(map(conditions_of, map(implementation_of, (found.a, found.b))))
+        return f"they differ under one rule, '{found.rule_a}', {where}" if must_agree else ""
     if differ_in_ties_only(found.rule_a, found.rule_b) and not first.is_tie:
         return f"their rules differ only in ties, but they differ where there is none, {where}"
     return ""

@@ -38,6 +38,11 @@ class Agreement(Record, tag="agreement"):
         if self.n_texts < 1:
             raise ValueError(f"{self.a} and {self.b} have no text in common: they are not compared")
 
+    @property
+    def differs(self) -> bool:
+        """Return whether any text got other ids."""
+        return bool(self.n_differing_texts)
+
 
 class NotCompared(Record, tag="not-compared"):
     """Two implementations, or two trainers, that could not be compared."""
@@ -107,6 +112,11 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     def __post_init__(self) -> None:
         if not (self.n_merges_a or self.n_merges_b):
             raise ValueError(f"{self.a} and {self.b} have learned nothing: they are not compared")
+
+    @property
+    def differs(self) -> bool:
+        """Return whether any merge differs."""
+        return self.first_difference is not None
 
 
 class Disagreement(Record, tag="disagreement", kw_only=True):
