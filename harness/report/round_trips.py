@@ -48,8 +48,8 @@ def named(shown: str, round_trip: str) -> str:
 def note(round_trips: Mapping[str, str]) -> str:
     """Return the note that explains the names, from a map model -> round trip; empty if none is known.
 
-    >>> note({"gpt2": "exact", "mine": ""}), note({"gpt2": "exact"})
-    ('Round trip: exact; not recorded of mine.', 'Round trip: exact.')
+    >>> note({"gpt2": "exact", "mine": ""})
+    "Round trip, derived from the models' rules: exact; not recorded of mine."
     """
     found = set(round_trips.values())
     if not any(found):
@@ -58,7 +58,7 @@ def note(round_trips: Mapping[str, str]) -> str:
     unknown = [model for model, name in round_trips.items() if not name]
     parts = [f"exact, but where a name says otherwise ({'; '.join(meanings)})" if meanings else "exact"]
     parts += [f"not recorded of {', '.join(unknown)}"] if unknown else []
-    return f"Round trip: {'; '.join(parts)}."
+    return f"Round trip, derived from the models' rules: {'; '.join(parts)}."
 
 
 def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:

@@ -62,4 +62,5 @@ def test_exactness_in_words() -> None:
     assert named("mistral-v1", "normalising") == "mistral-v1 (normalising)"
     assert named("gpt2", "exact") == named("gpt2", "") == "gpt2"
     assert note({}) == note({"mine": ""}) == ""
-    assert note({"gpt2": "exact", "a": "lossy"}).startswith("Round trip: exact, but where a name says otherwise (lossy")
+    said = note({"gpt2": "exact", "a": "lossy"})
+    assert said.startswith("Round trip, derived from the models' rules: exact, but where a name says otherwise (lossy")
