@@ -78,6 +78,16 @@ class Case:
         """Return whether target and reference are fast enough for a text of this length."""
         return len(text) <= self.reference.longest and self.affordable(2 * len(text))
 
+    def lacks(self, operation: str, **arguments: Any) -> str:
+        """Return why the target does not have an operation after all, or an empty string.
+
+        Raises a fault if the first call ends its process.
+        """
+        answer = self.client.ask(operation, **arguments)
+        if isinstance(answer, Refusal) and answer.fatal:
+            raise Fault("process", f"the first call of {operation} ends in {answer}")
+        return str(answer) if isinstance(answer, Refusal) and answer.is_of_another_kind else ""
+
     # --- judging inputs of any kind ------------------------------------------------------------------------
 
     def over(

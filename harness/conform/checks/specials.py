@@ -82,6 +82,8 @@ def _heeds_options(case: Case, name: str) -> bool:
     if not case.client.offers(ANY_OPTION):
         return True
     plain, allowed = case.client.ids(name), case.client.ids(name, allowed_special="all", disallowed_special=[])
+    if isinstance(allowed, Refusal) and allowed.fatal:
+        raise Fault("process", f"encode with allowed_special ends in {allowed}", text=name, got=allowed)
     return not isinstance(allowed, Refusal) and plain != allowed
 
 

@@ -93,8 +93,9 @@ def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
     found += [("fits", {})] * offers("fits") + [("count", {})] * (offers("count") and offers("at_most"))
     refused: dict[str, str] = {}
     for operation in dict.fromkeys(name for name, _ in found):
-        if isinstance(answer := _Call(operation, 1).made(case, ""), Refusal):
-            refused[operation] = f"its {operation} takes other arguments: {answer}"
+        limit = {"at_most": 1} if operation == "count" else {"n_tokens": 1}
+        if why := case.lacks(operation, text="", **limit):
+            refused[operation] = f"its {operation} takes other arguments: {why}"
     return [way for way in found if way[0] not in refused], list(refused.values())
 
 

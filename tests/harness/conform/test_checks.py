@@ -132,6 +132,82 @@ class KeyboardError(BaseException):
     pass
 
 
+class TruncatingDies(Right):
+    def truncate(self, text: str, n_tokens: int) -> str:
+        raise KeyboardError("died of it")
+
+
+class TruncatingFails(Right):
+    def truncate(self, text: str, n_tokens: int) -> str:
+        raise ZeroDivisionError("bug")
+
+
+class DecoderDies(Right):
+    def decoder(self) -> Any:
+        raise KeyboardError("died of it")
+
+
+class DecoderFails(Right):
+    def decoder(self) -> Any:
+        raise ZeroDivisionError("bug")
+
+
+class IncrementalDies(Right):
+    def incremental(self) -> Any:
+        raise KeyboardError("died of it")
+
+
+class Grown:
+    def __init__(self, whole: Right) -> None:
+        self.whole, self.text = whole, ""
+
+    @property
+    def ids(self) -> list[int]:
+        return self.whole.encode(self.text)
+
+    def append(self, text: str) -> None:
+        self.text += text
+
+
+class ReplacingDies(Right):
+    def incremental(self) -> Any:
+        class Replaced(Grown):
+            def replace(self, start: int, stop: int, text: str) -> None:
+                raise KeyboardError("died of it")
+
+        return Replaced(self)
+
+
+class CopyingFails(Right):
+    def incremental(self) -> Any:
+        class Copied(Grown):
+            def copy(self) -> Any:
+                raise AttributeError("bug")
+
+        return Copied(self)
+
+
+class CountingSpecialsDies(Right):
+    def count(self, text: str) -> int:
+        if "<s>" in text:
+            raise KeyboardError("died of it")
+        return len(self.encode(text))
+
+
+class SpansOfSpecialsDie(Right):
+    def encode_with_offsets(self, text: str) -> Any:
+        if "<s>" in text:
+            raise KeyboardError("died of it")
+        return self.tokenizer.encode_with_offsets(text, disallowed_special=())
+
+
+class AnyOptionDies(Right):
+    def encode(self, text: str, **options: Any) -> list[int]:
+        if options:
+            raise KeyboardError("died of it")
+        return super().encode(text)
+
+
 @pytest.mark.parametrize(
     ("bug", "check", "stage"),
     [
@@ -148,6 +224,16 @@ class KeyboardError(BaseException):
         (BySeed, "processes", "determinism"),
         (LoadsAnother, "save-load", "saving"),
         (Panics, "ids", "process"),
+        (TruncatingDies, "truncate", "process"),
+        (TruncatingFails, "truncate", "truncation"),
+        (DecoderDies, "streaming-decode", "process"),
+        (DecoderFails, "streaming-decode", "decode"),
+        (IncrementalDies, "incremental", "process"),
+        (ReplacingDies, "incremental", "process"),
+        (CopyingFails, "incremental", "refusal"),
+        (CountingSpecialsDies, "count", "batch"),
+        (SpansOfSpecialsDie, "offsets", "offsets"),
+        (AnyOptionDies, "special-tokens", "process"),
     ],
 )
 def test_each_check_finds_what_it_asks_for(
