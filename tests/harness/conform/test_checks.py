@@ -208,6 +208,28 @@ class AnyOptionDies(Right):
         return super().encode(text)
 
 
+class Allows(Right):
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        return self.tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+
+class AllowedBatchDies(Allows):
+    def encode_batch(self, texts: list[str], **options: Any) -> list[list[int]]:
+        if options:
+            raise KeyboardError("died of it")
+        return [self.encode(text) for text in texts]
+
+
+class AllowedBatchIsEmpty(Allows):
+    def encode_batch(self, texts: list[str], **options: Any) -> list[list[int]]:
+        return [] if options else [self.encode(text) for text in texts]
+
+
+class BatchTakesNoOptions(Allows):
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        return [self.encode(text) for text in texts]
+
+
 @pytest.mark.parametrize(
     ("bug", "check", "stage"),
     [
@@ -234,6 +256,8 @@ class AnyOptionDies(Right):
         (CountingSpecialsDies, "count", "batch"),
         (SpansOfSpecialsDie, "offsets", "offsets"),
         (AnyOptionDies, "special-tokens", "process"),
+        (AllowedBatchDies, "special-tokens", "process"),
+        (AllowedBatchIsEmpty, "special-tokens", "batch"),
     ],
 )
 def test_each_check_finds_what_it_asks_for(
@@ -247,6 +271,12 @@ def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., Ch
     verdict = conform(Right, "round-trip")
     assert verdict.status == "same as reference"
     assert any("ud83d" in text for text in verdict.exceptions)
+
+
+def test_a_batch_that_refuses_options_is_a_remark(conform: Callable[..., CheckVerdict]) -> None:
+    verdict = conform(BatchTakesNoOptions, "special-tokens")
+    assert verdict.status == "passed"
+    assert "encode_batch with allowed_special='all', disallowed_special=[] is refused: TypeError" in verdict.reason
 
 
 def test_what_is_not_there_is_not_offered(conform: Callable[..., CheckVerdict]) -> None:
