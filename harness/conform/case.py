@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
 from typing import Any, Literal, TypeVar
@@ -16,7 +17,7 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference, Refusal
-from harness.conform.verdicts import Fault, Stage
+from harness.conform.verdicts import Fault, NotCompared, Stage
 from harness.conform.wording import answered, expression
 from harness.generators.texts import prose
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
@@ -90,26 +91,6 @@ class Case:
 
     # --- judging inputs of any kind ------------------------------------------------------------------------
 
-    def over(
-        self,
-        inputs: Iterable[S],
-        fault_of: Callable[[S], Fault | None],
-        simpler: Callable[[S], Iterable[S]] = lambda given: (),
-        least_inputs: int = 1,
-    ) -> str:
-        """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
-        judged.
-
-        Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`.
-        """
-        for n_judged, given in enumerate(inputs):
-            if n_judged >= least_inputs and self.out_of_time:
-                return f"stopped by the clock after {n_judged:,} inputs"
-            self.n_inputs += 1
-            if (fault := fault_of(given)) is not None:
-                raise self.smallest_fault(given, fault_of, fault, simpler(given))
-        return ""
-
     def smallest_fault(
         self, given: S, fault_of: Callable[[S], Fault | None], at_first: Fault, simpler: Iterable[S] = ()
     ) -> Fault:
@@ -117,13 +98,19 @@ class Case:
 
         If `given` is not answered wrongly again, return `at_first` with a note.
         """
+
+        def found(candidate: S) -> Fault | None:
+            with suppress(NotCompared):
+                return fault_of(candidate)
+            return None
+
         for wrong in chain(simpler, (given,)):
-            if fault_of(wrong) is None:
+            if found(wrong) is None:
                 continue
             smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
             budget = Budget(_SHRINK_TRIALS, _SHRINK_SECONDS)
-            small: S = smallest(wrong, lambda one: bool(one) and fault_of(one) is not None, budget)
-            if (fault := fault_of(small)) is not None:
+            small: S = smallest(wrong, lambda one: bool(one) and found(one) is not None, budget)
+            if (fault := found(small)) is not None:
                 return fault
         at_first.reason += "; asked once more, it is right"
         return at_first

@@ -1,6 +1,7 @@
 """The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
 
-Plain data with a JSON form, and the two exceptions that end a check; independent of targets and references.
+Plain data with a JSON form, and the exceptions that end a check or the judging of one input; independent of targets and
+references.
 """
 
 from __future__ import annotations
@@ -97,6 +98,10 @@ class Fault(Exception):
 
 class NotAsked(Exception):
     """A check that could not judge its target; the message is the reason."""
+
+
+class NotCompared(Exception):
+    """An input of which a check has nothing to compare: refused, or with other ids, which the check `ids` judges."""
 
 
 class RequestCounts(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import past_64k, texts_for
+from harness.conform.checks.over_texts import over, past_64k, texts_for
 from harness.conform.reference import Refusal
-from harness.conform.verdicts import Fault, Stage
+from harness.conform.verdicts import Fault, NotAsked, Stage
 from harness.conform.wording import expression
 from harness.generators.texts import prose
 
@@ -28,12 +28,18 @@ Many = Callable[..., Any]
 
 
 def _sample(case: Case) -> Alone:
-    """Return texts with their ids by the target's single calls, special tokens and long texts among them."""
+    """Return texts with their ids by the target's single calls, special tokens and long texts among them.
+
+    Raises `NotAsked` if all are refused.
+    """
     names = sorted(case.reference.model.special_tokens, key=len)[:2]
     special = [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
     texts = [*texts_for(case, _TEXTS), *special, *past_64k(case)]
     answers = zip(texts, case.client.ids_of_all(texts), strict=True)
-    return {text: answer for text, answer in answers if not isinstance(answer, Refusal)}
+    alone = {text: answer for text, answer in answers if not isinstance(answer, Refusal)}
+    if not alone:
+        raise NotAsked(f"encode refuses all of {len(texts):,} texts")
+    return alone
 
 
 def batch(case: Case) -> None:
@@ -67,7 +73,7 @@ def array(case: Case) -> str:
             return None
         return Fault("batch", "the array holds other ids than the list", text=text, expected=ids, got=got)
 
-    return case.over(alone, fault_of)
+    return over(case, alone, fault_of)
 
 
 def count(case: Case) -> str:
@@ -82,7 +88,7 @@ def count(case: Case) -> str:
             return None
         return Fault("batch", "the count is not the number of ids", text=text, expected=len(ids), got=got)
 
-    return case.over(alone, fault_of)
+    return over(case, alone, fault_of)
 
 
 def threads(case: Case) -> None:

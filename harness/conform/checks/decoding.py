@@ -7,9 +7,9 @@ from itertools import accumulate
 from random import Random
 
 from harness.conform.case import Case, Judgement
-from harness.conform.checks.over_texts import over_texts, texts_for
+from harness.conform.checks.over_texts import over, over_texts, texts_for
 from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import answered, expression
 from harness.generators import texts as material
 from harness.generators.texts import RandomIds, parts_of_characters
@@ -148,7 +148,9 @@ def streaming(case: Case) -> str:
 
     def fault_of(pushes: Pushes) -> Fault | None:
         expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
-        if got == expected or isinstance(expected, Refusal):
+        if isinstance(expected, Refusal):
+            raise NotCompared
+        if got == expected:
             return None
         reason = str(got) if isinstance(got, Refusal) else _difference(expected, got)
         ids = [i for pushed in pushes for i in pushed]
@@ -157,7 +159,7 @@ def streaming(case: Case) -> str:
     def one_by_one(pushes: Pushes) -> Iterator[Pushes]:
         yield tuple((i,) for pushed in pushes for i in pushed)
 
-    return case.over(_streams(case), fault_of, one_by_one)
+    return over(case, _streams(case), fault_of, one_by_one)
 
 
 def _streams(case: Case) -> Iterator[Pushes]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from harness.conform.case import Case, Judgement, has_surrogate
-from harness.conform.checks.over_texts import over_texts, past_64k, texts_for
+from harness.conform.checks.over_texts import over, over_texts, past_64k, texts_for
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
@@ -38,7 +38,7 @@ def bytes_come_back(case: Case) -> str:
         case.excused += [expression(text)] if got != wanted else []
         return None
 
-    return case.over([*texts_for(case)[::4], "a\ud83d", *past_64k(case)], fault_of)
+    return over(case, [*texts_for(case)[::4], "a\ud83d", *past_64k(case)], fault_of)
 
 
 def concatenation(case: Case) -> str:
@@ -124,9 +124,13 @@ _N_ALONE = 10
 
 def python_values(case: Case) -> None:
     """Check types of ids and texts, lists that change later, arguments that are changed, state that is shared."""
-    texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
+    given = [text for text in texts_for(case, _N_LOOKED_AT) if text]
     # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
-    texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
+    given += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
+    answers = zip(given, case.client.ids_of_all(given), strict=True)
+    texts = [text for text, answer in answers if not isinstance(answer, Refusal) or answer.fatal]
+    if not texts:
+        raise NotAsked(f"encode refuses all of {len(given):,} texts")
 
     def fault_of(some: tuple[str, ...]) -> Fault | None:
         faults = case.client.ask("python_values", texts=list(some))

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import texts_for
+from harness.conform.checks.over_texts import over, texts_for
 from harness.conform.reference import Refusal
-from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import expression
 from harness.generators.texts import prose
 from impls.core.text.text import special_matcher
@@ -56,7 +56,7 @@ def incremental(case: Case) -> str:
     def simpler(steps: Steps) -> Iterable[Steps]:
         return short[_FEW:] if steps in long else _one_by_one(steps)
 
-    remark = case.over([*short[:_FEW], *long, *short[_FEW:]], fault_of, simpler)
+    remark = over(case, [*short[:_FEW], *long, *short[_FEW:]], fault_of, simpler)
     lacks = [f"no {name}" for name in ("replace", "copy") if name not in has]
     return "; ".join([*filter(None, [remark]), f"{n_stable / max(1, n_ids):.0%} of the ids stable", *lacks])
 
@@ -125,17 +125,24 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
     wanted = _texts(steps)
     if isinstance(found, Refusal):
         if any(isinstance(case.reference.ids(text), Refusal) for text in wanted[-1]):
-            return None
+            raise NotCompared
         return Fault("refusal", str(found), text=wanted[-1][0])
     if not isinstance(found, list) or len(found) != len(wanted):
         return Fault("incremental", f"not one state for each of {len(steps)} steps", text=wanted[-1][0])
+    n_left_out = 0
     for step, texts, states in zip(steps, wanted, found, strict=True):
         for number, (text, state) in enumerate(zip(texts, states, strict=False)):
-            fault = _fault_of_state(case, text, state, _worded(step, number))
+            try:
+                fault = _fault_of_state(case, text, state, _worded(step, number))
+            except NotCompared:
+                n_left_out += 1
+                continue
             if fault is not None:
                 return fault
         if len(states) != len(texts):
             return Fault("incremental", f"{len(states)} objects after {_worded(step, 0)}", text=texts[-1])
+    if n_left_out:
+        raise NotCompared
     return None
 
 
@@ -143,10 +150,10 @@ def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], i
     held, ids, n_stable = state
     expected = case.reference.ids(text)
     if isinstance(expected, Refusal):
-        return None
+        raise NotCompared
     if ids != expected:
         if case.client.ids(text) == ids:
-            return None
+            raise NotCompared
         return Fault("incremental", f"{after} the ids are not those of the text", text=text, expected=expected, got=ids)
     if held is not None and held != text:
         return Fault("incremental", f"{after} it holds the text {expression(held)}", text=text)

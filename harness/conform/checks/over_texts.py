@@ -1,13 +1,13 @@
-"""The loop most checks share: encode many texts, judge each, and minimise a wrong one."""
+"""The loops most checks share: encode many texts, or ask about many inputs, judge each, and minimise a wrong one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from harness.conform.case import Case, Judge
+from harness.conform.case import Case, Judge, S
 from harness.conform.reference import Answer
-from harness.conform.verdicts import NotAsked
+from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import expression
 from harness.data.generated import generate
 from harness.generators import texts as material
@@ -89,6 +89,40 @@ def over_texts(
     case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
     remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
     return "; ".join(filter(None, [remark, part]))
+
+
+def over(
+    case: Case,
+    inputs: Iterable[S],
+    fault_of: Callable[[S], Fault | None],
+    simpler: Callable[[S], Iterable[S]] = lambda given: (),
+    least_inputs: int = 1,
+) -> str:
+    """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
+    judged.
+
+    Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
+    `NotAsked` if no input could be compared.
+    """
+    n_judged = n_left_out = 0
+    stopped = ""
+    for given in inputs:
+        if n_judged >= least_inputs and case.out_of_time:
+            stopped = f"stopped by the clock after {n_judged:,} inputs"
+            break
+        n_judged += 1
+        try:
+            fault = fault_of(given)
+        except NotCompared:
+            n_left_out += 1
+            continue
+        case.n_inputs += 1
+        if fault is not None:
+            raise case.smallest_fault(given, fault_of, fault, simpler(given))
+    left_out = f"{n_left_out:,} of {n_judged:,} inputs could not be compared" if n_left_out else ""
+    if left_out and n_left_out == n_judged:
+        raise NotAsked(left_out)
+    return "; ".join(filter(None, [stopped, left_out]))
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:

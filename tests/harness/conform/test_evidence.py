@@ -65,6 +65,47 @@ def test_nothing_passes_without_a_case(planted: ModuleType, conform: Conform, mo
     assert (verdict.status, verdict.reason) == ("not asked", "no case was judged")
 
 
+class Grown:
+    text, n_stable = "", 3
+
+    def __init__(self, encode: Callable[[str], list[int]]) -> None:
+        self.encode = encode
+
+    @property
+    def ids(self) -> list[int]:
+        return self.encode(self.text)
+
+    def append(self, text: str) -> None:
+        self.text += text
+
+
+@pytest.mark.parametrize("check", ["python-values", "batch", "array", "count", "threads"])
+def test_nothing_passes_where_every_text_is_refused(planted: ModuleType, conform: Conform, check: str) -> None:
+    class Refuses(planted.Full):  # type: ignore[misc, name-defined]
+        def encode(self, text: str, **options: Any) -> list[int]:
+            raise ValueError("no")
+
+    (verdict,) = conform(Refuses, check).verdicts
+    assert verdict.status == "not asked", verdict.reason
+
+
+@pytest.mark.parametrize("check", ["offsets", "incremental"])
+def test_nothing_passes_where_all_ids_are_wrong(planted: ModuleType, conform: Conform, check: str) -> None:
+    class Wrong(planted.Right):  # type: ignore[misc, name-defined]
+        def encode(self, text: str) -> list[int]:
+            return [1, 2, 3]
+
+        def encode_with_offsets(self, text: str) -> tuple[list[int], list[list[int]]]:
+            return self.encode(text), [[7, 9]] * 3
+
+        def incremental(self) -> Grown:
+            return Grown(self.encode)
+
+    (verdict,) = conform(Wrong, check).verdicts
+    assert (verdict.status, verdict.n_inputs) == ("not asked", 0), verdict.reason
+    assert "could not be compared" in verdict.reason
+
+
 def test_a_verdict_says_what_it_rests_on(planted: ModuleType, conform: Conform) -> None:
     (verdict,) = conform(planted.Right, "ids").verdicts
     assert verdict.asked.calls > 0
