@@ -81,6 +81,10 @@ class Reference:
         """Return its text of the ids."""
         return _or_refusal(lambda: self.tokenizer.decode(ids))
 
+    def decode_bytes(self, ids: Sequence[int]) -> bytes | Refusal:
+        """Return its bytes of the ids."""
+        return _or_refusal(lambda: self.tokenizer.decode_bytes(ids))
+
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
         """Return the bytes of each id of the model."""
