@@ -23,8 +23,8 @@ from harness.generators.texts import prose
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
 
 S = TypeVar("S", str, tuple[Any, ...])
-Judgement = Literal["right", "wrong", "excused"]
-"""`excused`: not as required, but the reference does no better."""
+Judgement = Literal["right", "wrong", "excused", "unjudged"]
+"""`excused`: not as required, but the reference does no better; `unjudged`: the reference has no answer to compare."""
 Judge = Callable[[str, Answer], Judgement]
 """Judges the target's answer to a text."""
 
@@ -118,10 +118,10 @@ class Case:
     # --- judging texts -------------------------------------------------------------------------------------
 
     def agrees(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's. If that refuses, any ids are right and a refusal is excused."""
+        """Judge whether the ids are the reference's. If that refuses, ids are unjudged and a refusal is excused."""
         expected = self.reference.ids(text)
         if isinstance(expected, Refusal):
-            return "excused" if isinstance(answer, Refusal) else "right"
+            return "excused" if isinstance(answer, Refusal) else "unjudged"
         if isinstance(answer, Refusal):
             return "excused" if has_surrogate(text) and not answer.fatal else "wrong"
         return "right" if answer == expected else "wrong"
@@ -136,9 +136,9 @@ class Case:
         return "excused" if back == self.reference_back(text) else "wrong"
 
     def judge_ids_and_round_trip(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's and decode to the text."""
+        """Judge whether the ids are the reference's, if that answers, and decode to the text."""
         agreed = self.agrees(text, answer)
-        return self.judge_round_trip(text, answer) if agreed == "right" else agreed
+        return self.judge_round_trip(text, answer) if agreed in ("right", "unjudged") else agreed
 
     def reference_back(self, text: str) -> str | Refusal:
         """Return what the reference decodes its ids of `text` to."""

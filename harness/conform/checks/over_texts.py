@@ -67,7 +67,7 @@ def over_texts(
         raise NotAsked("there is no text to judge by")
     wrong: list[tuple[str, Answer]] = []
     excused: list[str] = []
-    n_inputs = 0
+    n_inputs = n_unjudged = 0
     for text, answer in zip(texts, case.client.ids_of_all(texts), strict=False):
         n_inputs += 1
         judgement = judge(text, answer)
@@ -75,9 +75,10 @@ def over_texts(
             wrong.append((text, answer))
         elif judgement == "excused":
             excused.append(text)
+        n_unjudged += judgement == "unjudged"
         if case.out_of_time:
             break
-    case.n_inputs += n_inputs
+    case.n_inputs += n_inputs - n_unjudged
     if wrong:
         text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: _size(pair[0]))
         fault = case.explain(text, answer, judge)
@@ -88,7 +89,12 @@ def over_texts(
         raise NotAsked(f"{part}, all of them right; give it more --check-seconds")
     case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
     remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
-    return "; ".join(filter(None, [remark, part]))
+    return "; ".join(filter(None, [remark, not_judged(n_unjudged), part]))
+
+
+def not_judged(n_texts: int) -> str:
+    """Return the remark on texts that the reference refuses and the target does not, if there are any."""
+    return f"{n_texts:,} texts that the reference refuses are not judged" if n_texts else ""
 
 
 def over(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from planted_tokenizers import conform, model_file, planted
 
+import impls
 from harness.conform.case import Case
 from harness.conform.checks.decoding import every_id
 from harness.conform.checks.over_texts import over_texts
@@ -87,6 +89,27 @@ def test_nothing_passes_where_every_text_is_refused(planted: ModuleType, conform
 
     (verdict,) = conform(Refuses, check).verdicts
     assert verdict.status == "not asked", verdict.reason
+
+
+def test_texts_that_the_reference_refuses_are_not_judged(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conform.checks.volume.SECONDS", 1.0)
+    model = impls.Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars")
+    priority = impls.load("priority", model)
+
+    class Answers:
+        def encode(self, text: str) -> list[int]:
+            return [1, 2, 0] if set(text) - {"a", "b"} else priority.encode(text)
+
+        def decode(self, ids: list[int]) -> str:
+            return priority.decode(ids)
+
+    checks = ("ids", "round-trip", "many-texts")
+    ids, round_trip, many = conform(Answers, *checks, reference="priority", model=model).verdicts
+    assert (ids.status, 0 < ids.n_inputs < 2_000) == ("passed", True), ids.n_inputs
+    assert re.fullmatch(r"\d,\d+ texts that the reference refuses are not judged", ids.reason)
+    assert round_trip.status == "failed"
+    assert (many.status, many.n_inputs < 10_000) == ("not asked", True), many.reason
+    assert "that the reference refuses" in many.reason
 
 
 @pytest.mark.parametrize("check", ["offsets", "incremental"])
