@@ -337,6 +337,6 @@ def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(confo
 
 
 def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
-    verdict = conform(Right, "ids", check_seconds=0.0)
+    verdict = conform(Right, "coverage", check_seconds=0.0)
     assert verdict.status == "not asked"
     assert "stopped by the clock" in verdict.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -21,6 +21,7 @@ from harness.conform.client import TargetClient
 from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import junit, render
+from harness.conform.run import run_checks
 from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
@@ -150,10 +151,36 @@ def test_a_run_in_which_nothing_passed_does_not_conform() -> None:
     assert not report_of(
         CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="ids", status="not asked")
     ).conforms
-    assert report_of(
-        CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="growth", status="not asked")
-    ).conforms
-    assert report_of(CheckVerdict(check="ids", status="same as reference")).conforms
+    ids = CheckVerdict(check="ids", status="same as reference")
+    assert (
+        report_of(ids, CheckVerdict(check="round-trip", status="not asked")).unjudged == "the round trip was not judged"
+    )
+    growth = CheckVerdict(check="growth", status="not asked")
+    assert report_of(ids, growth, CheckVerdict(check="round-trip", status="passed")).conforms
+
+
+def test_a_part_of_the_checks_passes_but_does_not_say_that_a_target_conforms(
+    bpebench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = report_of(CheckVerdict(check="memory", status="passed"))
+    assert (part.conforms, part.unjudged) == (False, "")
+    monkeypatch.setattr("harness.conform.run.run", lambda *_, **__: part)
+    ended = bpebench("conform", "naive", "--check", "memory")
+    assert (ended.status, "the checks asked for passed: 1 passed" in ended.out) == (0, True), ended
+    ended = bpebench("conform", "naive", "--check", "memory", "--json")
+    document = json.loads(ended.out)
+    assert (ended.status, document["conforms"]) == (0, False)
+    assert document["verdict"] == "the checks asked for passed"
+
+
+def test_ids_and_round_trip_are_judged_however_little_time_a_check_has(planted: ModuleType) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    reference = Reference("tiktoken", "planted", planted.model())
+
+    def open_target(environment: Mapping[str, str]) -> Any:
+        return stub.InProcess(planted.Right, environment)
+
+    assert run_checks(open_target, reference, ["ids", "round-trip", "re-encode"], check_seconds=0.0).conforms
 
 
 def test_a_document_for_continuous_integration_is_not_green_where_nothing_was_judged() -> None:
