@@ -21,9 +21,10 @@ from impls.core.errors import BPEError, UnknownName
 LIMITS = Limits(start_seconds=60.0)
 """The default limits of a target."""
 CHECK_SECONDS = 30.0
-"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time."""
-LEAST_ESSENTIAL_SECONDS = 10.0
-"""`ids` and `round-trip`, without which nothing is judged, may take as long however little time a check has."""
+"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time.
+
+The essential checks, without which nothing is judged, have at least as much.
+"""
 
 
 class NotATarget(BPEError):
@@ -103,7 +104,7 @@ def run_checks(
 def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
     """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
     began, before = time.monotonic(), case.client.asked
-    case.begin(max(seconds, LEAST_ESSENTIAL_SECONDS) if check.name in ESSENTIAL else seconds)
+    case.begin(max(seconds, CHECK_SECONDS) if check.name in ESSENTIAL else seconds)
     fault: Fault | None = None
     try:
         verdict.status, verdict.reason = _judged(check, case)

@@ -42,7 +42,7 @@ def _sample(case: Case) -> Alone:
     return alone
 
 
-def batch(case: Case) -> None:
+def batch(case: Case) -> str:
     """Check that `encode_batch` gives the ids of `encode`, also for an empty batch and a repeated text."""
     alone = _sample(case)
     texts = list(alone)
@@ -56,11 +56,14 @@ def batch(case: Case) -> None:
         *([text] for text in texts[-2:]),
     ]
     short = sorted(texts, key=len)[: len(texts) // 2]
+    remark = ""
     for n_texts in _BATCH_SIZES:
         if not case.affordable(n_texts * len(short[-1])):
+            remark = f"too slow for batches of {n_texts:,} texts or more"
             break
         lists.append((short * (n_texts // len(short) + 1))[:n_texts])
     compare(case, "batch", partial(case.client.ask, "encode_batch"), lists, alone)
+    return remark
 
 
 def array(case: Case) -> str:

@@ -127,13 +127,9 @@ _N_ALONE = 10
 
 def python_values(case: Case) -> None:
     """Check types of ids and texts, lists that change later, arguments that are changed, state that is shared."""
-    given = [text for text in texts_for(case, _N_LOOKED_AT) if text]
+    texts = [text for text in texts_for(case, _N_LOOKED_AT) if text]
     # The ids 0 and 1 equal False and True; encode the texts of these tokens to test for that.
-    given += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
-    answers = zip(given, case.client.ids_of_all(given), strict=True)
-    texts = [text for text, answer in answers if not isinstance(answer, Refusal) or answer.fatal]
-    if not texts:
-        raise NotAsked(f"encode refuses all of {len(given):,} texts")
+    texts += [token.decode("utf-8", "ignore") for i in (0, 1) if (token := case.reference.bytes_by_id.get(i))]
 
     def fault_of(some: tuple[str, ...]) -> Fault | None:
         faults = case.client.ask("python_values", texts=list(some))
@@ -148,7 +144,10 @@ def python_values(case: Case) -> None:
         wanted = "a list of ints, the caller's own"
         return Fault("values", reason, text=some[0], after=some[1:], expected=wanted, got=reason)
 
-    case.n_inputs += len(texts)
     if (fault := fault_of(tuple(texts))) is not None:
+        case.n_inputs += len(texts)
         few = sorted(texts, key=len)[:_N_ALONE]
         raise case.smallest_fault(tuple(texts), fault_of, fault, [*((text,) for text in few), *pairwise(few)])
+    case.n_inputs += sum(not isinstance(answer, Refusal) for answer in case.client.ids_of_all(texts))
+    if not case.n_inputs:
+        raise NotAsked(f"encode refuses all of {len(texts):,} texts")

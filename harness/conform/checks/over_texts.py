@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 
 from harness.conform.case import Case, Judge, S
@@ -84,12 +84,23 @@ def over_texts(
         fault = case.explain(text, answer, judge)
         fault.n_failed = len(wrong)
         raise fault
-    part = "" if n_inputs == len(texts) else f"stopped by the clock after {n_inputs:,} of {len(texts):,} texts"
-    if 2 * n_inputs < len(texts):
-        raise NotAsked(f"{part}, all of them right; give it more --check-seconds")
+    part = most_of(n_inputs, len(texts), "texts")
     case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
     remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
     return "; ".join(filter(None, [remark, not_judged(n_unjudged), part]))
+
+
+def stopped(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
+    """Return the remark on a check that the clock stopped, or an empty string if it did not."""
+    return f"stopped by the clock after {n_judged:,} of {n_inputs:,} {what}" if n_judged < n_inputs else ""
+
+
+def most_of(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
+    """Return the remark on a check that the clock stopped. Raises `NotAsked` if that was before half of its inputs."""
+    remark = stopped(n_judged, n_inputs, what)
+    if 2 * n_judged < n_inputs:
+        raise NotAsked(f"{remark}, all of them right; give it more --check-seconds")
+    return remark
 
 
 def not_judged(n_texts: int) -> str:
@@ -99,7 +110,7 @@ def not_judged(n_texts: int) -> str:
 
 def over(
     case: Case,
-    inputs: Iterable[S],
+    inputs: Collection[S],
     fault_of: Callable[[S], Fault | None],
     simpler: Callable[[S], Iterable[S]] = lambda given: (),
     least_inputs: int = 1,
@@ -108,13 +119,11 @@ def over(
     judged.
 
     Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
-    `NotAsked` if no input could be compared.
+    `NotAsked` if no input could be compared or the time was too short for half of them.
     """
     n_judged = n_left_out = 0
-    stopped = ""
     for given in inputs:
         if n_judged >= least_inputs and case.out_of_time:
-            stopped = f"stopped by the clock after {n_judged:,} inputs"
             break
         n_judged += 1
         try:
@@ -128,7 +137,7 @@ def over(
     left_out = f"{n_left_out:,} of {n_judged:,} inputs could not be compared" if n_left_out else ""
     if left_out and n_left_out == n_judged:
         raise NotAsked(left_out)
-    return "; ".join(filter(None, [stopped, left_out]))
+    return "; ".join(filter(None, [most_of(n_judged, len(inputs)), left_out]))
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:
