@@ -124,7 +124,7 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
     """Return what is wrong with the states after each step, or None; other checks judge `encode` itself."""
     wanted = _texts(steps)
     if isinstance(found, Refusal):
-        if any(isinstance(case.reference.ids(text), Refusal) for text in wanted[-1]):
+        if any(isinstance(case.reference.ids(text), Refusal) for texts in wanted for text in texts):
             raise NotCompared
         return Fault("refusal", str(found), text=wanted[-1][0])
     if not isinstance(found, list) or len(found) != len(wanted):

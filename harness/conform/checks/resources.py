@@ -162,6 +162,10 @@ def memory(case: Case) -> str:
         n_bytes = len(text.encode())
         answer = alone.ids(text)
         grown = max(0, alone.peak_memory_bytes - before)
+    if isinstance(answer, Refusal) and not answer.fatal:
+        refused = case.reference.ids(text[: case.reference.longest])
+        if isinstance(refused, Refusal):
+            raise NotAsked(f"the reference refuses the text as well: {refused}")
     case.n_inputs += 1
     if isinstance(answer, Refusal):
         reason = f"a text of {n_bytes:,} bytes ends in {answer}"

@@ -113,6 +113,22 @@ def test_texts_that_the_reference_refuses_are_not_judged(conform: Conform, monke
     assert "that the reference refuses" in many.reason
 
 
+@pytest.mark.parametrize(("check", "status"), [("incremental", "passed"), ("memory", "not asked")])
+def test_a_target_that_refuses_what_the_reference_refuses_is_not_wrong(
+    planted: ModuleType, monkeypatch: pytest.MonkeyPatch, check: str, status: str
+) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    monkeypatch.setattr(stub.InProcess, "peak_memory_bytes", 1 << 20)
+    spec = impls.TrainingSpec(vocab_size=120, pattern="none", alphabet="chars")
+    model = impls.train("priority", ["hello world, the cat sat on the mat " * 3], spec).model
+
+    def open_target(environment: Mapping[str, str]) -> Any:
+        return stub.InProcess(lambda: impls.load("naive", model), environment)
+
+    (verdict,) = run_checks(open_target, Reference("priority", "chars", model), [check]).verdicts
+    assert verdict.status == status, verdict.reason
+
+
 @pytest.mark.parametrize("check", ["offsets", "incremental"])
 def test_nothing_passes_where_all_ids_are_wrong(planted: ModuleType, conform: Conform, check: str) -> None:
     class Wrong(planted.Right):  # type: ignore[misc, name-defined]
