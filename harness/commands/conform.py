@@ -28,8 +28,8 @@ class Conform(Verb):
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
-    the line protocol. Exit status 0 it conforms, 1 a check failed or nothing could be judged, 2 TARGET cannot be
-    loaded.
+    the line protocol. Exit status 0 it conforms, or the checks asked for passed; 1 a check failed or nothing could be
+    judged; 2 TARGET cannot be loaded.
     """
 
     target: str = argument()
@@ -47,7 +47,7 @@ class Conform(Verb):
     junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
     def run(self) -> bool:
-        """Judge the target and print the report; return whether it does not conform."""
+        """Judge the target and print the report; return whether a check failed or nothing could be judged."""
         import msgspec
 
         from harness.conform.report import conclusion, render
@@ -65,10 +65,11 @@ class Conform(Verb):
             from harness.records import write_atomically
 
             write_atomically(self.junit, junit(report))
-        self.output({"conforms": report.conforms, **msgspec.to_builtins(report)}, lambda: render(report))
+        found = {"conforms": report.conforms, "verdict": report.verdict}
+        self.output({**found, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:
             click.echo(conclusion(report), err=True)
-        return not report.conforms
+        return bool(report.failed or report.unjudged)
 
 
 command = Conform.command()

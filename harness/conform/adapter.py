@@ -122,19 +122,18 @@ class ObjectAdapter:
     def decode_stream(self, lists: list[list[int]]) -> Any:
         """Return the results of a new decoder's `push` for each list of ids, and of its `finish` after them."""
         decoder = self.target.decoder()
-        return [*[decoder.push(ids) for ids in lists], decoder.finish()]
+        push, finish = _member(decoder, "push"), _member(decoder, "finish")
+        return [*[push(ids) for ids in lists], finish()]
 
     def incremental(self, steps: list[list[Any]]) -> Any:
         """Return the state of every object after each step; see PROTOCOL.md."""
         followed = [self.target.incremental()]
         states: list[Any] = []
         for kind, on, *arguments in steps:
-            if kind == "copy":
-                followed.append(followed[on].copy())
-            elif kind in ("append", "replace"):
-                getattr(followed[on], kind)(*arguments)
-            else:
+            if kind not in ("append", "replace", "copy"):
                 raise LookupError(f"no step {kind}")
+            made = _member(followed[on], kind)(*arguments)
+            followed += [made] if kind == "copy" else []
             states.append([_state(each) for each in followed])
         return states
 
@@ -212,8 +211,15 @@ def _plain(result: Any) -> Any:
         return result
 
 
+def _member(made: Any, name: str) -> Any:
+    """Return an attribute of a decoder or of an incremental text. Raises `TypeError` if it has none of that name."""
+    if not hasattr(made, name):
+        raise TypeError(f"{type(made).__name__} has no {name}")
+    return getattr(made, name)
+
+
 def _state(followed: Any) -> list[Any]:
-    return [getattr(followed, "text", None), _plain(followed.ids), _plain(getattr(followed, "n_stable", 0))]
+    return [getattr(followed, "text", None), _plain(_member(followed, "ids")), _plain(getattr(followed, "n_stable", 0))]
 
 
 def _as_base64(result: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
 from typing import Any, Literal, TypeVar
@@ -16,14 +17,14 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference, Refusal
-from harness.conform.verdicts import Fault, Stage
+from harness.conform.verdicts import Fault, NotCompared, Stage
 from harness.conform.wording import answered, expression
 from harness.generators.texts import prose
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
 
 S = TypeVar("S", str, tuple[Any, ...])
-Judgement = Literal["right", "wrong", "excused"]
-"""`excused`: not as required, but the reference does no better."""
+Judgement = Literal["right", "wrong", "excused", "unjudged"]
+"""`excused`: not as required, but the reference does no better; `unjudged`: the reference has no answer to compare."""
 Judge = Callable[[str, Answer], Judgement]
 """Judges the target's answer to a text."""
 
@@ -78,27 +79,17 @@ class Case:
         """Return whether target and reference are fast enough for a text of this length."""
         return len(text) <= self.reference.longest and self.affordable(2 * len(text))
 
-    # --- judging inputs of any kind ------------------------------------------------------------------------
+    def lacks(self, operation: str, **arguments: Any) -> str:
+        """Return why the target does not have an operation after all, or an empty string.
 
-    def over(
-        self,
-        inputs: Iterable[S],
-        fault_of: Callable[[S], Fault | None],
-        simpler: Callable[[S], Iterable[S]] = lambda given: (),
-        least_inputs: int = 1,
-    ) -> str:
-        """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
-        judged.
-
-        Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`.
+        Raises a fault if the first call ends its process.
         """
-        for n_judged, given in enumerate(inputs):
-            if n_judged >= least_inputs and self.out_of_time:
-                return f"stopped by the clock after {n_judged:,} inputs"
-            self.n_inputs += 1
-            if (fault := fault_of(given)) is not None:
-                raise self.smallest_fault(given, fault_of, fault, simpler(given))
-        return ""
+        answer = self.client.ask(operation, **arguments)
+        if isinstance(answer, Refusal) and answer.fatal:
+            raise Fault("process", f"the first call of {operation} ends in {answer}")
+        return str(answer) if isinstance(answer, Refusal) and answer.is_of_another_kind else ""
+
+    # --- judging inputs of any kind ------------------------------------------------------------------------
 
     def smallest_fault(
         self, given: S, fault_of: Callable[[S], Fault | None], at_first: Fault, simpler: Iterable[S] = ()
@@ -107,13 +98,19 @@ class Case:
 
         If `given` is not answered wrongly again, return `at_first` with a note.
         """
+
+        def found(candidate: S) -> Fault | None:
+            with suppress(NotCompared):
+                return fault_of(candidate)
+            return None
+
         for wrong in chain(simpler, (given,)):
-            if fault_of(wrong) is None:
+            if found(wrong) is None:
                 continue
             smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
             budget = Budget(_SHRINK_TRIALS, _SHRINK_SECONDS)
-            small: S = smallest(wrong, lambda one: bool(one) and fault_of(one) is not None, budget)
-            if (fault := fault_of(small)) is not None:
+            small: S = smallest(wrong, lambda one: bool(one) and found(one) is not None, budget)
+            if (fault := found(small)) is not None:
                 return fault
         at_first.reason += "; asked once more, it is right"
         return at_first
@@ -121,10 +118,10 @@ class Case:
     # --- judging texts -------------------------------------------------------------------------------------
 
     def agrees(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's. If that refuses, any ids are right and a refusal is excused."""
+        """Judge whether the ids are the reference's. If that refuses, ids are unjudged and a refusal is excused."""
         expected = self.reference.ids(text)
         if isinstance(expected, Refusal):
-            return "excused" if isinstance(answer, Refusal) else "right"
+            return "excused" if isinstance(answer, Refusal) else "unjudged"
         if isinstance(answer, Refusal):
             return "excused" if has_surrogate(text) and not answer.fatal else "wrong"
         return "right" if answer == expected else "wrong"
@@ -139,9 +136,9 @@ class Case:
         return "excused" if back == self.reference_back(text) else "wrong"
 
     def judge_ids_and_round_trip(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's and decode to the text."""
+        """Judge whether the ids are the reference's, if that answers, and decode to the text."""
         agreed = self.agrees(text, answer)
-        return self.judge_round_trip(text, answer) if agreed == "right" else agreed
+        return self.judge_round_trip(text, answer) if agreed in ("right", "unjudged") else agreed
 
     def reference_back(self, text: str) -> str | Refusal:
         """Return what the reference decodes its ids of `text` to."""

@@ -20,6 +20,8 @@ T = TypeVar("T")
 _LONGEST_OF_PURE = 20_000
 """Longest text, in characters, for a reference in pure Python: some take time quadratic in a piece's length."""
 _LONGEST_REMEMBERED = 20_000  # characters; longer texts are encoded once or twice only
+_OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
+"""Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ class Refusal:
     message: str
     fatal: bool = False
     """Whether the process is gone."""
+
+    @property
+    def is_of_another_kind(self) -> bool:
+        """Return whether it says that there is no such method, or one for something else."""
+        return self.kind in _OF_ANOTHER_KIND
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}" if self.message else self.kind
@@ -73,6 +80,10 @@ class Reference:
     def decode(self, ids: Sequence[int]) -> str | Refusal:
         """Return its text of the ids."""
         return _or_refusal(lambda: self.tokenizer.decode(ids))
+
+    def decode_bytes(self, ids: Sequence[int]) -> bytes | Refusal:
+        """Return its bytes of the ids."""
+        return _or_refusal(lambda: self.tokenizer.decode_bytes(ids))
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:

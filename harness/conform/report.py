@@ -50,7 +50,7 @@ def conclusion(report: ConformanceReport) -> str:
     """Say on one line whether the target conforms, and if not, where to look first."""
     counts = {status: sum(verdict.status == status for verdict in report.verdicts) for status in _MARKS}
     numbers = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    line = f"{verdict_on(report)}: {numbers}, in {report.seconds:.0f} s"
+    line = f"{report.verdict}: {numbers}, in {report.seconds:.0f} s"
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
     if len(report.faults) < len(report.failed):
@@ -62,13 +62,6 @@ def conclusion(report: ConformanceReport) -> str:
         where = "" if example is None else f" on {shown_input(example)}"
         line += f"\nlook first at {first.stage or first.check}: {first.check}{where}"
     return line
-
-
-def verdict_on(report: ConformanceReport) -> str:
-    """Return the overall verdict in a few words."""
-    if report.failed:
-        return "does not conform"
-    return f"not judged ({report.unjudged})" if report.unjudged else "conforms"
 
 
 def _failure(report: ConformanceReport, verdict: CheckVerdict) -> Iterator[str]:

@@ -11,7 +11,7 @@ from harness.conform.checks.catalogue import CHECKS, Check
 from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
 from harness.conform.target import Target, TargetFailed
-from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated
+from harness.conform.verdicts import ESSENTIAL, CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated
 from harness.conform.wording import escape_surrogates
 from harness.data import load_model
 from harness.process.limits import Limits
@@ -21,7 +21,10 @@ from impls.core.errors import BPEError, UnknownName
 LIMITS = Limits(start_seconds=60.0)
 """The default limits of a target."""
 CHECK_SECONDS = 30.0
-"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time."""
+"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time.
+
+The essential checks, without which nothing is judged, have at least as much.
+"""
 
 
 class NotATarget(BPEError):
@@ -101,7 +104,7 @@ def run_checks(
 def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
     """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
     began, before = time.monotonic(), case.client.asked
-    case.begin(seconds)
+    case.begin(max(seconds, CHECK_SECONDS) if check.name in ESSENTIAL else seconds)
     fault: Fault | None = None
     try:
         verdict.status, verdict.reason = _judged(check, case)

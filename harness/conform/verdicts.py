@@ -1,12 +1,13 @@
 """The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
 
-Plain data with a JSON form, and the two exceptions that end a check; independent of targets and references.
+Plain data with a JSON form, and the exceptions that end a check or the judging of one input; independent of targets and
+references.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -29,6 +30,8 @@ to the right value but of another type, or in a list that changes later; `cache`
 encoded before; `determinism`: the same call gives different answers for no visible reason.
 """
 
+ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
+"""The checks without which a target is not judged, with words for them."""
 _SHOWN_ALIKE = 8
 _VARYING = re.compile(r"\d+|: '.*")
 """Parts of a process failure's reason that vary: counts, and its output."""
@@ -99,6 +102,10 @@ class NotAsked(Exception):
     """A check that could not judge its target; the message is the reason."""
 
 
+class NotCompared(Exception):
+    """An input of which a check has nothing to compare: refused, or with other ids, which the check `ids` judges."""
+
+
 class RequestCounts(msgspec.Struct, frozen=True):
     """The number of requests to the target, over all its processes."""
 
@@ -156,17 +163,24 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
+    def statuses(self) -> dict[str, str]:
+        """Return the status of each check."""
+        return {verdict.check: verdict.status for verdict in self.verdicts}
+
+    @property
     def unjudged(self) -> str:
-        """Return why a run without failures is inconclusive: no check passed, or too few ids were compared."""
-        if any(verdict.check == "ids" and verdict.status == "not asked" for verdict in self.verdicts):
-            return "the ids were not judged"
-        judged = any(verdict.status in ("passed", "same as reference") for verdict in self.verdicts)
-        return "" if judged else "no check could judge anything"
+        """Return why a run without failures is inconclusive; empty if it is not."""
+        return why_unjudged(self.statuses)
+
+    @property
+    def verdict(self) -> str:
+        """Return the overall verdict in a few words."""
+        return overall(self.statuses)
 
     @property
     def conforms(self) -> bool:
-        """Return whether nothing failed and the run is conclusive."""
-        return not self.failed and not self.unjudged
+        """Return whether nothing failed, and ids and round trip were judged."""
+        return self.verdict == "conforms"
 
     @property
     def faults(self) -> list[CheckVerdict]:
@@ -177,6 +191,24 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
     def first(self) -> CheckVerdict | None:
         """Return the fault to look at first: preferably of a single call, wrong every time, then the smallest."""
         return min(self.faults, key=_difficulty, default=None)
+
+
+def why_unjudged(statuses: Mapping[str, str]) -> str:
+    """Return why checks with these statuses are inconclusive if none failed; empty if they are not."""
+    for check, what in ESSENTIAL.items():
+        if statuses.get(check) == "not asked":
+            return f"the {what} not judged"
+    judged = {"passed", "same as reference"}.intersection(statuses.values())
+    return "" if judged else "no check could judge anything"
+
+
+def overall(statuses: Mapping[str, str]) -> str:
+    """Return the verdict on a target whose checks have these statuses."""
+    if "failed" in statuses.values():
+        return "does not conform"
+    if why := why_unjudged(statuses):
+        return f"not judged ({why})"
+    return "conforms" if statuses.keys() >= ESSENTIAL.keys() else "the checks asked for passed"
 
 
 _OF_MANY_CALLS = ("batch", "truncation", "threads", "bad input", "saving")

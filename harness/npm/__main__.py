@@ -63,12 +63,19 @@ def record(
 
 
 def _examine(one: records.Judged, package: NpmPackage, judging: tuple[float, float] | None, *, time: bool) -> None:
-    """Judge a package, where `judging` gives the time limits of a call and of a check, and time it."""
+    """Judge a package, where `judging` gives the time limits of a call and of a check, and time it.
+
+    What it is asked for replaces the results of before, also if it fails.
+    """
     from harness.conform.run import LIMITS, run
     from harness.measure.provenance import cpu_model
     from harness.npm.timing import megabytes_per_second
 
     one.reason = ""
+    if judging is not None:
+        one.checks, one.faults = {}, []
+    if time:
+        one.processor, one.megabytes_per_second = "", {}
     try:
         arguments, environment = command(package, one.model)
         one.node = subprocess.run([program("node"), "--version"], capture_output=True, text=True).stdout.strip()
@@ -76,8 +83,8 @@ def _examine(one: records.Judged, package: NpmPackage, judging: tuple[float, flo
             limits = replace(LIMITS, call_seconds=judging[0])
             one.take(run(_target(package.name, one.model), model=one.model, limits=limits, check_seconds=judging[1]))
         if time:
-            one.processor, one.megabytes_per_second = cpu_model() or "", {}
             one.megabytes_per_second = megabytes_per_second(arguments, environment)
+            one.processor = cpu_model() or ""
     except BPEError as error:
         one.reason = str(error)
 

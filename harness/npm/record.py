@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from harness.conform.report import shown_input
-from harness.conform.verdicts import CheckVerdict, ConformanceReport
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, overall
 from harness.npm.packages import READS_JSON, NpmPackage
 from harness.records import write_atomically
 
@@ -129,11 +129,12 @@ def _named(one: Judged) -> list[str]:
 def _row(one: Judged) -> list[str]:
     if not one.checks:
         return [*_named(one), f"not judged: {one.reason}", "", "", ""]
+    statuses = {check: status for status, checks in one.checks.items() for check in checks}
     failed = one.checks.get("failed", [])
     passed = len(one.checks.get("passed", [])) + len(one.checks.get("same as reference", []))
     not_run = len(one.checks.get("not asked", [])) + len(one.checks.get("not offered", []))
-    verdict = "does not conform" if failed else "conforms"
-    return [*_named(one), verdict, str(passed), f"{len(failed)}: {', '.join(failed)}" if failed else "0", str(not_run)]
+    named = f"{len(failed)}: {', '.join(failed)}" if failed else "0"
+    return [*_named(one), overall(statuses), str(passed), named, str(not_run)]
 
 
 def _faults(one: Judged) -> list[list[str]]:

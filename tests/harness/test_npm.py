@@ -211,7 +211,7 @@ def test_of_a_report_each_fault_is_kept_once_with_its_smallest_input() -> None:
 
 def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) -> None:
     right, wrong = judged(node="v20.0.0", processor="A processor"), judged(package="wrong", node="v20.0.0")
-    right.take(report_of(CheckVerdict(check="pieces", status="passed")))
+    right.take(report_of(*(CheckVerdict(check=check, status="passed") for check in ("ids", "round-trip"))))
     right.megabytes_per_second = {"english": 12.34}
     wrong.take(report_of(WRONG))
     run = [right, wrong, judged(package="absent", reason="node is not installed")]
@@ -219,7 +219,7 @@ def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) 
     assert record.read(tmp_path) == run
     page = (tmp_path / record.PAGE).read_text()
     rows = [[cell.strip() for cell in line.split(" | ")] for line in page.splitlines() if line.startswith("| ")]
-    assert any(row[:5] == ["| some-package 1.0.0", "cl100k_base", "conforms", "1", "0"] for row in rows)
+    assert any(row[:5] == ["| some-package 1.0.0", "cl100k_base", "conforms", "2", "0"] for row in rows)
     assert any(row[:5] == ["| wrong 1.0.0", "cl100k_base", "does not conform", "0", "1: pieces"] for row in rows)
     assert any(row[:6] == ["| wrong 1.0.0", *("cl100k_base", "pieces", "it cuts otherwise", "`'a\\|b'`", "`64 91`")]
                for row in rows)  # fmt: skip
@@ -230,6 +230,29 @@ def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) 
     )
     assert "| 12 " in page
     assert "Measured on: A processor, node v20.0.0." in page
+
+
+def test_the_page_says_of_a_package_what_conform_says() -> None:
+    one = judged()
+    report = report_of(CheckVerdict(check="ids", status="not asked"), CheckVerdict(check="memory", status="passed"))
+    one.take(report)
+    assert report.verdict == "not judged (the ids were not judged)"
+    assert record._row(one)[2] == report.verdict
+
+
+def test_a_package_that_can_no_longer_be_judged_has_no_verdict_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]:
+        raise DataError("node is not installed")
+
+    monkeypatch.setattr(command_line, "command", absent)
+    one = judged(checks={"failed": ["ids"]}, faults=[record.Fault(check="ids", reason="wrong")])
+    one.megabytes_per_second = {"english": 12.0}
+    package = pinned()["ai-tokenizer"]
+    command_line._examine(one, package, None, time=False)
+    assert (len(one.checks), len(one.faults), len(one.megabytes_per_second)) == (1, 1, 1)
+    command_line._examine(one, package, (5.0, 1.0), time=True)
+    assert (one.checks, one.faults, one.megabytes_per_second) == ({}, [], {})
+    assert record._row(one)[2] == "not judged: node is not installed"
 
 
 def test_a_record_keeps_what_was_not_asked_for_and_drops_what_is_no_longer_pinned(

@@ -29,12 +29,18 @@ def bad_input(case: Case) -> str:
             case.client.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
             _ask_afterwards(case, f"{_AFTERWARDS}{name}")
     huge = (" " * _MILLION, "a" * _MILLION, "\t  " * (_MILLION // 3) + "x")
-    for text in ("", *SURROGATES, *filter(case.can_ask, huge)):
+    left_out: list[str] = []
+    for text in ("", *SURROGATES, *huge):
+        if text in huge and not case.can_ask(text):
+            left_out.append(expression(text))
+            continue
         case.n_inputs += 1
         _encode(case, text)
         _ask_afterwards(case, text)
     _ask_afterwards(case, "")
-    return f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
+    refused = f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
+    slow = f"the target or the reference is too slow for {', '.join(left_out)}" if left_out else ""
+    return "; ".join(filter(None, [refused, slow]))
 
 
 def _decode(case: Case, ids: list[int]) -> None:

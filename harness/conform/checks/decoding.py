@@ -7,9 +7,9 @@ from itertools import accumulate
 from random import Random
 
 from harness.conform.case import Case, Judgement
-from harness.conform.checks.over_texts import over_texts, texts_for
+from harness.conform.checks.over_texts import most_of, over, over_texts, stopped, texts_for
 from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import answered, expression
 from harness.generators import texts as material
 from harness.generators.texts import RandomIds, parts_of_characters
@@ -26,6 +26,7 @@ def every_id(case: Case) -> str:
     special = set(case.reference.model.whole_token_ids.values())
     ordinary = [i for i in sorted(by_id) if i not in special]
     _vocabulary(case)
+    n_judged = 0
     for chosen in (ordinary, sorted(special)):
         for start in range(0, len(chosen), _IDS_A_REQUEST):
             part = chosen[start : start + _IDS_A_REQUEST]
@@ -34,19 +35,18 @@ def every_id(case: Case) -> str:
                     _decode_alone(case, i)
                 _decode_together(case, part)
             case.n_inputs += len(part)
-            if case.out_of_time:
-                remark = f"stopped by the clock after {case.n_inputs:,} of {len(by_id):,} ids"
-                if 2 * case.n_inputs < len(by_id):
-                    raise NotAsked(remark)
+            n_judged += len(part)
+            if case.out_of_time and (remark := most_of(n_judged, len(by_id), "ids")):
                 return remark
     longest = sorted(ordinary, key=lambda i: len(by_id[i]))[-_MOST_LONG:]
     parts = parts_of_characters({i: by_id[i] for i in ordinary})[:_MOST_SINGLE]
-    for i in [*longest, *parts, *ordinary[:: 1 + len(ordinary) // _MOST_SINGLE]]:
+    singly = [*longest, *parts, *ordinary[:: 1 + len(ordinary) // _MOST_SINGLE]]
+    for n, i in enumerate(singly, 1):
         expected = case.reference.decode([i])
         if not isinstance(expected, Refusal) and case.client.decode([i]) != expected:
             _decode_alone(case, i)
         if case.out_of_time:
-            break
+            return stopped(n, len(singly), "ids decoded singly")
     return ""
 
 
@@ -65,7 +65,8 @@ def _vocabulary(case: Case) -> None:
     for i in sorted(by_id)[:: 1 + len(by_id) // _MOST_LONG] if case.client.offers("token_bytes") else ():
         case.n_inputs += 1
         got = case.client.ask("token_bytes", token=i)
-        if got != by_id[i] and not (isinstance(got, Refusal) and i in model.whole_token_ids.values()):
+        is_refused = isinstance(got, Refusal) and not got.fatal and i in model.whole_token_ids.values()
+        if got != by_id[i] and not is_refused:
             raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))
 
 
@@ -126,7 +127,9 @@ def re_encode(case: Case) -> str:
     chosen = list(id_by_text)
     if not case.affordable(3 * sum(map(len, chosen))):
         chosen = chosen[:: max(1, len(chosen) // 5_000)]
-    return over_texts(case, chosen, judge, "{} tokens encode to others, as with the reference")
+    remark = over_texts(case, chosen, judge, "{} tokens encode to others, as with the reference")
+    sample = f"a sample of {len(id_by_text):,} tokens" if len(chosen) < len(id_by_text) else ""
+    return "; ".join(filter(None, [remark, sample]))
 
 
 _N_TEXTS = 300
@@ -142,12 +145,14 @@ def streaming(case: Case) -> str:
 
     The reference's decoder says what is certain: what no further ids can change.
     """
-    if isinstance(refused := case.client.ask("decode_stream", lists=[]), Refusal):
-        raise NotAsked(f"its decoder() cannot be used: {refused}")
+    if why := case.lacks("decode_stream", lists=[[]]):
+        raise NotAsked(f"its decoder() cannot be used: {why}")
 
     def fault_of(pushes: Pushes) -> Fault | None:
         expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
-        if got == expected or isinstance(expected, Refusal):
+        if isinstance(expected, Refusal):
+            raise NotCompared
+        if got == expected:
             return None
         reason = str(got) if isinstance(got, Refusal) else _difference(expected, got)
         ids = [i for pushed in pushes for i in pushed]
@@ -156,7 +161,7 @@ def streaming(case: Case) -> str:
     def one_by_one(pushes: Pushes) -> Iterator[Pushes]:
         yield tuple((i,) for pushed in pushes for i in pushed)
 
-    return case.over(_streams(case), fault_of, one_by_one)
+    return over(case, list(_streams(case)), fault_of, one_by_one)
 
 
 def _streams(case: Case) -> Iterator[Pushes]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import past_64k, texts_for
+from harness.conform.checks.over_texts import over, past_64k, texts_for
 from harness.conform.reference import Refusal
-from harness.conform.verdicts import Fault
+from harness.conform.verdicts import Fault, NotCompared
 from harness.conform.wording import expression
 from impls import BPEError
 
@@ -21,11 +21,11 @@ def offsets(case: Case) -> str:
     """Check `decode_with_offsets`, `encode_with_offsets`, or both, as offered."""
     faults_of = {"decode_with_offsets": _fault_of_starts, "encode_with_offsets": _fault_of_spans}
     remarks = [
-        case.over(_texts(case), partial(fault_of, case), least_inputs=_LEAST_TEXTS)
+        over(case, _texts(case), partial(fault_of, case), least_inputs=_LEAST_TEXTS)
         for operation, fault_of in faults_of.items()
         if case.client.offers(operation)
     ]
-    return next(filter(None, remarks), "")
+    return "; ".join(dict.fromkeys(filter(None, remarks)))
 
 
 def _texts(case: Case) -> list[str]:
@@ -41,7 +41,7 @@ def _fault_of_starts(case: Case, text: str) -> Fault | None:
     """
     ids = case.reference.ids(text)
     if isinstance(ids, Refusal):
-        return None
+        raise NotCompared
     expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
     answer = case.client.ask("decode_with_offsets", ids=ids)
     right = not isinstance(answer, Refusal) and answer[0] == expected_text
@@ -76,13 +76,14 @@ def _fault_of_spans(case: Case, text: str) -> Fault | None:
     try:
         ids, array = case.reference.tokenizer.encode_with_offsets(text, disallowed_special=())
     except BPEError:
-        return None
+        raise NotCompared from None
     answer, spans = case.client.ask("encode_with_offsets", text=text), array.tolist()
     if isinstance(answer, Refusal):
-        refused = isinstance(case.client.ids(text), Refusal) or any(
-            name in text for name in case.reference.model.special_tokens
-        )
-        reason, got = "" if refused else f"encode answers, and encode_with_offsets: {answer}", str(answer)
+        special = any(name in text for name in case.reference.model.special_tokens)
+        refused = not answer.fatal and (special or isinstance(case.client.ids(text), Refusal))
+        if refused:
+            raise NotCompared
+        reason, got = f"encode answers, and encode_with_offsets: {answer}", str(answer)
     else:
         reason, got = _difference(case, text, ids, spans, *answer), f"ids {answer[0]}, spans {answer[1]}"
     if not reason:
@@ -95,7 +96,9 @@ def _difference(
 ) -> str:
     """Return what is wrong with the answer for `text`, or an empty string."""
     if other_ids != ids:
-        return "the ids are not those of encode" if case.client.ids(text) == ids else ""
+        if case.client.ids(text) != ids:
+            raise NotCompared
+        return "the ids are not those of encode"
     if len(spans) != len(ids):
         return f"{len(spans)} spans for {len(ids)} ids"
     for i, (start, end), (first, last) in zip(ids, wanted, spans, strict=True):

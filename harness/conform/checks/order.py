@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import texts_for
+from harness.conform.checks.over_texts import most_of, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered
@@ -28,7 +28,9 @@ def any_order(case: Case) -> str:
     """Check `decode`, and `decode_bytes` if offered, on lists of ids in any order."""
     latest: list[Ids] = []
     n_left_out = n_encoded = 0
-    for ids in [*case.known_ids, *_lists(case)]:
+    lists = [*case.known_ids, *_lists(case)]
+    n_judged = len(lists)
+    for n, ids in enumerate(lists, 1):
         if isinstance(case.reference.decode(ids), Refusal):
             n_left_out += 1
             continue
@@ -38,8 +40,10 @@ def any_order(case: Case) -> str:
         n_encoded += _encode_again(case, ids) if n_encoded < _N_ENCODED else 0
         latest = [*latest[1 - _LATEST :], ids]
         if case.out_of_time:
+            n_judged = n
             break
-    return f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
+    refused = f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
+    return "; ".join(filter(None, [most_of(n_judged, len(lists), "lists of ids"), refused]))
 
 
 def _encode_again(case: Case, ids: Ids) -> bool:

@@ -1,13 +1,13 @@
-"""The loop most checks share: encode many texts, judge each, and minimise a wrong one."""
+"""The loops most checks share: encode many texts, or ask about many inputs, judge each, and minimise a wrong one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 
-from harness.conform.case import Case, Judge
+from harness.conform.case import Case, Judge, S
 from harness.conform.reference import Answer
-from harness.conform.verdicts import NotAsked
+from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import expression
 from harness.data.generated import generate
 from harness.generators import texts as material
@@ -67,7 +67,7 @@ def over_texts(
         raise NotAsked("there is no text to judge by")
     wrong: list[tuple[str, Answer]] = []
     excused: list[str] = []
-    n_inputs = 0
+    n_inputs = n_unjudged = 0
     for text, answer in zip(texts, case.client.ids_of_all(texts), strict=False):
         n_inputs += 1
         judgement = judge(text, answer)
@@ -75,20 +75,69 @@ def over_texts(
             wrong.append((text, answer))
         elif judgement == "excused":
             excused.append(text)
+        n_unjudged += judgement == "unjudged"
         if case.out_of_time:
             break
-    case.n_inputs += n_inputs
+    case.n_inputs += n_inputs - n_unjudged
     if wrong:
         text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: _size(pair[0]))
         fault = case.explain(text, answer, judge)
         fault.n_failed = len(wrong)
         raise fault
-    part = "" if n_inputs == len(texts) else f"stopped by the clock after {n_inputs:,} of {len(texts):,} texts"
-    if 2 * n_inputs < len(texts):
-        raise NotAsked(f"{part}, all of them right; give it more --check-seconds")
+    part = most_of(n_inputs, len(texts), "texts")
     case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
     remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
-    return "; ".join(filter(None, [remark, part]))
+    return "; ".join(filter(None, [remark, not_judged(n_unjudged), part]))
+
+
+def stopped(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
+    """Return the remark on a check that the clock stopped, or an empty string if it did not."""
+    return f"stopped by the clock after {n_judged:,} of {n_inputs:,} {what}" if n_judged < n_inputs else ""
+
+
+def most_of(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
+    """Return the remark on a check that the clock stopped. Raises `NotAsked` if that was before half of its inputs."""
+    remark = stopped(n_judged, n_inputs, what)
+    if 2 * n_judged < n_inputs:
+        raise NotAsked(f"{remark}, all of them right; give it more --check-seconds")
+    return remark
+
+
+def not_judged(n_texts: int) -> str:
+    """Return the remark on texts that the reference refuses and the target does not, if there are any."""
+    return f"{n_texts:,} texts that the reference refuses are not judged" if n_texts else ""
+
+
+def over(
+    case: Case,
+    inputs: Collection[S],
+    fault_of: Callable[[S], Fault | None],
+    simpler: Callable[[S], Iterable[S]] = lambda given: (),
+    least_inputs: int = 1,
+) -> str:
+    """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
+    judged.
+
+    Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
+    `NotAsked` if no input could be compared or the time was too short for half of them.
+    """
+    n_judged = n_left_out = 0
+    for given in inputs:
+        if n_judged >= least_inputs and case.out_of_time:
+            break
+        n_judged += 1
+        try:
+            fault = fault_of(given)
+        except NotCompared:
+            n_left_out += 1
+            continue
+        case.n_inputs += 1
+        if fault is not None:
+            raise case.smallest_fault(given, fault_of, fault, simpler(given))
+    left_out = f"{n_left_out:,} of {n_judged:,} inputs could not be compared" if n_left_out else ""
+    if left_out and n_left_out == n_judged:
+        raise NotAsked(left_out)
+    return "; ".join(filter(None, [most_of(n_judged, len(inputs)), left_out]))
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count, product
 
 from harness.conform.case import Case
+from harness.conform.checks.over_texts import most_of
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.data.generated import ADVERSARIAL, generate
@@ -51,22 +52,24 @@ class _Growth:
 def growth(case: Case) -> str:
     """Check that the exponent of time is below 1.7 on every family, or no larger than the reference's."""
     found: list[tuple[float, str]] = []
+    left_out: list[str] = []
     for decoding, family in product((False, True), FAMILIES):
         texts = _new_texts(family, case.seed)
 
         def seconds(text: str, decoding: bool = decoding) -> float | None:
             return _seconds(case, text, decoding)
 
+        name = f"decoding {family}" if decoding else family
         grown = _grown(seconds, texts, case)
         if grown is None:
+            left_out.append(name)
             continue
         case.n_inputs += 1
-        name = f"decoding {family}" if decoding else family
         found.append((grown.exponent.value, name))
-        again = _grown(seconds, texts, case) if grown.is_quadratic else None
+        again = _grown(seconds, texts) if grown.is_quadratic else None
         if again is None or not again.is_quadratic:
             continue  # a quadratic first measurement was due to other work on the machine
-        known = _grown(lambda text: _reference_seconds(case, text, decoding), texts, case)  # noqa: B023 (called at once)
+        known = _grown(lambda text: _reference_seconds(case, text, decoding), texts)  # noqa: B023 (called at once)
         if known is None or known.exponent.value <= grown.exponent.value - 0.4:
             slope, of = again.exponent, f"{again.seconds:.2f} s for {len(again.text):,} characters"
             reason = (
@@ -74,10 +77,13 @@ def growth(case: Case) -> str:
             )
             raise Fault("resources", reason, text=again.text, expected="about 1", got=of)
         case.excused.append(f"{name}: {grown.exponent.value:.1f}, the reference {known.exponent.value:.1f}")
-    if case.excused:
-        return "; ".join(case.excused)
+    n_families, slow = len(found) + len(left_out), f"too slow, or refused, on {', '.join(left_out)}" if left_out else ""
+    clock = most_of(len(found), n_families, "families") if case.out_of_time else ""
+    if 2 * len(found) < n_families:
+        raise NotAsked(slow)
     shown = ", ".join(f"{name} {value:.1f}" for value, name in sorted(found, reverse=True)[:_SHOWN])
-    return f"exponents, the greatest of {len(found)}: {shown}" if found else "too slow, or refused, on every family"
+    remarks = case.excused or [f"exponents, the greatest of {len(found)}: {shown}"]
+    return "; ".join([*remarks, *filter(None, [clock, slow])])
 
 
 def _new_texts(family: str, seed: int) -> Callable[[int], str]:
@@ -91,8 +97,13 @@ def _new_texts(family: str, seed: int) -> Callable[[int], str]:
     return text
 
 
-def _grown(seconds_of: Callable[[str], float | None], texts: Callable[[int], str], case: Case) -> _Growth | None:
-    """Measure how time grows, up to a second or a refusal; None if fewer than three sizes were timed."""
+def _grown(
+    seconds_of: Callable[[str], float | None], texts: Callable[[int], str], case: Case | None = None
+) -> _Growth | None:
+    """Measure how time grows, up to a second, a refusal or the end of the check, where that is given.
+
+    Returns None if fewer than three sizes were timed.
+    """
     points: list[tuple[float, float]] = []
     text = ""
     for size in SIZES:
@@ -104,7 +115,7 @@ def _grown(seconds_of: Callable[[str], float | None], texts: Callable[[int], str
                 taken.append(seconds)
             if taken and taken[-1] > _PASS_SECONDS:
                 break
-        if not taken or case.out_of_time:
+        if not taken or (case is not None and case.out_of_time):
             break
         points.append((float(size), max(min(taken), 1e-7)))
         if points[-1][1] > _PASS_SECONDS:
@@ -151,6 +162,10 @@ def memory(case: Case) -> str:
         n_bytes = len(text.encode())
         answer = alone.ids(text)
         grown = max(0, alone.peak_memory_bytes - before)
+    if isinstance(answer, Refusal) and not answer.fatal:
+        refused = case.reference.ids(text[: case.reference.longest])
+        if isinstance(refused, Refusal):
+            raise NotAsked(f"the reference refuses the text as well: {refused}")
     case.n_inputs += 1
     if isinstance(answer, Refusal):
         reason = f"a text of {n_bytes:,} bytes ends in {answer}"

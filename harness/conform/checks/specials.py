@@ -48,8 +48,7 @@ def special_tokens(case: Case) -> str:
     remark = "refuses special text by default" if refusals else "reads special text as text"
     if not case.client.offers("allowed_special") or not _heeds_options(case, specials[0]):
         return f"{remark}; takes no allowed_special"
-    _by_the_rules(case, specials, around)
-    return remark
+    return "; ".join(filter(None, [remark, _by_the_rules(case, specials, around)]))
 
 
 def texts_around(specials: Sequence[str]) -> Iterator[str]:
@@ -82,6 +81,8 @@ def _heeds_options(case: Case, name: str) -> bool:
     if not case.client.offers(ANY_OPTION):
         return True
     plain, allowed = case.client.ids(name), case.client.ids(name, allowed_special="all", disallowed_special=[])
+    if isinstance(allowed, Refusal) and allowed.fatal:
+        raise Fault("process", f"encode with allowed_special ends in {allowed}", text=name, got=allowed)
     return not isinstance(allowed, Refusal) and plain != allowed
 
 
@@ -91,10 +92,10 @@ def _of_special(case: Case, text: str | None) -> bool:
     return other != (text or "") and case.agrees(other, case.client.ids(other)) == "right"
 
 
-def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> None:
+def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> str:
     """Raise a fault with the smallest text that is wrong when special tokens are allowed or refused by option.
 
-    All texts are encoded one by one, and then in a batch if `encode_batch` takes the options.
+    All texts are encoded one by one, and then in a batch; returns a remark if `encode_batch` refuses the options.
     """
     first = list(specials[:1])
     rules: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
@@ -113,17 +114,21 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
         was_refused = isinstance(expected, Refusal)
         if not isinstance(expected, Refusal):
             known[text] = expected
+    remark = ""
     for rule, known in zip(rules, right, strict=True) if case.client.offers("encode_batch") else ():
-        answers = case.client.ask("encode_batch", texts=list(known), **_options(rule))
-        for (text, expected), got in zip(known.items(), [] if isinstance(answers, Refusal) else answers, strict=False):
+        answers, batch = case.client.ask("encode_batch", texts=list(known), **_options(rule)), _worded(rule)
+        if isinstance(answers, Refusal):
+            if answers.fatal:
+                raise Fault("process", f"encode_batch with {batch} ends in {answers}")
+            remark = remark or f"encode_batch with {batch} is refused: {answers}"
+            continue
+        if len(answers) != len(known):
+            raise Fault("batch", f"a batch of {len(known)} texts with {batch} has {len(answers)} lists of ids")
+        for (text, expected), got in zip(known.items(), answers, strict=True):
             if got != expected:
-                raise Fault(
-                    "batch",
-                    f"a batch with {_worded(rule)} has other ids than its texts one by one",
-                    text=text,
-                    expected=expected,
-                    got=got,
-                )
+                reason = f"a batch with {batch} has other ids than its texts one by one"
+                raise Fault("batch", reason, text=text, expected=expected, got=got)
+    return remark
 
 
 def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:

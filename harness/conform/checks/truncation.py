@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import regex
 
 from harness.conform.case import Case, has_surrogate
-from harness.conform.checks.over_texts import past_64k, texts_for
+from harness.conform.checks.over_texts import most_of, past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
@@ -65,7 +65,11 @@ def truncation(case: Case) -> str:
     random = Random(f"truncate:{case.seed}")
     found = (*_CUT_ELSEWHERE, *_cut_characters(case), *texts_for(case, _N_TEXTS), *past_64k(case))
     texts = [text for text in found if text and not has_surrogate(text)]
-    for text, ids in zip(texts, case.client.ids_of_all(texts), strict=True):
+    n_judged = 0
+    for text, ids in zip(texts, case.client.ids_of_all(texts), strict=False):
+        if case.out_of_time and n_judged:
+            break
+        n_judged += 1
         if isinstance(ids, Refusal) or ids != case.reference.ids(text):
             continue
         some = len(ways) if len(ids) <= _SHORT_IDS else min(len(ways), _WAYS_OF_LONG)
@@ -75,9 +79,7 @@ def truncation(case: Case) -> str:
                 call = _Call(operation, n_tokens, options)
                 if (fault := _fault(case, text, call)) is not None:
                     raise case.smallest_fault(text, partial(_fault_at_a_low_limit, case, call), fault)
-        if case.out_of_time:
-            break
-    return "; ".join(refused)
+    return "; ".join(filter(None, [most_of(n_judged, len(texts), "texts"), *refused]))
 
 
 def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
@@ -93,8 +95,9 @@ def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
     found += [("fits", {})] * offers("fits") + [("count", {})] * (offers("count") and offers("at_most"))
     refused: dict[str, str] = {}
     for operation in dict.fromkeys(name for name, _ in found):
-        if isinstance(answer := _Call(operation, 1).made(case, ""), Refusal):
-            refused[operation] = f"its {operation} takes other arguments: {answer}"
+        limit = {"at_most": 1} if operation == "count" else {"n_tokens": 1}
+        if why := case.lacks(operation, text="", **limit):
+            refused[operation] = f"its {operation} takes other arguments: {why}"
     return [way for way in found if way[0] not in refused], list(refused.values())
 
 

@@ -13,7 +13,8 @@ from random import Random
 
 from harness.conform.case import Case
 from harness.conform.checks.batches import compare
-from harness.conform.checks.over_texts import over_texts
+from harness.conform.checks.over_texts import not_judged, over_texts
+from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.data.generated import generate
 from harness.generators import texts as material
@@ -77,7 +78,7 @@ def many_texts(case: Case) -> str:
     """Check as many distinct short texts as the time allows: singly, and in batches if offered."""
     began, batch_seconds, best = time.monotonic(), 0.0, float("inf")
     deadline = min(case.deadline, began + SECONDS)
-    n_batches = 0
+    n_asked = n_batches = 0
     case.client.fresh()
     first: list[str] = []
     for texts in _batches(case):
@@ -87,7 +88,8 @@ def many_texts(case: Case) -> str:
         got = list(case.client.ids_of_all(texts))
         pace = (time.monotonic() - asked_at) / max(1, len(texts))
         best = min(best, pace) if len(texts) >= _LEAST_TIMED else best
-        case.n_inputs += len(texts)
+        n_asked += len(texts)
+        case.n_inputs += sum(not isinstance(ids, Refusal) for ids in expected)
         triples = zip(texts, expected, got, strict=True)
         wrong = [(text, b) for text, a, b in triples if a != b and case.agrees(text, b) == "wrong"]
         if wrong:
@@ -111,9 +113,10 @@ def many_texts(case: Case) -> str:
     for text, wanted, answer in zip(again, expected, case.client.ids_of_all(again), strict=True):
         if answer != wanted and case.agrees(text, answer) == "wrong":
             raise case.explain(text, answer, case.agrees)
-    remark = f"{case.n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if case.n_inputs < N_TEXTS else ""
+    remark = f"{n_asked:,} of {N_TEXTS:,} texts in the time allowed" if n_asked < N_TEXTS else ""
+    remark = "; ".join(filter(None, [remark, not_judged(n_asked - case.n_inputs)]))
     if case.n_inputs < LEAST_TEXTS:
-        raise NotAsked(f"too slow: {remark}")
+        raise NotAsked(f"too slow: {remark}" if n_asked < LEAST_TEXTS else remark)
     batches = f"in {n_batches} batches of {_A_BATCH:,} as well" if n_batches else ""
     return "; ".join(filter(None, [remark, batches]))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,10 @@ from typing import Any
 import pytest
 
 import impls
+from harness.conform.case import Case
 from harness.conform.reference import Reference
 from harness.conform.run import run_checks
-from harness.conform.target import TargetFailed
+from harness.conform.target import TargetError, TargetFailed
 from harness.conform.verdicts import CheckVerdict
 from harness.targets import NotLoadable
 
@@ -132,6 +135,11 @@ class KeyboardError(BaseException):
     pass
 
 
+class Allows(Right):
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        return self.tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+
 @pytest.mark.parametrize(
     ("bug", "check", "stage"),
     [
@@ -220,7 +228,60 @@ def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(confo
     assert "out of licences" in verdict.reason
 
 
-def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
-    verdict = conform(Right, "ids", check_seconds=0.0)
+class Full(Allows):
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tokenizer, name)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *("bytes", "coverage", "decode-any-order", "offsets", "streaming-decode", "incremental"),
+        *("array", "count", "truncate", "growth"),
+    ],
+)
+def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any, check: str) -> None:
+    verdict = conform(Full, check, check_seconds=0.0)
     assert verdict.status == "not asked"
-    assert "stopped by the clock" in verdict.reason
+    assert re.search(r"stopped by the clock after \d+ of [\d,]+ ", verdict.reason), verdict.reason
+
+
+def test_what_was_stopped_by_the_clock_later_says_so(conform: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Case, "out_of_time", property(lambda case: case.n_inputs > 4_000))
+    verdict = conform(Full, "decode-any-order")
+    assert verdict.status == "passed"
+    assert re.search(r"stopped by the clock after 4,001 of [5-7],\d+ lists of ids", verdict.reason), verdict.reason
+
+
+def test_growth_names_the_families_it_did_not_measure(conform: Any) -> None:
+    class Refuses(conform.target):  # type: ignore[misc]
+        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+            if operation in ("timed_encode", "timed_decode"):
+                if operation == "timed_encode" and "  " in arguments["text"]:
+                    raise TargetError("ValueError", "no")
+                return 1e-6 * len(arguments.get("text", arguments.get("ids")))
+            return super().call(operation, seconds, **arguments)
+
+    verdict = conform(Right, "growth", target=Refuses)
+    assert verdict.status == "passed"
+    assert re.search("; too slow, or refused, on .*spaces", verdict.reason), verdict.reason
+
+
+def test_growth_that_is_quadratic_is_confirmed_though_the_time_is_over(conform: Any) -> None:
+    class Quadratic(conform.target):  # type: ignore[misc]
+        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+            if operation == "timed_encode":
+                time.sleep(0.02)
+                return len(arguments["text"]) ** 2 * 1e-8
+            return super().call(operation, seconds, **arguments)
+
+    assert conform(Right, "growth", target=Quadratic, check_seconds=0.6).stage == "resources"
+
+
+def test_long_texts_left_out_of_bad_input_are_named(model: impls.Model, conform: Any) -> None:
+    report = run_checks(
+        lambda environment: conform.target(lambda: Right(model), environment),
+        Reference("priority", "small", model),
+        ["bad-input"],
+    )
+    assert "too slow for ' ' * 1000000" in report.verdicts[0].reason

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from planted_tokenizers import conform, model_file, planted
 
+import impls
 from harness.conform.case import Case
 from harness.conform.checks.decoding import every_id
 from harness.conform.checks.over_texts import over_texts
@@ -19,6 +21,7 @@ from harness.conform.client import TargetClient
 from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import junit, render
+from harness.conform.run import run_checks
 from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
@@ -65,6 +68,84 @@ def test_nothing_passes_without_a_case(planted: ModuleType, conform: Conform, mo
     assert (verdict.status, verdict.reason) == ("not asked", "no case was judged")
 
 
+class Grown:
+    text, n_stable = "", 3
+
+    def __init__(self, encode: Callable[[str], list[int]]) -> None:
+        self.encode = encode
+
+    @property
+    def ids(self) -> list[int]:
+        return self.encode(self.text)
+
+    def append(self, text: str) -> None:
+        self.text += text
+
+
+@pytest.mark.parametrize("check", ["python-values", "batch", "array", "count", "threads"])
+def test_nothing_passes_where_every_text_is_refused(planted: ModuleType, conform: Conform, check: str) -> None:
+    class Refuses(planted.Full):  # type: ignore[misc, name-defined]
+        def encode(self, text: str, **options: Any) -> list[int]:
+            raise ValueError("no")
+
+    (verdict,) = conform(Refuses, check).verdicts
+    assert verdict.status == "not asked", verdict.reason
+
+
+def test_texts_that_the_reference_refuses_are_not_judged(conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conform.checks.volume.SECONDS", 1.0)
+    model = impls.Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars")
+    priority = impls.load("priority", model)
+
+    class Answers:
+        def encode(self, text: str) -> list[int]:
+            return [1, 2, 0] if set(text) - {"a", "b"} else priority.encode(text)
+
+        def decode(self, ids: list[int]) -> str:
+            return priority.decode(ids)
+
+    checks = ("ids", "round-trip", "many-texts")
+    ids, round_trip, many = conform(Answers, *checks, reference="priority", model=model).verdicts
+    assert (ids.status, 0 < ids.n_inputs < 2_000) == ("passed", True), ids.n_inputs
+    assert re.fullmatch(r"\d,\d+ texts that the reference refuses are not judged", ids.reason)
+    assert round_trip.status == "failed"
+    assert (many.status, many.n_inputs < 10_000) == ("not asked", True), many.reason
+    assert "that the reference refuses" in many.reason
+
+
+@pytest.mark.parametrize(("check", "status"), [("incremental", "passed"), ("memory", "not asked")])
+def test_a_target_that_refuses_what_the_reference_refuses_is_not_wrong(
+    planted: ModuleType, monkeypatch: pytest.MonkeyPatch, check: str, status: str
+) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    monkeypatch.setattr(stub.InProcess, "peak_memory_bytes", 1 << 20)
+    spec = impls.TrainingSpec(vocab_size=120, pattern="none", alphabet="chars")
+    model = impls.train("priority", ["hello world, the cat sat on the mat " * 3], spec).model
+
+    def open_target(environment: Mapping[str, str]) -> Any:
+        return stub.InProcess(lambda: impls.load("naive", model), environment)
+
+    (verdict,) = run_checks(open_target, Reference("priority", "chars", model), [check]).verdicts
+    assert verdict.status == status, verdict.reason
+
+
+@pytest.mark.parametrize("check", ["offsets", "incremental"])
+def test_nothing_passes_where_all_ids_are_wrong(planted: ModuleType, conform: Conform, check: str) -> None:
+    class Wrong(planted.Right):  # type: ignore[misc, name-defined]
+        def encode(self, text: str) -> list[int]:
+            return [1, 2, 3]
+
+        def encode_with_offsets(self, text: str) -> tuple[list[int], list[list[int]]]:
+            return self.encode(text), [[7, 9]] * 3
+
+        def incremental(self) -> Grown:
+            return Grown(self.encode)
+
+    (verdict,) = conform(Wrong, check).verdicts
+    assert (verdict.status, verdict.n_inputs) == ("not asked", 0), verdict.reason
+    assert "could not be compared" in verdict.reason
+
+
 def test_a_verdict_says_what_it_rests_on(planted: ModuleType, conform: Conform) -> None:
     (verdict,) = conform(planted.Right, "ids").verdicts
     assert verdict.asked.calls > 0
@@ -86,10 +167,36 @@ def test_a_run_in_which_nothing_passed_does_not_conform() -> None:
     assert not report_of(
         CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="ids", status="not asked")
     ).conforms
-    assert report_of(
-        CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="growth", status="not asked")
-    ).conforms
-    assert report_of(CheckVerdict(check="ids", status="same as reference")).conforms
+    ids = CheckVerdict(check="ids", status="same as reference")
+    assert (
+        report_of(ids, CheckVerdict(check="round-trip", status="not asked")).unjudged == "the round trip was not judged"
+    )
+    growth = CheckVerdict(check="growth", status="not asked")
+    assert report_of(ids, growth, CheckVerdict(check="round-trip", status="passed")).conforms
+
+
+def test_a_part_of_the_checks_passes_but_does_not_say_that_a_target_conforms(
+    bpebench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = report_of(CheckVerdict(check="memory", status="passed"))
+    assert (part.conforms, part.unjudged) == (False, "")
+    monkeypatch.setattr("harness.conform.run.run", lambda *_, **__: part)
+    ended = bpebench("conform", "naive", "--check", "memory")
+    assert (ended.status, "the checks asked for passed: 1 passed" in ended.out) == (0, True), ended
+    ended = bpebench("conform", "naive", "--check", "memory", "--json")
+    document = json.loads(ended.out)
+    assert (ended.status, document["conforms"]) == (0, False)
+    assert document["verdict"] == "the checks asked for passed"
+
+
+def test_ids_and_round_trip_are_judged_however_little_time_a_check_has(planted: ModuleType) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    reference = Reference("tiktoken", "planted", planted.model())
+
+    def open_target(environment: Mapping[str, str]) -> Any:
+        return stub.InProcess(planted.Right, environment)
+
+    assert run_checks(open_target, reference, ["ids", "round-trip", "re-encode"], check_seconds=0.0).conforms
 
 
 def test_a_document_for_continuous_integration_is_not_green_where_nothing_was_judged() -> None:

@@ -44,6 +44,23 @@ FOUND_BY = {
 """Wrong tokenizer -> the check that finds it, and the stage it names."""
 
 
+DYING = {
+    "TruncatingDies": ("truncate", "process"),
+    "TruncatingFails": ("truncate", "truncation"),
+    "DecoderDies": ("streaming-decode", "process"),
+    "DecoderFails": ("streaming-decode", "decode"),
+    "IncrementalDies": ("incremental", "process"),
+    "ReplacingDies": ("incremental", "process"),
+    "CopyingFails": ("incremental", "refusal"),
+    "CountingSpecialsDies": ("count", "batch"),
+    "SpansOfSpecialsDie": ("offsets", "offsets"),
+    "AnyOptionDies": ("special-tokens", "process"),
+    "AllowedBatchDies": ("special-tokens", "process"),
+    "AllowedBatchIsEmpty": ("special-tokens", "batch"),
+}
+"""Likewise, of methods that end the process or raise an error of their own."""
+
+
 @pytest.fixture(scope="module")
 def by_call(planted: ModuleType) -> ModuleType:
     return importlib.import_module("planted_by_call")
@@ -76,6 +93,20 @@ def test_a_right_count_passes_on_long_texts(planted: ModuleType, conform: Confor
 
     (verdict,) = conform(Counting, "count").verdicts
     assert (verdict.status, verdict.n_inputs > 300) == ("passed", True)
+
+
+@pytest.mark.parametrize("bug", DYING)
+def test_a_method_that_dies_or_raises_is_neither_absent_nor_another(
+    planted: ModuleType, conform: Conform, bug: str
+) -> None:
+    failure = the_failure(conform(getattr(importlib.import_module("planted_dying"), bug), DYING[bug][0]))
+    assert (failure.check, failure.stage) == DYING[bug], failure.reason
+
+
+def test_a_batch_that_refuses_options_is_a_remark(planted: ModuleType, conform: Conform) -> None:
+    (verdict,) = conform(planted.Full, "special-tokens").verdicts
+    assert verdict.status == "passed"
+    assert "encode_batch with allowed_special='all', disallowed_special=[] is refused: TypeError" in verdict.reason
 
 
 def test_every_planted_fault_is_tried(by_call: ModuleType) -> None:

@@ -67,5 +67,5 @@ def test_what_follows_no_text_is_not_offered_or_not_asked(planted: ModuleType, c
 
     (verdict,) = conform(Other, "incremental").verdicts
     assert verdict.status == "not asked"
-    assert "its incremental() cannot be used: AttributeError" in verdict.reason
+    assert "its incremental() cannot be used: TypeError: dict has no append" in verdict.reason
     assert conform(planted.Right, "incremental").verdicts[0].status == "not offered"

@@ -74,11 +74,13 @@ def test_a_target_that_conforms_is_status_0_and_one_document(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    arguments = ("conform_adapter:Right", "--check", "ids", "--check", "processes", "-m", "small.json", "--json")
-    status, out = bpebench(capsys, monkeypatch, "conform", *arguments)
+    checks = ("--check", "ids", "--check", "round-trip", "--check", "processes")
+    status, out = bpebench(
+        capsys, monkeypatch, "conform", "conform_adapter:Right", *checks, "-m", "small.json", "--json"
+    )
     document = json.loads(out)
-    assert (status, document["conforms"]) == (0, True)
-    assert [verdict["status"] for verdict in document["verdicts"]] == ["passed", "passed"]
+    assert (status, document["conforms"], document["verdict"]) == (0, True, "conforms")
+    assert [verdict["status"] for verdict in document["verdicts"]] == ["passed", "same as reference", "passed"]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +129,8 @@ class TestLower(ConformanceTests):
 
 
 def test_the_report_names_the_easiest_failure_to_look_at() -> None:
-    report = ConformanceReport(
-        target="t", reference="r", model="m", verdicts=[CheckVerdict(check="ids", status="passed")], seconds=1.0
-    )
+    verdicts = [CheckVerdict(check=name, status="passed") for name in ("ids", "round-trip")]
+    report = ConformanceReport(target="t", reference="r", model="m", verdicts=verdicts, seconds=1.0)
     assert report.conforms
     assert report.first is None
 
