@@ -58,7 +58,9 @@ def _decode(case: Case, ids: list[int]) -> None:
 def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
     got, expected = case.client.ids(text), case.reference.ids(text)
-    if isinstance(expected, Refusal):
+    if isinstance(got, Refusal) and got.fatal and got.kind != "panic":
+        reason = f"ends the process: {got}"
+    elif isinstance(expected, Refusal):
         if isinstance(got, Refusal):
             case.excused.append(f"{expression(text)}: {got.kind}; the reference: {expected.kind}")
             return

@@ -65,9 +65,12 @@ def concatenation(case: Case) -> str:
         if isinstance(answer, Refusal):
             return case.agrees(text, answer)
         pieces = case.reference.pieces(text)
-        if _joined(map(ids_alone, pieces)) in (answer, None):
+        if _joined(map(ids_alone, pieces)) == answer:
             return "right"
-        return "wrong" if case.reference.ids(text) == _joined(map(case.reference.ids, pieces)) else "excused"
+        wanted = _joined(map(case.reference.ids, pieces))
+        if wanted is None:
+            return "unjudged"
+        return "wrong" if case.reference.ids(text) == wanted else "excused"
 
     try:
         return over_texts(case, texts[::2], judge)

@@ -59,6 +59,8 @@ class InProcess:
     def _answer(self, operation: str, arguments: dict[str, Any]) -> Any:
         try:
             return self._adapter.answer(operation, arguments)
+        except TargetFailed:  # how a target here says that its process died
+            raise
         except Exception as error:
             raise TargetError(type(error).__name__, str(error)) from None
         except BaseException as error:

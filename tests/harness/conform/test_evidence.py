@@ -22,6 +22,7 @@ from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import junit, render
 from harness.conform.run import run_checks
+from harness.conform.target import TargetFailed
 from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
@@ -111,6 +112,35 @@ def test_texts_that_the_reference_refuses_are_not_judged(conform: Conform, monke
     assert round_trip.status == "failed"
     assert (many.status, many.n_inputs < 10_000) == ("not asked", True), many.reason
     assert "that the reference refuses" in many.reason
+
+
+def test_a_refused_text_is_no_reason_to_die(conform: Conform) -> None:
+    model = impls.Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars")
+    priority = impls.load("priority", model)
+
+    class Dies:
+        def encode(self, text: str) -> list[int]:
+            if "\ud83d" in text:
+                raise TargetFailed("crash", "killed by SIGSEGV")
+            return priority.encode(text)
+
+        def decode(self, ids: list[int]) -> str:
+            return priority.decode(ids)
+
+    (verdict,) = conform(Dies, "bad-input", reference="priority", model=model).verdicts
+    assert (verdict.status, "ends the process: crash" in verdict.reason) == ("failed", True), verdict.reason
+
+
+def test_a_piece_refused_alone_is_not_concatenated(planted: ModuleType, conform: Conform) -> None:
+    class RefusesSpace(planted.Right):  # type: ignore[misc, name-defined]
+        def encode(self, text: str) -> list[int]:
+            if text == " the":
+                raise ValueError("not alone")
+            ids: list[int] = super().encode(text)
+            return ids
+
+    (verdict,) = conform(RefusesSpace, "concatenation").verdicts
+    assert verdict.status == "failed", verdict.reason
 
 
 @pytest.mark.parametrize(("check", "status"), [("incremental", "passed"), ("memory", "not asked")])
