@@ -128,13 +128,13 @@ class Check(Verb):
         models: Sequence[str] = (),
     ) -> bool:
         """Run `plan`, record and print the result; return whether there are faults."""
-        from harness.measure.recording import digests, recording
+        from harness.measure.recording import digests, named_shortly, recording
 
         with recording(self.out, names, options.command_line(), resume=self.resume) as kept:
             with progress(title, len(plan.cells)) as bar:
                 found = check(plan, lambda what: bar.advance(1, what))
             records = [*found.verdicts, *found.agreements, *found.not_compared]
-            kept.write(*records)
+            kept.write(*map(named_shortly, records))
             if self.out is not None:
                 kept.facts["digests"] = digests(models, plan.corpora, self.split)
 

@@ -24,8 +24,8 @@ class Compare(Verb):
     of two machines the figures are shown side by side, and nothing is claimed.
 
     With --fail-if the exit status is 1 if the condition holds, or if NEW did not time something that it ran and OLD
-    timed; 2 if it cannot be judged: for two machines, if a run has not measured its own noise, or if a change beyond
-    the condition was timed in a single round.
+    timed; else 2 if it cannot be judged: for two machines, if a run has not measured its own noise, or if a change
+    beyond the condition was timed in a single round.
     """
 
     old: Path = argument(type=options.FOLDER)

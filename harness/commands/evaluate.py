@@ -23,9 +23,9 @@ _PIVOTS = ("en", "eng_Latn", "eng")
 class Evaluate(Verb):
     """Show what each corpus takes under each vocabulary: tokens, words cut, share of the vocabulary used, cost.
 
-    Every figure has a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy vocabularies are
-    marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`; a warning says how
-    many of the documents a model trained here was trained on.
+    Measured shares and ratios have a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy
+    vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`; a
+    warning says how many of the documents a model trained here was trained on.
     """
 
     models: tuple[str, ...] = options.models

@@ -35,7 +35,7 @@ class Fuzz(Verb):
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
     corpora. Exit status 0: no difference (a text that both sides refuse is none), 1: some, or nothing was compared, 2:
     bad usage, or a side that cannot run the model. With --replay, 0 if something was replayed and every saved
-    difference is as recorded, else 1. Ctrl-C saves and prints what was found.
+    difference is as recorded, else 1 (2 for a file without any). Ctrl-C saves and prints what was found.
     """
 
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")

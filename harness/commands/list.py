@@ -67,8 +67,9 @@ _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 class List(Verb):
     """List implementations, models, corpora, patterns, formats, workloads.
 
-    `bpebench list matrix` tries every implementation (-e, -E) on every cached model (-m) and shows which runs which,
-    with the reason where one cannot, and the round trip. That takes a few seconds per model.
+    `bpebench list matrix` tries our own implementations and the production libraries (-e, -E) on every cached model
+    (-m) and shows which runs which, with the reason where one cannot, and the round trip. That takes about 20 s per
+    model.
     """
 
     what: str | None = argument(required=False, type=click.Choice([*_SECTIONS, _MATRIX]))

@@ -15,9 +15,9 @@ _SHOWN = 30
 class Submission(Verb):
     """`make` a folder of a run (FOLDER) that can be sent as a pull request, or `check` such a folder.
 
-    The checks cover schema, digests, provenance, protocol, noise, completeness, absence of names and paths, and
-    agreement with the answers verified in the runs under `results`; the last line says how many of its answers those
-    runs have too. Exit status 1 if any check fails.
+    The checks cover schema, digests, provenance, protocol, noise, completeness, absence of paths and addresses (`make`
+    also looks for your own names), and agreement with the answers verified in the runs under `results`; the last line
+    says how many of its answers those runs have too. Exit status 1 if any check fails.
     """
 
     action: str = argument(type=click.Choice(["make", "check"]))

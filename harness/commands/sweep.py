@@ -26,7 +26,7 @@ class Sweep(Verb):
 
     Each vocabulary is learned once, to the largest size, and truncated. Published vocabularies (-m) are counted on the
     same text, and the output says which of those trained here take fewer tokens than the first of them. Every figure
-    has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
+    but the knee has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
     """
 
     corpora: tuple[str, ...] = options.corpora

@@ -110,12 +110,15 @@ class Train(Verb):
         from harness.data import load_model
         from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
         from harness.training.vocabulary_curve import plateau
+        from impls.core.extension import Extension
 
         languages, text = self._languages(), self._text
         self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
         n_kept = 0 if begun is None else n_listed_merges(begun)
         spec = self._spec(begun)
+        if begun is not None:
+            Extension(self.implementation, begun, spec)  # refuses what cannot be extended before anything is counted
         if self._target is not None:
             options.check_target(self._target, (*text.corpora, *map(str, self.counts), *self.held_out))
         until = None if self.until is None else parse_until(self.until)

@@ -6,11 +6,12 @@ Knows no task: the caller decides what is written and which facts its command ad
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,7 +21,9 @@ from harness.measure.analysis import cautions
 from harness.measure.schedule import Plan
 from harness.measure.workloads import short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
+from harness.records.schema import Record
 
+Compared = TypeVar("Compared", bound=Record)
 PLAN_FILE = "plan.json"
 PROTOCOL = 1
 """Protocol number in METHODOLOGY; changed when earlier and later figures are no longer comparable."""
@@ -45,7 +48,7 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
     before = read_machine(folder)
     facts = {
         "protocol": PROTOCOL,
-        "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
+        "command": shlex.join(map(_without_folders, shlex.split(command))),
         **own,
         "date": before.get("date") or datetime.now(UTC).date().isoformat(),
         "resumed": before.get("resumed", -1) + 1,
@@ -56,6 +59,14 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
     facts["load_after"] = provenance.load()
     facts["warnings"] = [*cautions.machine_warnings(facts, facts["load_before"]), *facts.get("warnings", ())]
     write_machine(folder, facts)
+
+
+def _without_folders(word: str) -> str:
+    """Return a word of a command with the paths in it reduced to their names, unless they lie in the current folder."""
+    name, equals, value = word.rpartition("=")
+    if value.startswith(("~", "..")) or (value.startswith("/") and (Path(value).exists() or value.count("/") > 1)):
+        return f"{name}{equals}{Path(value).name}"
+    return re.sub(r"(?<=[\s:'\"])/\S*/", "", word)
 
 
 @contextmanager
@@ -71,6 +82,13 @@ def recording(
         return
     with RecordWriter(folder, resume=resume) as writer, machine_facts(folder, implementations, command) as facts:
         yield Recording(writer.write, facts)
+
+
+def named_shortly(record: Compared) -> Compared:
+    """Return a record with the names of model and corpus in place of their paths."""
+    short = {"model": short_name, "corpus": short_corpus}
+    fields = {key: write(getattr(record, key)) for key, write in short.items() if hasattr(record, key)}
+    return msgspec.structs.replace(record, **fields)
 
 
 def digests(models: Iterable[str], corpora: Iterable[str], split: str | None = None) -> dict[str, dict[str, str]]:

@@ -19,7 +19,7 @@ import msgspec
 
 from harness.measure.analysis.stats import binned
 from harness.measure.jobs import timing
-from harness.measure.jobs.answers import Wrong, digest, digest_of_parts
+from harness.measure.jobs.answers import Wrong, digest, digest_of_parts, join_answers
 from harness.measure.jobs.judge import judge, prove
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, bind, prepare, strings
@@ -160,7 +160,8 @@ def expected(job: Job, tokenizer: Tokenizer) -> Expected:
 def long_text(opening: Opening, request: Measure) -> Measured:
     """Time the second call on a long text, or calls after pauses, after documents of other text.
 
-    Each answer is freed before the next call, which can then reuse its memory. Raise `Wrong` if the last one is wrong.
+    Each answer is freed before the next call, which can then reuse its memory. Raise `Wrong` if the answer to a timed
+    call is wrong.
     """
     job = request.job
     work = prepare(job, opening.tokenizer, opening.implementation)
@@ -171,6 +172,7 @@ def long_text(opening: Opening, request: Measure) -> Measured:
             work.run(work.fresh([document]))
     monitor = CallMonitor()
     parts: dict[str, list[float]] = {}
+    digests = set[str]()
     if job.state == "second-call":
         work.run(work.fresh(work.texts))
         _, [answer] = monitor.calls(work.run, [work.fresh(work.texts)])
@@ -184,8 +186,12 @@ def long_text(opening: Opening, request: Measure) -> Measured:
                 wait()
                 _, [answer] = monitor.calls(work.run, [inputs])
                 parts.setdefault(kind, []).append(monitor.seconds[-1])
+                digests.add(digest(job, join_answers(job, [answer]))[0])
     peak = opening.highest_memory()
-    reply = work.reply(judge(work, [answer], request.expected), timing.Samples(monitor.seconds, 1), peak)
+    found = judge(work, [answer], request.expected)
+    if digests - {found[0]}:
+        raise Wrong("other ids in an earlier timed call")
+    reply = work.reply(found, timing.Samples(monitor.seconds, 1), peak)
     return msgspec.structs.replace(
         reply, parts_seconds=parts, page_faults=monitor.page_faults, system_seconds=monitor.system_seconds
     )

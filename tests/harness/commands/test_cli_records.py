@@ -52,6 +52,23 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert json.loads(bpebench("report", str(tmp_path / "run"), "--record", "1").out)["records"][0]["kind"] == "verdict"
 
 
+def test_check_records_names_and_no_paths(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+    private = tmp_path / "alice smith" / "work"
+    private.mkdir(parents=True)
+    model, text = private / "mine.json", private / "tr.txt"
+    model.write_bytes(model_file.read_bytes())
+    text.write_text("evler ve kitaplar\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    bpebench("check", "-m", str(model), "-c", str(text), "-e", "priority|wordcount", "--out", str(folder))
+    published = "".join(file.read_text("utf-8") for file in folder.iterdir())
+    assert "alice" not in published
+    assert {"tr.txt", "mine"} <= {record[key] for record in records_of(folder) for key in ("corpus", "model")}
+
+
+def records_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text("utf-8").splitlines()]
+
+
 def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")

@@ -52,6 +52,17 @@ def test_what_no_option_says_is_taken_from_the_vocabulary(
     assert f"{len(model.merges)} merges, {len(first.merges)} of them kept, 15 ids" in said
 
 
+def test_a_vocabulary_that_cannot_be_extended_is_refused_before_anything_is_counted(
+    bpebench: Any, text: str, tmp_path: Path
+) -> None:
+    model = Model(tokens=(b"a", b"b"), merges=(), alphabet="chars", continuing_prefix="##")
+    model.save(tmp_path / "other.json")
+    command = ["train", "-c", text, "--extend", str(tmp_path / "other.json"), "--vocab-size", "20"]
+    ended = bpebench(*command, "--out", str(tmp_path / "on.json"))
+    assert (ended.status, "cannot go on from this model" in ended.err) == (2, True), ended.err
+    assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "other.json"}
+
+
 def test_options_that_are_given_hold(bpebench: Any, text: str, begun: str, tmp_path: Path) -> None:
     out = tmp_path / "on.json"
     command = ["train", "-c", text, "--extend", begun, "--vocab-size", "15", "--pattern", "gpt2", "--special", "<pad>"]

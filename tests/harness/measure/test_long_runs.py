@@ -50,9 +50,9 @@ def byte_model() -> Model:
     return Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=())
 
 
-def opening() -> Opening:
+def opening(implementation: type[CountingBytes] = CountingBytes) -> Opening:
     model = byte_model()
-    return Opening(CountingBytes, CountingBytes(model), model, baseline_bytes=0, pinned=False, import_seconds=0.0)
+    return Opening(implementation, implementation(model), model, baseline_bytes=0, pinned=False, import_seconds=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -129,14 +129,16 @@ def test_every_part_is_held_against_its_own_digest(tmp_path: Path) -> None:
         long_runs.sustained(opening(), asked)
 
 
-def long_asked(tmp_path: Path, state: str) -> tuple[CountingBytes, Measured]:
+def long_asked(
+    tmp_path: Path, state: str, implementation: type[CountingBytes] = CountingBytes
+) -> tuple[CountingBytes, Measured]:
     other, text = b"x" * 1000, b"y" * 1000
     write_texts(tmp_path / "texts", [other, text])
     job = Job(task="encode", state=state, texts=str(tmp_path / "texts"), document_bytes=300)  # type: ignore[arg-type]
     found, n_tokens = digest(job, [CountingBytes(byte_model()).encode(text.decode())])
     expected = Expected(digest=found, n_tokens=n_tokens, reference="r")
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-    opened = opening()
+    opened = opening(implementation)
     assert isinstance(opened.tokenizer, CountingBytes)
     return opened.tokenizer, long_runs.long_text(opened, asked)
 
@@ -162,6 +164,21 @@ def test_calls_after_a_pause_follow_idle_ones_and_others_work_in_turn(
         "after an idle pause": long_runs.N_PAUSES,
         "after another's work": long_runs.N_PAUSES,
     }
+
+
+def test_wrong_ids_of_any_timed_call_after_a_pause_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class WrongAtTheFourth(CountingBytes):
+        n_long = 0
+
+        def encode(self, text: str, **_: object) -> list[int]:
+            self.n_long += len(text) >= 1000
+            ids = super().encode(text)
+            return [0] * len(ids) if self.n_long == 4 else ids
+
+    for wait in ("_idle", "_others_work"):
+        monkeypatch.setattr(long_runs, wait, lambda: None)
+    with pytest.raises(Wrong, match="other ids in an earlier timed call"):
+        long_asked(tmp_path, "after-pause", WrongAtTheFourth)
 
 
 def test_long_texts_are_run_and_verified_in_processes_of_their_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import socket
 import subprocess
 import sys
@@ -141,10 +142,13 @@ def test_what_is_published_names_no_host_no_user_and_no_folder(tmp_path: Path, m
         monkeypatch.setenv(variable, host if variable == "HOSTNAME" else user)
     folder = tmp_path / "run"
     plan = msgspec.structs.replace(PLAN, implementations=("toy-bytes", "toy-missing", "toy-raising"))
-    measure(folder, plan, command=f"bpebench run -m {tmp_path}/model.json --out='{folder}'")
+    (tmp_path / "alice smith").mkdir()
+    paths = ["-m", f"{tmp_path}/alice smith/model.json", "-c", "../../home/alice/tr.txt", f"--out={folder}"]
+    measure(folder, plan, command=shlex.join(["bpebench", "run", "-w", "^encode/o200k_base/turkish$", *paths]))
     published = b"".join(file.read_bytes() for file in folder.iterdir()).decode()
-    for private in (str(tmp_path), str(Path.home()) + "/", host, user, "/some/secret"):
+    for private in (str(tmp_path), str(Path.home()) + "/", host, user, "/some/secret", "alice"):
         assert private not in published
+    assert "-w '^encode/o200k_base/turkish$' -m model.json -c tr.txt --out=run" in published
 
 
 def test_another_plan_is_not_mixed_into_the_records_of_the_first(tmp_path: Path) -> None:
