@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import impls
-from harness.commands.verb import flag, option
+from harness.commands.verb import ensure_utf8, flag, option
 from harness.commands.verb import print_json as print_json
 from harness.failures import describe
 from harness.printable import printable
@@ -201,6 +201,7 @@ def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy
 def read_text(argument: str | None, file: Path | None = None) -> str:
     """Return the text of a verb: its argument, a file, or standard input (`-` or nothing). Raise if it is not UTF-8."""
     if argument is not None and argument != "-":
+        ensure_utf8(argument, "the text given")
         return argument
     content = file.read_bytes() if file is not None else read_standard_input()
     name = STANDARD_INPUT if file is None else file

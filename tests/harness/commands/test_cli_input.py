@@ -75,6 +75,23 @@ def test_ids_that_are_not_utf8_name_the_byte(bpebench: Any) -> None:
     assert bpebench("decode", "-m", "gpt2", stdin=BOM + b"31373").out == "hello\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encode", "a\udcffb", "-m", "gpt2"], ["decode", "65", "\udcff", "-m", "gpt2"], ["trace", "naive", "é\udcff"],
+        ["explain", "naive", "priority", "a\udcffb"], ["explain", "naive", "priority", "--escaped", "a\udcffb"],
+        ["vocab", "gpt2", "--find", "a\udcff"], ["train", "--special", "<s>", "--special", "a\udcff"],
+        ["train", "--forbid", "a\udcff"], ["play", "a\udcffb", "--export", "view.html"],
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_an_argument_that_is_not_utf8_is_refused_as_a_file_is(bpebench: Any, arguments: list[str]) -> None:
+    ended = bpebench(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.count("not UTF-8 at byte") == 1
+    assert "(0xFF); convert it to UTF-8 first" in ended.err
+
+
 def test_a_byte_order_mark_is_no_part_of_a_text_and_is_mentioned(bpebench: Any, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_bytes(BOM + b"hello")
