@@ -59,7 +59,20 @@ held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 POSITIVE = click.IntRange(min=1)
-SECONDS = click.FloatRange(min=0.1)
+
+
+class Number(click.FloatRange):
+    """A number in a range, which is neither nan nor inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raise a usage error naming the option."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"must be a number, not {value}", param, ctx)
+        return number
+
+
+SECONDS = Number(min=0.1)
 
 
 def out_option(help: str, kind: click.Path, **settings: Any) -> Any:
@@ -82,18 +95,9 @@ escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600)
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """Validate a numeric option; raise for nan and inf."""
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter("must be a number")
-    return value
-
-
 def price_option(default: float | None) -> Any:
     """Declare the option --price."""
-    return option(
-        "Price of a million tokens.", type=click.FloatRange(min=0), default=default, callback=finite, metavar="AMOUNT"
-    )
+    return option("Price of a million tokens.", type=Number(min=0), default=default, metavar="AMOUNT")
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
