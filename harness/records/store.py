@@ -202,5 +202,5 @@ def read_machine(folder: Path) -> dict[str, Any]:
     """Return what `write_machine` wrote, or an empty dict if it cannot be read."""
     try:
         return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError, msgspec.MsgspecError):  # a path with a null character is a ValueError
         return {}
