@@ -30,6 +30,8 @@ class Encode(Verb):
         from harness.data import load_model
 
         options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
+        both = self.allow_special and self.special_as_text
+        options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
         content = options.read_text(self.text, self.file)
         model = load_model(self.model)
         with options.answering(self.implementation):
