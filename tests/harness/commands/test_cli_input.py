@@ -75,6 +75,14 @@ def test_ids_that_are_not_utf8_name_the_byte(bpebench: Any) -> None:
     assert bpebench("decode", "-m", "gpt2", stdin=BOM + b"31373").out == "hello\n"
 
 
+@pytest.mark.parametrize("ids", ["1_0", "1,,2", "1, ,2", "+1", "-1", "\u0661", "1.0", "x", "9" * 5000])
+def test_what_is_no_token_id_is_named(bpebench: Any, ids: str) -> None:
+    for ended in (bpebench("decode", "-m", "gpt2", ids), bpebench("decode", "-m", "gpt2", stdin=ids.encode())):
+        assert (ended.status, ended.out) == (2, "")
+        assert "token id" in ended.err.splitlines()[-1]
+    assert bpebench("decode", "-m", "gpt2", "[31373, 995]").out == "hello world\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
