@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -112,10 +112,26 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
 
 
 @contextmanager
-def answering(implementation: str) -> Iterator[None]:
-    """Turn an exception of a plug-in into a one-line error; exceptions of our own implementations pass through."""
+def printing_aside() -> Iterator[None]:
+    """Send to standard error what tokenizers print, by Python or not: standard output is for the result alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+@contextmanager
+def answering(implementation: str) -> Iterator[None]:
+    """Turn an exception of a plug-in into a one-line error, and send what it prints to standard error; exceptions of
+    our own implementations pass through."""
+    try:
+        with printing_aside():
+            yield
     except (impls.BPEError, click.ClickException, KeyboardInterrupt):
         raise
     except BaseException as error:
