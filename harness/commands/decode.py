@@ -37,10 +37,13 @@ class Decode(Verb):
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = impls.load(self.implementation, model)
-            if self.raw:
-                content = tokenizer.decode_bytes(ids)
-            else:
-                text, offsets = tokenizer.decode_with_offsets(ids)
+            try:
+                if self.raw:
+                    content = tokenizer.decode_bytes(ids)
+                else:
+                    text, offsets = tokenizer.decode_with_offsets(ids)
+            except impls.UnknownId as error:
+                raise options.with_range(error, self.model, model) from None
         if self.raw:
             sys.stdout.buffer.write(content)
         else:

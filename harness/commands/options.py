@@ -140,6 +140,13 @@ def answering(implementation: str) -> Iterator[None]:
         raise impls.BPEError(f"{implementation}: raised {describe(error)}") from error
 
 
+def with_range(error: impls.UnknownId, name: str, model: impls.Model) -> impls.BPEError:
+    """Return the error of an id that no token of `model` has, with the ids there are."""
+    ids = model.bytes_by_id()
+    gaps = "" if len(ids) == max(ids) - min(ids) + 1 else ", with gaps"
+    return impls.BPEError(f"{error}; the ids of {name} are {min(ids)} to {max(ids)}{gaps}")
+
+
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:
     """Raise if a plug-in returned something other than valid ids."""
     for position, i in enumerate(ids):

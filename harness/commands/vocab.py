@@ -86,7 +86,7 @@ class Vocab(Verb):
         by_id = model.bytes_by_id()
         for position, i in enumerate(self.ids):
             if i not in by_id:
-                raise UnknownId(i, position)
+                raise options.with_range(UnknownId(i, position), self.model, model)
         chosen = [*self.ids]
         if self.find is not None:
             part = self.find.encode("utf-8", "surrogatepass")
