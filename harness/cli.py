@@ -13,6 +13,7 @@ import warnings
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -143,6 +144,11 @@ def group() -> None:
 
 def main() -> None:
     """Run the console script."""
+    if sys.stderr is None:  # closed
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
+    if sys.stdout is None:
+        click.echo("bpebench: standard output is closed; send it to a file, a pipe or /dev/null", err=True)
+        sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -30,7 +30,7 @@ from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec, Unsupported
 from impls.core.model import Model
 from impls.core.model.data import JOINED_PIECES, JoinedPieces, may_be_joined
-from impls.core.specification import TrainingSpec
+from impls.core.specification import TrainingSpec, check_spec
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, first_base_id, merge_budget, piece_symbols, trained_model
@@ -47,6 +47,7 @@ def train_boundless(
     By `compiled`, or by `priority` as in this file. Raise `InvalidSpec` for the alphabet `chars`, for ties to the first
     occurrence, and for a least count of 0; `Unsupported` for another implementation.
     """
+    check_spec(spec)
     for field, value, why in (
         ("alphabet", "chars", "is not trained with merges that join pieces; 'bytes' is"),
         ("ties", "first", "is not known where merges join pieces; choose 'smallest', 'largest' or 'shortest'"),

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import BPEError
 from impls.core.model import Model
-from impls.core.specification import TrainingSpec
+from impls.core.specification import TrainingSpec, check_spec
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -43,6 +43,7 @@ def train_parity_aware(
     `merge_counts` are counts in the corpus of the language that chose. Of equally compressed languages the first named
     chooses. Raise BPEError for a language without text, and if `dev` has other names or is not parallel.
     """
+    check_spec(spec)
     pieces = {language: Counter(corpus_pieces(its_texts, spec)) for language, its_texts in texts.items()}
     held_out = (
         None if dev is None else {language: list(texts_in_turn(its_texts)) for language, its_texts in dev.items()}

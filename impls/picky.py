@@ -28,7 +28,7 @@ from itertools import pairwise
 from impls.core.errors import InvalidSpec
 from impls.core.events import N_BYTES, REMOVED, Event, Events
 from impls.core.model import Model
-from impls.core.specification import TrainingSpec
+from impls.core.specification import TrainingSpec, check_spec
 from impls.core.training import base_symbols, corpus_pieces, merge_budget, trained_model
 from impls.learner import Learner, Pair
 
@@ -41,6 +41,7 @@ def train_picky(texts: Iterable[str], spec: TrainingSpec, *, threshold: float = 
     Raise `InvalidSpec` for the alphabet `chars`, for ties to the first occurrence, for a least count of 0, and for a
     threshold that is not above 0 and at most 1.
     """
+    check_spec(spec)
     for field, value in (("alphabet", "chars"), ("ties", "first"), ("min_count", 0)):
         if getattr(spec, field) == value:
             raise InvalidSpec(field, f"{value!r} is not trained with removals (PickyBPE)")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from impls.core.arguments import thread_count, wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.model import Model
+from impls.core.specification import check_spec
 from impls.interface import Tokenizer, TrainingSpec
 from impls.superwords import superword_model
 
@@ -76,6 +77,8 @@ def default_names() -> list[str]:
 
 def get(name: str) -> type[Tokenizer]:
     """Return the implementation `name`; raise `UnknownName`, `Missing` for its missing package, or `BPEError`."""
+    if not isinstance(name, str):
+        raise wrong_type("the name of an implementation", "a str", name)
     if name in _OWN:
         target = _OWN[name]
     elif name in _plugins():
@@ -125,6 +128,7 @@ def train(
     bytes of each part of the text, from any thread. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong,
     and `InvalidPattern`.
     """
+    check_spec(spec)
     how: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "progress": progress}
     if any(value is not None for value in how.values()):
         thread_count(threads)
@@ -146,6 +150,9 @@ def learn(
 ) -> Model:
     """Return the model that `train` loads."""
     implementation = get(name)
+    check_spec(spec)
+    if extend is not None and not isinstance(extend, Model):
+        raise wrong_type("extend", "a Model", extend)
     if superword_from is not None:
         return superword_model(implementation, texts, spec, superword_from, superword_pattern, extend)
     if extend is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bpebench
-from harness.records import Measurement, RecordWriter
+from harness.records import Measurement, RecordError, RecordWriter
 
 
 @pytest.fixture
@@ -32,6 +32,9 @@ def test_openai_models_have_their_vocabularies_by_name() -> None:
     assert bpebench.encoding_name_for_model("gpt-4-0314") == "cl100k_base"
     with pytest.raises(KeyError):
         bpebench.encoding_name_for_model("no-such-model")
+    for named in (bpebench.encoding_for_model, bpebench.encoding_name_for_model):
+        with pytest.raises(ValueError, match="model_name must be a str, not None"):
+            named(None)
 
 
 def test_records_become_one_row_for_each_sample(tmp_path: Path) -> None:
@@ -49,6 +52,8 @@ def test_records_become_one_row_for_each_sample(tmp_path: Path) -> None:
     failed = frame[frame.status != "ok"].iloc[0]
     assert (failed.implementation, failed.reason) == ("greedy", "why")
     assert failed.isna().seconds
+    with pytest.raises(RecordError, match=r"holds no records\.jsonl"):
+        bpebench.read_records("m\0.json")
 
 
 def test_the_module_is_the_command_whatever_lies_where_one_stands(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Conform(Verb):
     call_seconds: float = option("A single call that takes longer is a failure.", type=options.SECONDS, default=10.0)
     check_seconds: float = option("How long one check asks a slow target.", type=options.SECONDS, default=30.0)
     memory_megabytes: int = option(
-        "Megabytes the target may hold.", "--memory", type=click.IntRange(min=64), default=2048
+        "Megabytes the target may hold.", "--memory", type=click.IntRange(64, 10**9), default=2048
     )
     junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 

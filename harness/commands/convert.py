@@ -10,7 +10,8 @@ import click
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.printable import printable
-from impls.core.errors import plural
+from impls.core.errors import UnknownName, plural
+from impls.core.text.patterns import NAMED
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
@@ -58,10 +59,16 @@ class Convert(Verb):
             from harness.data import load_model
 
             return load_model(self.source)
-        from impls.formats import load
+        from impls.formats import load_with_format, tiktoken_ranks
 
-        options.ensure(Path(self.source).is_file(), f"--pattern goes with a rank file; {self.source} is no file")
-        return load(Path(self.source), pattern=self.pattern)
+        if self.pattern not in NAMED:
+            raise UnknownName("pattern", self.pattern, list(NAMED))
+        wrong = "--pattern goes with a rank file;"
+        options.ensure(Path(self.source).is_file(), f"{wrong} {self.source} is no file")
+        format, model = load_with_format(Path(self.source), pattern=self.pattern)
+        is_ranks = format == tiktoken_ranks.FORMAT
+        options.ensure(is_ranks, f"{wrong} {self.source} is of the format {format}, which says how text is cut")
+        return model
 
     def _to_all(self, model: Model, formats: list[str]) -> bool:
         from impls.formats import file_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
@@ -11,6 +12,8 @@ from harness.commands import options
 from harness.commands.verb import Verb, argument, flag
 
 _BETWEEN = str.maketrans(",[]", "   ")
+_MOST_DIGITS = 40
+_TWO_COMMAS = re.compile(r",\s*,")
 
 
 class Decode(Verb):
@@ -30,25 +33,32 @@ class Decode(Verb):
 
         options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
         words = options.read_text(" ".join(self.ids) if self.ids else None)
-        ids = [_number(word) for word in words.translate(_BETWEEN).split()]
+        ids = _numbers(words)
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = impls.load(self.implementation, model)
-            if self.raw:
-                content = tokenizer.decode_bytes(ids)
-            else:
-                text, offsets = tokenizer.decode_with_offsets(ids)
+            try:
+                if self.raw:
+                    content = tokenizer.decode_bytes(ids)
+                else:
+                    text, offsets = tokenizer.decode_with_offsets(ids)
+            except impls.UnknownId as error:
+                raise options.with_range(error, self.model, model) from None
         if self.raw:
             sys.stdout.buffer.write(content)
         else:
             self.output({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
 
 
-def _number(word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise click.UsageError(f"{word!r} is not a token id; give whole numbers") from None
+def _numbers(text: str) -> list[int]:
+    """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is no id."""
+    if found := _TWO_COMMAS.search(text):
+        raise click.UsageError(f"{found[0]!r}: there is no token id between the commas; give whole numbers")
+    words = text.translate(_BETWEEN).split()
+    for word in words:
+        is_number = word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
+        options.ensure(is_number, f"{word[:_MOST_DIGITS]!r} is not a token id; give whole numbers")
+    return list(map(int, words))
 
 
 command = Decode.command(context_settings={"ignore_unknown_options": True})

@@ -30,6 +30,8 @@ class Encode(Verb):
         from harness.data import load_model
 
         options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
+        both = self.allow_special and self.special_as_text
+        options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
         content = options.read_text(self.text, self.file)
         model = load_model(self.model)
         with options.answering(self.implementation):
@@ -37,10 +39,11 @@ class Encode(Verb):
             allowed, disallowed = "all" if self.allow_special else (), () if self.special_as_text else "all"
             ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
             options.check_ids(self.implementation, ids)
+            shown = ids if self.as_json or self.pieces else []
+            tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in shown]
         if not (self.as_json or self.pieces):
             click.echo(" ".join(map(str, ids)))
             return
-        tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in ids]
         rows = list(zip(ids, map(repr, tokens), strict=True))
         about = {"model": self.model, "implementation": self.implementation}
         self.output(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))

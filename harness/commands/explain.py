@@ -19,7 +19,8 @@ class Explain(Verb):
     A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
     over the line protocol, or model files: a tokenizer.json is run by tokenizers, a SentencePiece model by
     sentencepiece, a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0
-    if they agree, 1 if they differ or both refuse the text.
+    if they agree, 1 if they differ or both refuse the text. A and B are loaded into the process of this command: one
+    that ends it ends the command.
     """
 
     a: str = argument()
@@ -39,7 +40,8 @@ class Explain(Verb):
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
         content = options.read_sample(self.text, self.escaped)
-        explanation = explain(*self._sides(), content)
+        with options.printing_aside():
+            explanation = explain(*self._sides(), content)
         if self.html is not None:
             from harness.records import write_atomically
             from harness.report.explanation import explanation_page

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import impls
-from harness.commands.verb import flag, option
+from harness.commands.verb import ensure_utf8, flag, option
 from harness.commands.verb import print_json as print_json
 from harness.failures import describe
 from harness.printable import printable
@@ -59,7 +59,20 @@ held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 POSITIVE = click.IntRange(min=1)
-SECONDS = click.FloatRange(min=0.1)
+
+
+class Number(click.FloatRange):
+    """A number in a range, which is neither nan nor inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raise a usage error naming the option."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"must be a number, not {value}", param, ctx)
+        return number
+
+
+SECONDS = Number(min=0.1)
 
 
 def out_option(help: str, kind: click.Path, **settings: Any) -> Any:
@@ -82,18 +95,9 @@ escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600)
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """Validate a numeric option; raise for nan and inf."""
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter("must be a number")
-    return value
-
-
 def price_option(default: float | None) -> Any:
     """Declare the option --price."""
-    return option(
-        "Price of a million tokens.", type=click.FloatRange(min=0), default=default, callback=finite, metavar="AMOUNT"
-    )
+    return option("Price of a million tokens.", type=Number(min=0), default=default, metavar="AMOUNT")
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
@@ -108,16 +112,39 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
 
 
 @contextmanager
-def answering(implementation: str) -> Iterator[None]:
-    """Turn an exception of a plug-in into a one-line error; exceptions of our own implementations pass through."""
+def printing_aside() -> Iterator[None]:
+    """Send to standard error what tokenizers print, by Python or not: standard output is for the result alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+@contextmanager
+def answering(implementation: str) -> Iterator[None]:
+    """Turn an exception of a plug-in into a one-line error, and send what it prints to standard error; exceptions of
+    our own implementations pass through."""
+    try:
+        with printing_aside():
+            yield
     except (impls.BPEError, click.ClickException, KeyboardInterrupt):
         raise
     except BaseException as error:
         if implementation in impls.default_names():
             raise
         raise impls.BPEError(f"{implementation}: raised {describe(error)}") from error
+
+
+def with_range(error: impls.UnknownId, name: str, model: impls.Model) -> impls.BPEError:
+    """Return the error of an id that no token of `model` has, with the ids there are."""
+    ids = model.bytes_by_id()
+    gaps = "" if len(ids) == max(ids) - min(ids) + 1 else ", with gaps"
+    return impls.BPEError(f"{error}; the ids of {name} are {min(ids)} to {max(ids)}{gaps}")
 
 
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:
@@ -201,6 +228,7 @@ def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy
 def read_text(argument: str | None, file: Path | None = None) -> str:
     """Return the text of a verb: its argument, a file, or standard input (`-` or nothing). Raise if it is not UTF-8."""
     if argument is not None and argument != "-":
+        ensure_utf8(argument, "the text given")
         return argument
     content = file.read_bytes() if file is not None else read_standard_input()
     name = STANDARD_INPUT if file is None else file

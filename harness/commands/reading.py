@@ -62,6 +62,7 @@ def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     for entry in given:
         name, _, number = entry.rpartition("=")
         options.ensure(name in names, f"--weight {entry}: {name!r} is not counted here; there are {', '.join(names)}")
+        options.ensure(name not in found, f"--weight {entry}: {name!r} has a weight already; give one")
         try:
             found[name] = float(number)
         except ValueError:

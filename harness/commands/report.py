@@ -47,6 +47,8 @@ class Report(Verb):
 
     def run(self) -> bool:
         """Print or write what was requested; return whether a generated part is out of date."""
+        is_one_format = not self.as_json or self.format == "json" or "format" not in options.given(self)
+        options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
         if self.check or self.readme:
             return _readme(self.folder, write=self.readme)
         self._show(self.folder if self.folder is not None else newest_run())

@@ -46,7 +46,7 @@ class Scale(Verb):
     )
     doublings: int = option("From 1 KB upwards.", type=click.IntRange(5, 14), default=10)
     rounds: int = option(None, type=options.POSITIVE, default=3)
-    limit: float = option("Seconds for one pass.", type=options.SECONDS, default=3.0, callback=options.finite)
+    limit: float = option("Seconds for one pass.", type=options.SECONDS, default=3.0)
     out: Path | None = options.out
     resume: bool = flag("Continue with the records of that folder.")
 

@@ -99,7 +99,7 @@ class Train(Verb):
     )  # fmt: skip
     picky: float | None = option(
         "PickyBPE: remove a token when a merge used a larger share of it than this, as 0.9.",
-        type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
+        type=options.Number(0, 1, min_open=True), metavar="SHARE",
     )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes

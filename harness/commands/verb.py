@@ -14,6 +14,7 @@ Every verb also gets `--json`. An option that several verbs share is declared on
 
 from __future__ import annotations
 
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -73,6 +74,13 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json_text(document))
 
 
+def ensure_utf8(text: str, name: str) -> None:
+    """Raise a usage error for an argument with bytes that are not UTF-8, which Python reads as U+DC80 to U+DCFF."""
+    if found := re.search("[\udc80-\udcff]", text):
+        at, byte = len(text[: found.start()].encode("utf-8", "surrogatepass")), ord(found[0]) & 0xFF
+        raise click.UsageError(f"{name}: not UTF-8 at byte {at} (0x{byte:02X}); convert it to UTF-8 first")
+
+
 class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, but refuse a repeated option of which only the last value would count."""
@@ -83,7 +91,12 @@ class _Command(click.Command):
                 how = "join the expressions with |" if one.metavar == "REGEX" else "give it once"
                 times = f"given {given.count(one)} times, of which only the last would count"
                 raise click.UsageError(f"{one.opts[0]}: {times}; {how}", ctx)
-        return super().parse_args(ctx, args)
+        left = super().parse_args(ctx, args)
+        for one in (one for one in self.params if isinstance(one, click.Option) and one.metavar == "TEXT"):
+            value = ctx.params.get(one.name or "") or ()
+            for text in (value,) if isinstance(value, str) else value:
+                ensure_utf8(text, one.opts[-1])
+        return left
 
 
 class Verb(ABC):

@@ -56,7 +56,8 @@ class Vocab(Verb):
         """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
         from harness.data import load_model
 
-        options.ensure(self.corpora or not (self.held_out or self.out), "--held-out and --out go with -c")
+        of_text = self.held_out or self.out or self.max_bytes
+        options.ensure(self.corpora or not of_text, "--held-out, --out and --max-bytes go with -c")
         options.ensure(self.lint or not self.fail_on, "--fail-on goes with --lint")
         options.ensure(self.corpora or "unmet" not in self.fail_on, "--fail-on unmet needs a text: -c")
         options.ensure(self.prices is None or (self.against and self.corpora), "--prices goes with --against and -c")
@@ -85,7 +86,7 @@ class Vocab(Verb):
         by_id = model.bytes_by_id()
         for position, i in enumerate(self.ids):
             if i not in by_id:
-                raise UnknownId(i, position)
+                raise options.with_range(UnknownId(i, position), self.model, model)
         chosen = [*self.ids]
         if self.find is not None:
             part = self.find.encode("utf-8", "surrogatepass")

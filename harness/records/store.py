@@ -42,6 +42,8 @@ R = TypeVar("R")
 Key = tuple[str | int, ...]
 
 _MOST_NAMED = 5
+_MOST = 1 << 64
+"""All numbers of records are below this."""
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyRecord)
@@ -74,6 +76,7 @@ def read_lines(path: Path) -> list[AnyRecord]:
             continue
         try:
             record = _decoder.decode(line)
+            _check_numbers(msgspec.to_builtins(record))
         except msgspec.DecodeError as error:
             if number == len(lines):
                 print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
@@ -95,6 +98,15 @@ def read_lines(path: Path) -> list[AnyRecord]:
             file=sys.stderr,
         )
     return records
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise `msgspec.ValidationError` for a number too large to calculate with, anywhere in `value`."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _check_numbers(part)
+    elif isinstance(value, int | float) and not abs(value) < _MOST:
+        raise msgspec.ValidationError("Number out of range")
 
 
 _KEY_FIELDS: Mapping[type[Record], tuple[str, ...]] = {
@@ -190,5 +202,5 @@ def read_machine(folder: Path) -> dict[str, Any]:
     """Return what `write_machine` wrote, or an empty dict if it cannot be read."""
     try:
         return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError, msgspec.MsgspecError):  # a path with a null character is a ValueError
         return {}

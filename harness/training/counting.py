@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
@@ -154,11 +155,15 @@ _RETRIES = 3
 """How often a task is given to another worker after one died with it."""
 _SECONDS = 20.0
 """How long to wait for the scheduler."""
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_LAST_PORT = 65535
 
 
 def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], AbstractContextManager[Executor]] | None:
     """Return a function that starts `workers` processes or connects to a scheduler; None if neither is given."""
     if scheduler is not None:
+        if not _ADDRESS.fullmatch(scheduler) or int(scheduler.rpartition(":")[2]) > _LAST_PORT:
+            raise BPEError(f"--scheduler {scheduler}: is no address; give it as tcp://HOST:PORT")
         return lambda: _dask(scheduler)
     if workers is not None:
         # Spawned, not forked: the process has threads.

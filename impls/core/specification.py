@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidSpec
 
 Ties = Literal["smallest", "first", "largest", "shortest"]
@@ -68,10 +70,14 @@ class TrainingSpec:
             raise InvalidSpec(
                 "min_count", "0 excludes ties='first': a pair that no longer occurs has no first occurrence"
             )
+        stages = (self.pattern,) if isinstance(self.pattern, str) else self.pattern
+        if not isinstance(stages, tuple | list) or not all(isinstance(stage, str) for stage in stages):
+            raise InvalidSpec("pattern", f"must be a name or a regular expression, not {self.pattern!r}")
         for name in ("special_tokens", "forbidden_tokens"):
-            if isinstance(getattr(self, name), str):
-                raise InvalidSpec(name, "must be a sequence of texts, not one text")
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            texts = getattr(self, name)
+            if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+                raise InvalidSpec(name, f"must be a sequence of texts, not {texts!r}")
+            object.__setattr__(self, name, tuple(texts))
         if any(not isinstance(text, str) or not text for text in self.reserved):
             raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
         if len(set(self.reserved)) != len(self.reserved):
@@ -81,7 +87,8 @@ class TrainingSpec:
                 raise InvalidSpec("forbidden_tokens", f"must be texts that are not empty, not {text!r}")
             if self._is_base_symbol(text):
                 raise InvalidSpec("forbidden_tokens", f"{text!r} is a base symbol, which no merge makes")
-        if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
+        is_text = isinstance(self.end_of_word, str) and self.end_of_word
+        if self.end_of_word is not None and (self.alphabet == "bytes" or not is_text):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
         if self.alphabet == "bytes" and self.max_token_characters is not None:
             raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
@@ -97,3 +104,9 @@ class TrainingSpec:
         if self.alphabet == "bytes":
             return len(text.encode("utf-8", "surrogatepass")) == 1
         return len(text) == 1 or len(text.removesuffix(self.end_of_word or "")) == 1
+
+
+def check_spec(spec: object) -> None:
+    """Raise TypeError unless `spec` is a `TrainingSpec`."""
+    if not isinstance(spec, TrainingSpec):
+        raise wrong_type("spec", "a TrainingSpec", spec)

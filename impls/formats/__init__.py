@@ -115,10 +115,10 @@ def load(
     return model
 
 
-def load_with_format(path: Path) -> tuple[str, Model]:
-    """Return the detected format, and the model as from `load`."""
+def load_with_format(path: Path, *, pattern: str | None = None) -> tuple[str, Model]:
+    """Return the detected format, and the model as from `load`; `pattern` is that of a rank file, and of no other."""
     with naming(path), without_collecting():
-        return _read(path)
+        return _read(path, stages=None if pattern is None else resolve(pattern))
 
 
 def _read(

@@ -55,8 +55,9 @@ def load_counts(path: Path) -> PieceCounts:
         sources = tuple(CountedSource(**source) for source in about["sources"])
         pieces = table["piece"].combine_chunks().cast(pyarrow.large_binary())
         counts = table["count"].to_numpy().astype(np.int64, casting="safe")
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidFile(name, f"is no file of counts: {error!r}; `bpebench count` writes one") from None
+    except (AttributeError, KeyError, TypeError, ValueError, pyarrow.ArrowException):
+        problem = "its columns or what is said of them are not those of a file of counts, or it is damaged"
+        raise InvalidFile(name, f"{problem}; `bpebench count` writes one") from None
     try:
         resolve(pattern)
     except InvalidPattern as error:

@@ -79,6 +79,23 @@ def test_a_bad_line_in_the_middle_is_named(tmp_path: Path) -> None:
         read_records(tmp_path)
 
 
+@pytest.mark.parametrize("field", ["n_bytes", "n_calls", "limit_seconds"])
+@pytest.mark.parametrize("number", ["1" + 400 * "0", "-1" + 30 * "0", "1e400", "1e200", "NaN", "Infinity"])
+def test_a_number_too_large_to_calculate_with_is_no_record(tmp_path: Path, field: str, number: str) -> None:
+    line = encode_record(measured(0, 1.0)).replace(b"{", f'{{"{field}":{number},'.encode(), 1)
+    (tmp_path / RECORDS_FILE).write_bytes(encode_record(verdict("a")) + line)
+    with pytest.raises(RecordError, match="line 2 is not a record: "):
+        read_records(tmp_path)
+
+
+def test_a_sample_too_large_to_calculate_with_is_no_record(tmp_path: Path) -> None:
+    for number in ("1" + 400 * "0", "1e200", "NaN"):
+        line = encode_record(measured(0, 1.0)).replace(b"[1.0]", f"[1.0,{number}]".encode())
+        (tmp_path / RECORDS_FILE).write_bytes(line)
+        with pytest.raises(RecordError, match="line 1 is not a record: "):
+            read_records(tmp_path)
+
+
 def test_a_folder_without_records_is_named(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"holds no records\.jsonl"):
         read_records(tmp_path)

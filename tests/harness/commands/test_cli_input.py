@@ -75,6 +75,31 @@ def test_ids_that_are_not_utf8_name_the_byte(bpebench: Any) -> None:
     assert bpebench("decode", "-m", "gpt2", stdin=BOM + b"31373").out == "hello\n"
 
 
+@pytest.mark.parametrize("ids", ["1_0", "1,,2", "1, ,2", "+1", "-1", "\u0661", "1.0", "x", "9" * 5000])
+def test_what_is_no_token_id_is_named(bpebench: Any, ids: str) -> None:
+    for ended in (bpebench("decode", "-m", "gpt2", ids), bpebench("decode", "-m", "gpt2", stdin=ids.encode())):
+        assert (ended.status, ended.out) == (2, "")
+        assert "token id" in ended.err.splitlines()[-1]
+    assert bpebench("decode", "-m", "gpt2", "[31373, 995]").out == "hello world\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encode", "a\udcffb", "-m", "gpt2"], ["decode", "65", "\udcff", "-m", "gpt2"], ["trace", "naive", "é\udcff"],
+        ["explain", "naive", "priority", "a\udcffb"], ["explain", "naive", "priority", "--escaped", "a\udcffb"],
+        ["vocab", "gpt2", "--find", "a\udcff"], ["train", "--special", "<s>", "--special", "a\udcff"],
+        ["train", "--forbid", "a\udcff"], ["play", "a\udcffb", "--export", "view.html"],
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_an_argument_that_is_not_utf8_is_refused_as_a_file_is(bpebench: Any, arguments: list[str]) -> None:
+    ended = bpebench(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.count("not UTF-8 at byte") == 1
+    assert "(0xFF); convert it to UTF-8 first" in ended.err
+
+
 def test_a_byte_order_mark_is_no_part_of_a_text_and_is_mentioned(bpebench: Any, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_bytes(BOM + b"hello")
@@ -116,6 +141,11 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["evaluate", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
         ["scale", "--rounds", "0"], ["scale", "--doublings", "-1"], ["scale", "--limit", "0"],
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
+        ["conform", "naive", "--call-seconds", "nan"], ["conform", "naive", "--call-seconds", "inf"],
+        ["conform", "naive", "--memory", "99999999999999999999"], ["conform", "naive", "--check-seconds", "nan"],
+        ["fuzz", "naive", "priority", "--time", "nan"],
+        ["play", "abc", "--export", "view.html", "--limit", "nan"], ["train", "--picky", "nan"],
+        ["sweep", "--price", "1e400"],
         ["vocab", "gpt2", "--id", "-1"], ["report", "RUN", "--record", "0"], ["report", "RUN", "--price", "-1"],
     ],
     ids="-".join,

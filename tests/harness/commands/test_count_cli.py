@@ -143,6 +143,17 @@ def test_training_that_holds_its_text_refuses_workers(bpebench: Any, corpus: Pat
     assert f"{option[0]} is for files that are counted" in ended.err
 
 
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://host", "http://host:80", "host:99999", "host:8_0"])
+def test_a_scheduler_that_is_no_address_is_one_line_at_once(bpebench: Any, tmp_path: Path, address: str) -> None:
+    (tmp_path / "text.txt").write_text("low lower lowest")
+    for verb in (["train"], ["count"], ["evaluate", "-m", "gpt2"]):
+        ended = bpebench(*verb, "-c", str(tmp_path / "text.txt"), "--scheduler", address)
+        assert (ended.status, ended.out) == (2, "")
+        assert ended.err.splitlines()[-1] == (
+            f"bpebench: --scheduler {address}: is no address; give it as tcp://HOST:PORT"
+        )
+
+
 def interrupted(file: object) -> str:
     raise KeyboardInterrupt
 

@@ -122,6 +122,18 @@ def _rewritten(path: Path, **columns: list[object]) -> None:
     parquet.write_table(table, path)
 
 
+def _typed(path: Path, column: str, values: list[object]) -> None:
+    table = parquet.read_table(path)
+    parquet.write_table(table.set_column(table.column_names.index(column), column, pyarrow.array(values)), path)
+
+
+def _about(path: Path, document: bytes) -> None:
+    parquet.write_table(parquet.read_table(path).replace_schema_metadata({b"bpebench": document}), path)
+
+
+_NO_COUNTS = r"^\S+: its columns .* are not those of a file of counts, or it is damaged; `bpebench count` writes one$"
+
+
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
@@ -129,7 +141,12 @@ def _rewritten(path: Path, **columns: list[object]) -> None:
         (lambda path: path.write_bytes(b""), "no complete file of counts"),
         (lambda path: path.write_text("text"), "no complete file of counts"),
         (lambda path: path.unlink(), "there is no such file"),
-        (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), "no file of counts"),
+        (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
+        (lambda path: _typed(path, "count", [1.5, 2.0]), _NO_COUNTS),
+        (lambda path: _typed(path, "count", [1, None]), _NO_COUNTS),
+        (lambda path: _typed(path, "piece", [1, 2]), _NO_COUNTS),
+        (lambda path: _about(path, b"5"), _NO_COUNTS),
+        (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
         (lambda path: _rewritten(path, piece=[b"b", b"a"]), "not sorted"),
         (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or one is there twice"),
         (lambda path: _rewritten(path, piece=[b"", b"a"]), "empty"),

@@ -11,6 +11,7 @@ from impls import InvalidModel, InvalidSpec, TrainingSpec, Unsupported
 from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
+NO_TEXTS = (None, -1, 1.5, True, b"ab", (None,))
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
 
 
@@ -24,12 +25,44 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
         ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
         ("forbidden_tokens", "ab"), ("forbidden_tokens", ("",)), ("forbidden_tokens", (3,)),
         ("forbidden_tokens", ("a",)),
+        *((field, value) for field in ("pattern", "special_tokens", "forbidden_tokens") for value in NO_TEXTS),
     ],
 )  # fmt: skip
 def test_a_field_that_is_wrong_is_named(field: str, value: object) -> None:
     with pytest.raises(InvalidSpec, match=f"TrainingSpec.{field}") as caught:
         TrainingSpec(**({"vocab_size": 300} | {field: value}))  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("end_of_word", [-1, True, ["</w>"]])
+def test_an_end_of_word_that_is_no_text_is_named(end_of_word: Any) -> None:
+    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.end_of_word: needs .* a text"):
+        TrainingSpec(vocab_size=300, alphabet="chars", end_of_word=end_of_word)
+
+
+@pytest.mark.parametrize("spec", [None, 5, {"vocab_size": 300}])
+def test_what_is_no_specification_is_one_type_error(spec: Any) -> None:
+    for name in ("compiled", "priority", "tokenizers"):
+        how: dict[str, Any]
+        for how in ({}, {"threads": 2}, {"superword_from": 257}):
+            with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
+                impls.train(name, ["a"], spec, **how)
+    for train in (impls.train_picky, impls.train_boundless):
+        with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
+            train(["a"], spec)
+    with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
+        impls.train_parity_aware({"en": ["a"]}, spec)
+
+
+@pytest.mark.parametrize("name", [None, 5, [], b"naive"])
+def test_a_name_that_is_no_text_is_one_type_error(name: Any) -> None:
+    model = impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)))
+    spec = TrainingSpec(vocab_size=258)
+    for call in (lambda: impls.get(name), lambda: impls.load(name, model), lambda: impls.train(name, ["a"], spec)):
+        with pytest.raises(TypeError, match="the name of an implementation must be a str, not "):
+            call()
+    with pytest.raises(TypeError, match="extend must be a Model, not 5"):
+        impls.train("naive", ["a"], TrainingSpec(vocab_size=258), extend=5)  # type: ignore[arg-type]
 
 
 def test_fields_that_contradict_each_other_are_named() -> None:

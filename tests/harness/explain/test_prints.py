@@ -1,0 +1,54 @@
+"""What a tokenizer prints goes to standard error; standard output is one document."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import impls
+
+_PRINTS = """
+import os
+import impls
+print("imported")
+
+class Prints:
+    def __init__(self, model):
+        os.write(1, b"made\\n")
+        self.inner = impls.load("priority", model)
+
+    def encode(self, text):
+        print("asked")
+        return self.inner.encode(text)
+
+    def decode(self, ids):
+        os.write(1, b"decoded\\n")
+        return self.inner.decode(ids)
+"""
+_POINT = "[bpebench.implementations]\nprints = prints:Prints\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["explain", "priority", "prints.py:Prints", "abc"], ["explain", "priority", "prints", "abc"],
+        ["encode", "-e", "prints", "abc"], ["encode", "-e", "prints", "--pieces", "abc"],
+        ["decode", "-e", "prints", "97"], ["trace", "prints", "abc"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_a_tokenizer_prints_is_no_part_of_the_output(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "prints.py").write_text(_PRINTS)
+    (tmp_path / "prints-1.dist-info").mkdir()
+    (tmp_path / "prints-1.dist-info" / "entry_points.txt").write_text(_POINT)
+    (tmp_path / "prints-1.dist-info" / "METADATA").write_text("Name: prints\nVersion: 1\n")
+    impls.train("priority", ["abc abc"], impls.TrainingSpec(vocab_size=258)).model.save(tmp_path / "m.json")
+    command = [sys.executable, "-m", "harness", *arguments, "-m", "m.json", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert isinstance(json.loads(done.stdout), dict)
+    assert "imported" in done.stderr
+    assert "made" in done.stderr
