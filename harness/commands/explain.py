@@ -38,6 +38,9 @@ class Explain(Verb):
         from harness.report.explanation import render_explanation
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
+        if self.html is not None:
+            sources = options.model_sources(self.a, self.b, *self.models)
+            options.check_target(self.html, [*sources, *options.text_sources(self.text)])
         content = options.read_sample(self.text, self.escaped)
         explanation = explain(*self._sides(), content)
         if self.html is not None:

@@ -120,7 +120,9 @@ class Train(Verb):
         if begun is not None:
             Extension(self.implementation, begun, spec)  # refuses what cannot be extended before anything is counted
         if self._target is not None:
-            options.check_target(self._target, (*text.corpora, *map(str, self.counts), *self.held_out))
+            measured_on = options.corpora_by_name("--parity-dev", self.parity_dev).values()
+            sources = (*text.corpora, *map(str, self.counts), *self.held_out, *measured_on)
+            options.check_target(self._target, (*sources, *options.model_sources(self.extend)))
         until = None if self.until is None else parse_until(self.until)
         trained, held_out = corpus_parts(text.corpora, self.held_out, self.max_bytes) if until else ([], [])
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}

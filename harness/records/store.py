@@ -187,8 +187,11 @@ def write_machine(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """Return what `write_machine` wrote, or an empty dict if it cannot be read."""
+    """Return what `write_machine` wrote, or an empty dict if there is no file; raise `RecordError` if it is damaged."""
+    path = folder / MACHINE_FILE
     try:
-        return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError:
         return {}
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path}: is damaged: {error}; restore it, or delete it to go on without it") from None
