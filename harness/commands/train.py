@@ -225,7 +225,8 @@ class Train(Verb):
         from harness.training.counting import executors_of, parts_folder
 
         if self._target is not None and text.corpora and not text.is_all_named:
-            self._parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
+            parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
+            self._parts = click.get_current_context().with_resource(parts)
         return text.counts(pattern, self.memory_limit, self._parts, executors_of(self.workers, self.scheduler))
 
     def _check(self, text: TrainingText) -> None:

@@ -120,11 +120,15 @@ class RecordWriter:
     of a process that dies, however it dies.
     """
 
-    def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
-        self.folder = folder
-        path = folder / file
+    def __init__(
+        self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE, has_resume: bool = True
+    ) -> None:
+        """Open `file` of `folder`; `has_resume` says whether the command has the option --resume."""
+        path = self._path = folder / file
+        advice = "pass --resume to go on, or another --out" if has_resume else "name another --out"
+        self._advice = "go on with --resume" if has_resume else "start again"
         if path.exists() and path.stat().st_size and not resume:
-            raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+            raise RecordError(f"{folder}: already holds records; {advice}")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / f".{file}.lock")
         try:
@@ -135,7 +139,7 @@ class RecordWriter:
             ) from None
         try:
             if not resume and path.exists() and path.stat().st_size:  # written between the check above and the lock
-                raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+                raise RecordError(f"{folder}: already holds records; {advice}")
             if resume and path.exists():
                 _cut_half_written_line(path)
             self._file = path.open("ab", buffering=0)
@@ -152,8 +156,8 @@ class RecordWriter:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise RecordError(
-                f"{self.folder}: cannot write: {error.strerror}; what was written before is kept: make room, then "
-                "go on with --resume"
+                f"{self._path}: cannot write: {error.strerror}; what was written before is kept: make room, then "
+                f"{self._advice}"
             ) from None
 
     def close(self) -> None:
