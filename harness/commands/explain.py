@@ -39,7 +39,11 @@ class Explain(Verb):
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
         if self.html is not None:
-            sources = options.model_sources(self.a, self.b, *self.models)
+            from harness.targets.spec import split_object
+
+            sources = options.model_sources(
+                self.a, self.b, split_object(self.a)[0], split_object(self.b)[0], *self.models
+            )
             options.check_target(self.html, [*sources, *options.text_sources(self.text)])
         content = options.read_sample(self.text, self.escaped)
         explanation = explain(*self._sides(), content)

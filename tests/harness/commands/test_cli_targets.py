@@ -29,6 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
     Path("prices.toml").write_text('currency = "USD"\n[models]\n"m.json" = 1.0\n', "utf-8")
     with RecordWriter(Path("run")) as writer:
         writer.write(Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok", n_texts=1))
+    Path("t.py").write_text("T = None\n")
     Path("run/machine.json").write_text("{}")
     Path("run/plan.json").write_text("{}")
     return tmp_path
@@ -54,6 +55,8 @@ def contents(folder: Path) -> dict[Path, bytes]:
         "play -m mine x --export cache/models/mine.json",
         "conform priority -m m.json --junit m.json --check ids",
         "conform m.json --library tokenizers --junit m.json --check ids",
+        "conform t.py:T -m m.json --junit t.py --check ids",
+        "explain t.py:T greedy x -m m.json --html t.py",
         "explain naive greedy x -m m.json --html m.json",
         "explain naive greedy @ok.txt -m m.json --html ok.txt",
         "explain m.json greedy x -m mine --html m.json",
