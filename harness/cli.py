@@ -208,6 +208,10 @@ def _expected(error: Exception) -> str | None:
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return f"{where}the disk is full; free some space, or write to another place"
+        if isinstance(error, FileExistsError | NotADirectoryError) and error.filename:
+            path = Path(error.filename)
+            file = next((folder for folder in reversed(path.parents) if folder.is_file()), path)
+            return f"{file} is a file, not a folder; name another place"
         return f"{where}{error.strerror or error}"
     if isinstance(error, MemoryError):
         return "out of memory; give less text (--max-bytes) or a smaller model"

@@ -53,6 +53,12 @@ class Conform(Verb):
         from harness.conform.report import conclusion, render
         from harness.conform.run import LIMITS, choose, run
 
+        if self.junit is not None:
+            from harness.targets.spec import split_object
+
+            options.check_target(
+                self.junit, options.model_sources(self.target, split_object(self.target)[0], self.model)
+            )
         limits = replace(LIMITS, call_seconds=self.call_seconds, memory_bytes=self.memory_megabytes << 20)
         with progress("judging", len(choose(self.only))) as bar:
             report = run(

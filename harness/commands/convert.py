@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.printable import printable
@@ -26,7 +24,7 @@ class Convert(Verb):
     """
 
     source: str = argument()
-    target: Path = argument(type=click.Path(path_type=Path))
+    target: Path = argument(type=options.PATH)
     format: str = option(
         "A name of `bpebench list formats`, or all: TARGET is a folder.", "--to", required=True, metavar="FORMAT"
     )
@@ -42,7 +40,7 @@ class Convert(Verb):
         model = self._model()
         if self.format == _ALL:
             return self._to_all(model, formats())
-        options.check_target(self.target, [self.source])
+        options.check_target(self.target, options.model_sources(self.source))
         lost = losses(model, self.format)
         for line in lost:
             options.say(f"lost: {line}", err=True)
@@ -74,8 +72,9 @@ class Convert(Verb):
         from impls.formats import file_name
 
         files = {name: self.target / file_name(name) for name in formats}
+        sources = options.model_sources(self.source)
         for file in files.values():
-            options.check_target(file, [self.source])
+            options.check_target(file, sources)
         rows = [self._converted(model, name, file) for name, file in files.items()]
         for row in [] if self.as_json else rows:
             for line in row["lost"]:

@@ -52,7 +52,8 @@ class Count(Verb):
         how = Reading(self.documents, self.field, self.errors)
         parts = None
         if self.out is not None and self.corpora:
-            parts = parts_folder(self.out, self.corpora, pattern, how, resume=self.resume)
+            opened = parts_folder(self.out, self.corpora, pattern, how, resume=self.resume)
+            parts = click.get_current_context().with_resource(opened)
         executors = executors_of(self.workers, self.scheduler)
         limit = self.memory_limit
         kept |= counted(self.corpora, pattern, how, memory_limit=limit, parts=parts, executors=executors)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options, reading
-from harness.commands.verb import Verb, flag, option, write
+from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import Row
@@ -85,7 +85,9 @@ class Evaluate(Verb):
             return
         self._check_parallel()
         if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
+            sources = [*options.model_sources(*self.models, self.baseline), *self.corpora]
+            for file in written(self.out, "evaluation"):
+                options.check_target(file, sources)
         prices = Prices(default=self.price) if self.prices is None else read_prices(self.prices, self.price)
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))

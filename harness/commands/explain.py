@@ -39,6 +39,13 @@ class Explain(Verb):
         from harness.report.explanation import render_explanation
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
+        if self.html is not None:
+            from harness.targets.spec import split_object
+
+            sources = options.model_sources(
+                self.a, self.b, split_object(self.a)[0], split_object(self.b)[0], *self.models
+            )
+            options.check_target(self.html, [*sources, *options.text_sources(self.text)])
         content = options.read_sample(self.text, self.escaped)
         with options.printing_aside():
             explanation = explain(*self._sides(), content)

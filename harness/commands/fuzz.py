@@ -61,7 +61,7 @@ class Fuzz(Verb):
 
         plan = self._plan()
         kept = None if self.no_save else CounterexampleFile(self.file)
-        unsaved: list[OSError] = []
+        unsaved: list[Exception] = []
         result = _search(plan, kept, unsaved)
         saved = None if kept is None else {"file": str(self.file), "new": kept.n_new, "known": kept.n_known}
         self.output(_document(plan, result) | {"saved": saved}, lambda: "\n".join(_summary(plan, result)))
@@ -119,9 +119,10 @@ class Fuzz(Verb):
         return "does not hold" in outcomes or "holds" not in outcomes
 
 
-def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
+def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Exception]) -> FuzzResult:
     """Search; findings that could not be saved are still reported, and the reasons appended to `unsaved`."""
     from harness.check.fuzz.run import FuzzRun
+    from harness.records import RecordError
 
     began = time.monotonic()
     with progress("fuzzing", plan.n_texts if plan.seconds is None else plan.seconds) as bar:
@@ -131,7 +132,7 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSErr
             try:
                 if kept is not None:
                     kept.add(record)
-            except OSError as error:
+            except (OSError, RecordError) as error:
                 unsaved.append(error)
             bar.note(
                 f"{record.a} and {record.b} differ after {time.monotonic() - began:.0f} s: "

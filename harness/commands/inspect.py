@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument
 from harness.printable import printable
@@ -22,7 +20,7 @@ class Inspect(Verb):
     merges.
     """
 
-    file: Path = argument(type=click.Path(path_type=Path))
+    file: Path = argument(type=options.PATH)
 
     def run(self) -> bool:
         """Print what the file is; return whether something is wrong."""

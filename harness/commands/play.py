@@ -47,7 +47,8 @@ class Play(Verb):
             from harness.play.export import exported
             from harness.records import write_atomically
 
-            options.check_target(self.export)
+            sources = [*options.model_sources(*self.models), *options.text_sources(self.text)]
+            options.check_target(self.export, sources)
             options.ensure(text, "--export needs a TEXT")
             write_atomically(self.export, exported(store, beginning.columns, text or "").encode())
             options.say(f"wrote {self.export}", err=True)

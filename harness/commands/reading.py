@@ -60,7 +60,8 @@ def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     """Return the values of --weight by name; raise for an unknown name or a value that is not a positive number."""
     found: dict[str, float] = {}
     for entry in given:
-        name, _, number = entry.rpartition("=")
+        name, equals, number = entry.rpartition("=")
+        options.ensure(equals, f"--weight {entry}: write it as NAME=NUMBER")
         options.ensure(name in names, f"--weight {entry}: {name!r} is not counted here; there are {', '.join(names)}")
         options.ensure(name not in found, f"--weight {entry}: {name!r} has a weight already; give one")
         try:

@@ -56,11 +56,15 @@ class Report(Verb):
 
     def _show(self, folder: Path) -> None:
         """Print the tables or the records of a run, or write its page and charts."""
-        from harness.records import RecordError, read_records
+        from harness.measure.recording import PLAN_FILE
+        from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
         from harness.report.layout import as_json, render
         from harness.report.tables import render_chosen, tables
         from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
+        if self.html is not None:
+            names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
+            options.check_target(self.html, [str(folder / name) for name in names])
         records = read_records(folder)
         if self.list_records or self.numbers:
             self._show_records(folder, records)

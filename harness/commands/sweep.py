@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.commands import options
 from harness.commands.reading import all_documents, corpus_parts, label
-from harness.commands.verb import Verb, option, write
+from harness.commands.verb import Verb, option, write, written
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class Sweep(Verb):
         options.ensure(self.corpora or not (self.held_out or self.max_bytes), "--held-out and --max-bytes go with -c")
         plan = self._plan()
         if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
+            sources = [*options.model_sources(*self.models), *self.corpora, *self.held_out]
+            for file in written(self.out, "sweep"):
+                options.check_target(file, sources)
         with progress("sweeping") as bar:
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():

@@ -30,7 +30,7 @@ class Tour(Verb):
 
         start = time.monotonic()
         folder = self.out or tour.new_folder(DEFAULT_OUT)
-        with RecordWriter(folder) as writer:
+        with RecordWriter(folder, has_resume=False) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
                 tour.train_all(writer, lambda name: bar.advance(1, name))
             with progress("checking every pair", len(tour.CHECKED.cells)) as bar:

@@ -120,7 +120,9 @@ class Train(Verb):
         if begun is not None:
             Extension(self.implementation, begun, spec)  # refuses what cannot be extended before anything is counted
         if self._target is not None:
-            options.check_target(self._target, (*text.corpora, *map(str, self.counts), *self.held_out))
+            measured_on = options.corpora_by_name("--parity-dev", self.parity_dev).values()
+            sources = (*text.corpora, *map(str, self.counts), *self.held_out, *measured_on)
+            options.check_target(self._target, (*sources, *options.model_sources(self.extend)))
         until = None if self.until is None else parse_until(self.until)
         trained, held_out = corpus_parts(text.corpora, self.held_out, self.max_bytes) if until else ([], [])
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
@@ -223,7 +225,8 @@ class Train(Verb):
         from harness.training.counting import executors_of, parts_folder
 
         if self._target is not None and text.corpora and not text.is_all_named:
-            self._parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
+            parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
+            self._parts = click.get_current_context().with_resource(parts)
         return text.counts(pattern, self.memory_limit, self._parts, executors_of(self.workers, self.scheduler))
 
     def _check(self, text: TrainingText) -> None:

@@ -154,11 +154,15 @@ def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
     return paths
 
 
+def written(folder: Path, name: str) -> list[Path]:
+    """Return the files that `write` writes, without the charts."""
+    return [folder / file for file in (f"{name}.json", f"{name}.csv", f"{name}.tex", "decision.md")]
+
+
 def write(folder: Path, name: str, document: Any, csv: str, latex: str, page: str, charts: Sequence[Chart]) -> None:
     """Write NAME.json, .csv and .tex, decision.md, and the charts."""
     from harness.records import write_atomically
 
-    texts = {f"{name}.json": json_text(document), f"{name}.csv": csv, f"{name}.tex": latex, "decision.md": page}
-    for file, text in texts.items():
-        write_atomically(folder / file, text.encode())
+    for file, text in zip(written(folder, name), (json_text(document), csv, latex, page), strict=True):
+        write_atomically(file, text.encode())
     write_charts(folder, charts)

@@ -132,11 +132,15 @@ class RecordWriter:
     of a process that dies, however it dies.
     """
 
-    def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
-        self.folder = folder
-        path = folder / file
+    def __init__(
+        self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE, has_resume: bool = True
+    ) -> None:
+        """Open `file` of `folder`; `has_resume` says whether the command has the option --resume."""
+        path = self._path = folder / file
+        advice = "pass --resume to go on, or another --out" if has_resume else "name another --out"
+        self._advice = "go on with --resume" if has_resume else "start again"
         if path.exists() and path.stat().st_size and not resume:
-            raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+            raise RecordError(f"{folder}: already holds records; {advice}")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / f".{file}.lock")
         try:
@@ -147,7 +151,7 @@ class RecordWriter:
             ) from None
         try:
             if not resume and path.exists() and path.stat().st_size:  # written between the check above and the lock
-                raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+                raise RecordError(f"{folder}: already holds records; {advice}")
             if resume and path.exists():
                 _cut_half_written_line(path)
             self._file = path.open("ab", buffering=0)
@@ -164,8 +168,8 @@ class RecordWriter:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise RecordError(
-                f"{self.folder}: cannot write: {error.strerror}; what was written before is kept: make room, then "
-                "go on with --resume"
+                f"{self._path}: cannot write: {error.strerror}; what was written before is kept: make room, then "
+                f"{self._advice}"
             ) from None
 
     def close(self) -> None:
@@ -199,8 +203,13 @@ def write_machine(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """Return what `write_machine` wrote, or an empty dict if it cannot be read."""
+    """Return what `write_machine` wrote, or an empty dict if there is no file; raise `RecordError` if it is damaged."""
+    path = folder / MACHINE_FILE
     try:
-        return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
-    except (OSError, ValueError, msgspec.MsgspecError):  # a path with a null character is a ValueError
+        content = path.read_bytes()
+    except (OSError, ValueError):  # a path with a null character is a ValueError
         return {}
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path}: is damaged: {error}; restore it, or delete it to go on without it") from None

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.records import MACHINE_FILE, read_records
+from harness.records import read_machine, read_records
 from harness.report.charts import charts
 from harness.report.charts.chart import Chart
 from harness.report.headlines import Headline, headlines
@@ -40,9 +40,8 @@ class Run:
 
     @cached_property
     def machine(self) -> dict[str, Any]:
-        """Return the facts of its machine; empty if there are none or the file cannot be read."""
-        found = self._facts(MACHINE_FILE)
-        return found if isinstance(found, dict) else {}
+        """Return the facts of its machine; empty if there are none. Raise `RecordError` if the file is damaged."""
+        return read_machine(self.folder)
 
     @property
     def warnings(self) -> list[str]:

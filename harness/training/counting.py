@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
+from filelock import FileLock, Timeout
 
 from harness.data import DataError, load_corpus
 from harness.data.corpora import is_named
@@ -24,9 +25,13 @@ from impls.core.counts import CountedSource, PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError, Missing
 from impls.core.text.files import TextFile, TextFiles
+from impls.formats.files import write_atomically
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
+
+
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +111,50 @@ def _of_files(
     return replace(counts, sources=tuple(sources))
 
 
+@contextmanager
 def parts_folder(
     out: Path, corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading, *, resume: bool
-) -> Path:
-    """Return the folder beside `out` for partial counts, with one folder in it for each corpus.
+) -> Iterator[Path]:
+    """Yield the folder beside `out` for partial counts, with one folder in it for each corpus; lock it meanwhile.
 
-    Raise `DataError` if it has earlier counts and `resume` is False, or they were made with other inputs.
+    Raise `DataError` if another process counts there, if it has earlier counts and `resume` is False, or they were made
+    with other inputs.
     """
     folder = out.with_name(f"{out.name}.parts")
-    plan, place = _plan(corpora, pattern, reading), folder / "plan"
-    if folder.exists():
+    plan = _plan(corpora, pattern, reading)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        problem = "another process is counting there; wait for its end, or use another --out"
+        raise DataError(f"{folder}: {problem}") from None
+    try:
+        _begin(folder, plan, len(corpora), resume=resume)
+        yield folder
+    finally:
+        lock.release()
+
+
+def _begin(folder: Path, plan: dict[str, Any], n_corpora: int, *, resume: bool) -> None:
+    """Write the plan into a new folder, or compare it with that of an earlier count; raise as `parts_folder`."""
+    if any(path.name != _LOCK for path in folder.iterdir()):
+        try:
+            earlier = json.loads((folder / "plan").read_bytes())
+        except (OSError, ValueError):
+            raise DataError(f"{folder}: its plan cannot be read, so --resume cannot go on; delete it") from None
         if not resume:
             raise DataError(f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
-        if not place.exists() or json.loads(place.read_bytes()) != plan:
+        if earlier != plan:
             raise DataError(f"{folder}: is of other files, options or contents; delete it to count anew")
-    for number in range(len(corpora)):
-        (folder / str(number)).mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps(plan))
-    return folder
+    else:
+        try:
+            write_atomically(folder / "plan", json.dumps(plan).encode())
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
+    for number in range(n_corpora):
+        (folder / str(number)).mkdir(exist_ok=True)
 
 
 def _plan(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:

@@ -39,8 +39,12 @@ class TrainingText:
 
     @cached_property
     def given_counts(self) -> list[PieceCounts]:
-        """Return the counts of the files."""
-        return [load_counts(path) for path in self.count_files]
+        """Return the counts of the files. Raises `DataError` for a file without pieces."""
+        found = [load_counts(path) for path in self.count_files]
+        for path, counts in zip(self.count_files, found, strict=True):
+            if not len(counts):
+                raise DataError(f"{path}: holds no text")
+        return found
 
     @property
     def must_be_counted(self) -> bool:

@@ -49,7 +49,12 @@ class Runs:
             self._names.append(name)
         in_order = counts.sorted()
         for field in _ARRAYS:
-            getattr(in_order, field).tofile(self.folder / f"{name}.{field}")
+            path = self.folder / f"{name}.{field}"
+            try:
+                path.write_bytes(np.ascontiguousarray(getattr(in_order, field)).data)
+            except OSError as error:
+                error.filename = str(path)
+                raise
         temporary = self.folder / f"{name}.incomplete"
         temporary.write_text(json.dumps(covers))
         temporary.replace(self.folder / f"{name}.json")

@@ -196,9 +196,17 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write to a temporary file next to `path`, then rename it: readers see the old file or the new one, never a part.
 
     The target of a link is replaced, not the link; a pipe or a device is written to directly. A new file keeps the
-    permissions of the file it replaces.
+    permissions of the file it replaces. An `OSError` names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _write_atomically(path, content)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

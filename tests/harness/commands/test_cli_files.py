@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -71,6 +72,12 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_a_full_disk_is_said_with_the_name_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as error:
+        write_atomically(Path("/dev/full"), b"content")
+    assert error.value.filename == "/dev/full"
+
+
 def test_standard_output_is_a_file_to_write_to() -> None:
     done = run(
         "from pathlib import Path; from impls.formats.files import write_atomically as w; w(Path('/dev/stdout'), b'x')"
@@ -110,6 +117,23 @@ def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(
     assert ended.status == 2
     assert "1 kind of difference" in ended.out
     assert "kept in" not in ended.err
+
+
+def test_findings_of_fuzz_are_reported_where_the_disk_is_full(
+    bpebench: Any, text_file: Path, model_file: Path, planted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("harness.records.store.os.fsync", full)
+    kept = text_file.parent / "kept.jsonl"
+    ended = bpebench(
+        "fuzz", "priority", "planted-lossy", "-m", str(model_file), "-c", str(text_file), "--texts", "2000",
+        "--stop-after", "1", "--save", str(kept),
+    )  # fmt: skip
+    assert (ended.status, "1 kind of difference" in ended.out) == (2, True), ended.err
+    assert f"{kept}: cannot write: No space left on device" in ended.err
+    assert "--resume" not in ended.err
 
 
 # --- texts -----------------------------------------------------------------------------------------------------

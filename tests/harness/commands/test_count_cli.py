@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +20,8 @@ import harness.training.counting
 import impls
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts
+from impls.core.counts import PieceCounts
+from impls.core.counts_runs import Runs
 from impls.formats.counts import load_counts
 
 
@@ -165,6 +169,7 @@ def interrupted(file: object) -> str:
         (["-c", "samples", "--resume"], "--resume needs --out"),
         (["-c", "samples", "--weight", "other=2"], "'other' is not counted here; there are samples"),
         (["-c", "samples", "--weight", "samples=many"], "'many' is not a number"),
+        (["-c", "samples", "--weight", "samples"], "--weight samples: write it as NAME=NUMBER"),
         (["-c", "samples", "--weight", "samples=0"], "must be a positive number"),
         (["-c", "samples", "--memory-limit", "much"], "'much' is no size; write it like 256MiB"),
         (["-c", "absent.txt"], "there is no such file"),
@@ -293,3 +298,50 @@ def test_counts_go_on_from_a_model_and_end_where_little_is_gained(bpebench: Any,
     assert ended["n_merges"] == ended["n_kept_merges"] == 6
     twice = bpebench(*given, "270", "--superword-from", "262")
     assert (twice.status, "counts are split already" in twice.err) == (2, True)
+
+
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_an_unreadable_plan_cannot_be_resumed(bpebench: Any, corpus: Path, tmp_path: Path, resume: list[str]) -> None:
+    parts = tmp_path / "a.counts.parts"
+    parts.mkdir()
+    (parts / "plan").touch()
+    ended = bpebench("count", "-c", str(corpus), "--out", str(tmp_path / "a.counts"), *resume)
+    assert ended.status == 2
+    assert f"{parts}: its plan cannot be read, so --resume cannot go on; delete it" in ended.err
+
+
+def test_a_plan_that_cannot_be_written_leaves_nothing(
+    bpebench: Any, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ended = bpebench("count", "-c", str(corpus), "--out", str(tmp_path / "a.counts"))
+    assert (ended.status, "a.counts.parts/plan: the disk is full" in ended.err) == (2, True), ended.err
+    assert list(tmp_path.iterdir()) == [corpus]
+
+
+@pytest.mark.parametrize("verb", ["count", "train"])
+def test_of_two_counts_at_once_one_is_told_of_the_other(bpebench: Any, corpus: Path, tmp_path: Path, verb: str) -> None:
+    out = tmp_path / "out"
+    with harness.training.counting.parts_folder(
+        out, ["samples"], ("x",), harness.training.counting.Reading(), resume=False
+    ):
+        for resume in ([], ["--resume"]):
+            ended = bpebench(verb, "-c", str(corpus), "--out", str(out), *resume)
+            assert (ended.status, "another process is counting there" in ended.err) == (2, True), ended.err
+
+
+def test_counts_of_no_piece_are_not_trained_on(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "none.counts"
+    assert bpebench("count", "-c", str(corpus), "--min-count", "9999", "--out", str(kept)).status == 0
+    ended = bpebench("train", "--counts", str(kept), "--vocab-size", "270", "--out", str(tmp_path / "m.json"))
+    assert (ended.status, f"{kept}: holds no text" in ended.err) == (2, True), ended.err
+
+
+def test_a_run_on_a_full_disk_is_named(tmp_path: Path) -> None:
+    (tmp_path / "000000.text").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as error:
+        Runs(tmp_path, ("x",)).write(PieceCounts.of(("x",), {"a" * 100_000: 1}), None)
+    assert error.value.filename == str(tmp_path / "000000.text")

@@ -1,0 +1,133 @@
+"""Where the command line may write: never over what the same command reads, and only where a file can be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.records import RecordWriter, Verdict
+
+_TEXT = "bir iki üç\n\nbir iki\n\n\n  dört \n" * 20
+_READ = "is what is read; name another file to write"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Path:
+    """Return the working folder: a text, a model in it and in the cache as `mine`, and a run."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("ok.txt", "texts/a.txt"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(_TEXT, "utf-8")
+    model = impls.train("priority", [_TEXT], impls.TrainingSpec(vocab_size=262)).model
+    for path in (Path("m.json"), Path("evaluation.json"), own_cache / "models" / "mine.json"):
+        model.save(path)
+    Path("decision.md").write_text(_TEXT, "utf-8")
+    Path("prices.toml").write_text('currency = "USD"\n[models]\n"m.json" = 1.0\n', "utf-8")
+    with RecordWriter(Path("run")) as writer:
+        writer.write(Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok", n_texts=1))
+    Path("t.py").write_text("T = None\n")
+    Path("run/machine.json").write_text("{}")
+    Path("run/plan.json").write_text("{}")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report run --html run/records.jsonl",
+        "report run --html run/machine.json",
+        "report run --html run/plan.json",
+        "train -c ok.txt --extend m.json --vocab-size 270 --out m.json",
+        "train -c ok.txt --extend mine --vocab-size 270 --name mine",
+        "train --parity a=ok.txt --parity-dev a=texts/a.txt --vocab-size 270 --out texts/a.txt",
+        "train -c texts --vocab-size 270 --out texts/a.txt",
+        "count -c texts --out texts/a.txt",
+        "play -m m.json x --export m.json",
+        "play -m m.json @ok.txt --export ok.txt",
+        "play -m mine x --export cache/models/mine.json",
+        "conform priority -m m.json --junit m.json --check ids",
+        "conform m.json --library tokenizers --junit m.json --check ids",
+        "conform t.py:T -m m.json --junit t.py --check ids",
+        "explain t.py:T greedy x -m m.json --html t.py",
+        "explain naive greedy x -m m.json --html m.json",
+        "explain naive greedy @ok.txt -m m.json --html ok.txt",
+        "explain m.json greedy x -m mine --html m.json",
+        "convert mine cache/models/mine.json --to tiktoken",
+        "evaluate -m evaluation.json -c ok.txt --out .",
+        "evaluate -m m.json -c decision.md --out .",
+        "sweep -c decision.md --vocab-sizes 270 --out .",
+    ],
+)
+def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: str) -> None:
+    before = contents(here)
+    ended = bpebench(*command.split())
+    assert (ended.status, _READ in ended.err, ended.err.count("\n") <= 4) == (2, True, True), ended.err
+    assert contents(here) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train -c ok.txt --vocab-size 270 --out",
+        "train -c ok.txt --vocab-size 270 --name",
+        "count -c ok.txt --out",
+        "convert m.json --to tiktoken",
+        "convert m.json --to all",
+        "play -m m.json x --export",
+        "conform priority -m m.json --check ids --junit",
+        "explain naive greedy x -m m.json --html",
+        "fuzz naive greedy -m m.json --texts 1 --save",
+        "check -m m.json -c ok.txt -e ^naive$ --out",
+        "scale -m m.json -e ^naive$ --family digits --out",
+        "run -m m.json -e ^naive$ --out",
+        "evaluate -m m.json -c ok.txt --out",
+        "report run --html",
+        "report run --charts",
+        "report",
+        "inspect",
+    ],
+)
+def test_an_empty_path_is_refused(bpebench: Any, here: Path, command: str) -> None:
+    before = contents(here)
+    ended = bpebench(*command.split(), "")
+    assert ended.status == 2
+    assert "the path is empty" in ended.err or "''" in ended.err
+    assert contents(here) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("convert m.json texts --to tiktoken", "texts: is a folder; name a file to write"),
+        ("convert m.json ok.txt/x --to tiktoken", "ok.txt is a file, not a folder"),
+        ("convert m.json ok.txt/x/y --to tiktoken", "ok.txt is a file, not a folder"),
+        ("convert m.json ok.txt --to all", "ok.txt is a file, not a folder"),
+        ("train -c ok.txt --vocab-size 270 --out ok.txt/m.json", "ok.txt is a file, not a folder"),
+        ("report run --html ok.txt/x.html", "ok.txt is a file, not a folder"),
+        ("evaluate -m m.json -c ok.txt --out ok.txt/x", "ok.txt is a file, not a folder"),
+        ("check -m m.json -c ok.txt -e ^naive$ --out ok.txt/x", "ok.txt is a file, not a folder"),
+    ],
+)
+def test_a_place_where_no_file_can_be_is_named(bpebench: Any, here: Path, command: str, problem: str) -> None:
+    before = contents(here)
+    ended = bpebench(*command.split())
+    assert (ended.status, problem in ended.err) == (2, True), ended.err
+    assert not re.search(r"\.tmp|/\.", ended.err)
+    assert contents(here) == before
+
+
+@pytest.mark.parametrize("command", ["report run --html page.html", "compare run run"])
+def test_a_damaged_description_of_the_machine_is_refused(bpebench: Any, here: Path, command: str) -> None:
+    Path("run/machine.json").write_text("[1")
+    before = contents(here)
+    ended = bpebench(*command.split())
+    assert (ended.status, "run/machine.json: is damaged" in ended.err) == (2, True), ended.err
+    assert contents(here) == before
