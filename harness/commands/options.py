@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import math
 import os
 import re
@@ -20,8 +19,12 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import impls
+from harness.commands.verb import ensure as ensure
 from harness.commands.verb import ensure_utf8, flag, option
 from harness.commands.verb import print_json as print_json
+from harness.commands.writing import check_target as check_target
+from harness.commands.writing import model_sources as model_sources
+from harness.commands.writing import text_sources as text_sources
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
@@ -112,35 +115,6 @@ def price_option(default: float | None) -> Any:
     return option("Price of a million tokens.", type=Number(min=0), default=default, metavar="AMOUNT")
 
 
-def check_target(target: Path, sources: Sequence[str] = ()) -> None:
-    """Raise, before any work is done, if `target` cannot be written or is one of the input files, or in such a folder.
-
-    For sources that are models or a TEXT see `model_sources` and `text_sources`.
-    """
-    ensure(not target.is_dir(), f"{target}: is a folder; name a file to write")
-    for source in sources if target.exists() else ():
-        for name in (*glob.iglob(glob.escape(source)), *glob.iglob(source, recursive=True)):  # noqa: PTH207
-            path = Path(name)
-            is_read = path.exists() and (target.samefile(path) or path.resolve() in target.resolve().parents)
-            ensure(not is_read, f"{target}: is what is read; name another file to write")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    is_writable = os.access(target if target.exists() else target.parent, os.W_OK)
-    ensure(is_writable, f"{target}: cannot be written here; name another file")
-
-
-def model_sources(*names: str | None) -> list[str]:
-    """Return `names` of models for `check_target`, with the files of those that were trained here."""
-    from harness.data.models import trained_model_names, trained_model_path
-
-    given, trained = [name for name in names if name is not None], trained_model_names()
-    return [*given, *(str(trained_model_path(name)) for name in given if name in trained)]
-
-
-def text_sources(argument: str | None) -> list[str]:
-    """Return the file of a TEXT for `check_target`, if that is @FILE."""
-    return [argument[1:]] if argument is not None and argument.startswith("@") else []
-
-
 @contextmanager
 def printing_aside() -> Iterator[None]:
     """Send to standard error what tokenizers print, by Python or not: standard output is for the result alone."""
@@ -182,12 +156,6 @@ def check_ids(implementation: str, ids: Sequence[Any]) -> None:
     for position, i in enumerate(ids):
         if type(i) is not int or i < 0:
             raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
-
-
-def ensure(condition: object, message: str) -> None:
-    """Raise a usage error with `message` unless the condition holds."""
-    if not condition:
-        raise click.UsageError(message)
 
 
 def given(verb: object) -> set[str]:

@@ -89,10 +89,9 @@ class Train(Verb):
         "chooses each merge.", multiple=True, metavar="NAME=CORPUS",
     )  # fmt: skip
     parity_dev: tuple[str, ...] = option(
-        "Parallel texts to measure compression on, a corpus for each language; repeatable.",
-        multiple=True,
+        "Parallel texts to measure compression on, a corpus for each language; repeatable.", multiple=True,
         metavar="NAME=CORPUS",
-    )
+    )  # fmt: skip
     boundless: JoinedPieces | None = option(
         "BoundlessBPE: merges also join whole pieces, of words if nothing else is said.",
         type=click.Choice(JOINED_PIECES), is_flag=False, flag_value="words",
@@ -130,15 +129,13 @@ class Train(Verb):
         start = time.perf_counter()
         texts = self._read(text, resolve(spec.pattern), by_language, trained)
         if isinstance(texts, list):
-            n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-            start = time.perf_counter()
+            n_bytes, start = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), time.perf_counter()
         else:
             n_bytes = texts.n_bytes
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
-            if languages:
-                model = impls.train_parity_aware(by_language, spec, dev=dev)
-            else:
-                model = self._learn(texts, spec, begun)
+            model = (
+                impls.train_parity_aware(by_language, spec, dev=dev) if languages else self._learn(texts, spec, begun)
+            )
             seconds = time.perf_counter() - start
         end = None
         if until is not None:
@@ -161,10 +158,8 @@ class Train(Verb):
             "plateau_merge": None if self.extend or self.superword_from else plateau(model.merge_counts or ()),
         }  # fmt: skip
         self.output(document, lambda: lines(document, model))
-        if self._target is None:
-            kept = "not kept; give --name or --out to keep it"
-        else:
-            kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
+        kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
+        kept = "not kept; give --name or --out to keep it" if self._target is None else kept
         if not self.as_json:
             options.say(kept, err=True)
 

@@ -74,6 +74,12 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json_text(document))
 
 
+def ensure(condition: object, message: str) -> None:
+    """Raise a usage error with `message` unless the condition holds."""
+    if not condition:
+        raise click.UsageError(message)
+
+
 def ensure_utf8(text: str, name: str) -> None:
     """Raise a usage error for an argument with bytes that are not UTF-8, which Python reads as U+DC80 to U+DCFF."""
     if found := re.search("[\udc80-\udcff]", text):
