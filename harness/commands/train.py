@@ -139,9 +139,8 @@ class Train(Verb):
             seconds = time.perf_counter() - start
         end = None
         if until is not None:
-            name = label(held_out)
-            with progress(f"measuring on {name}"):
-                model, end = end_of_training(model, until, all_documents(held_out), name, n_kept)
+            with progress(f"measuring on {label(held_out)}"):
+                model, end = end_of_training(model, until, all_documents(held_out), label(held_out), n_kept)
         if self._target is not None:
             self._save(model, text.hashes(texts, "" if begun is None else begun.training_documents), self._target)
         if self._parts is not None:
