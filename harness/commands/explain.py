@@ -47,7 +47,7 @@ class Explain(Verb):
             )
             options.check_target(self.html, [*sources, *options.text_sources(self.text)])
         content = options.read_sample(self.text, self.escaped)
-        with options.printing_aside():
+        with options.printing_to_stderr():
             explanation = explain(*self._sides(), content)
         if self.html is not None:
             from harness.records import write_atomically

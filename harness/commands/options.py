@@ -116,7 +116,7 @@ def price_option(default: float | None) -> Any:
 
 
 @contextmanager
-def printing_aside() -> Iterator[None]:
+def printing_to_stderr() -> Iterator[None]:
     """Send to standard error what tokenizers print, by Python or not: standard output is for the result alone."""
     sys.stdout.flush()
     kept = os.dup(1)
@@ -134,7 +134,7 @@ def answering(implementation: str) -> Iterator[None]:
     """Turn an exception of a plug-in into a one-line error, and send what it prints to standard error; exceptions of
     our own implementations pass through."""
     try:
-        with printing_aside():
+        with printing_to_stderr():
             yield
     except (impls.BPEError, click.ClickException, KeyboardInterrupt):
         raise
