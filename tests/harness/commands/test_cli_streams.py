@@ -45,6 +45,7 @@ class Interrupts(MetaPathFinder):
         if name == "click":
             signal.raise_signal(signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 sys.meta_path.insert(0, Interrupts())
 import runpy
 runpy.run_module("harness", run_name="__main__")

@@ -91,7 +91,7 @@ def test_a_model_that_cannot_be_cut_has_all_but_the_curve(bpebench: Any, folder:
 
 
 def test_what_goes_with_a_corpus_is_refused_without_one(bpebench: Any, folder: Path) -> None:
-    for arguments in (["--out", str(folder)], ["--held-out", str(folder / "held.txt")]):
+    for arguments in (["--out", str(folder)], ["--held-out", str(folder / "held.txt")], ["--max-bytes", "9"]):
         ended = bpebench("vocab", "gpt2", *arguments)
         assert (ended.status, ended.out) == (2, "")
-        assert "--held-out and --out go with -c" in ended.err
+        assert "--held-out, --out and --max-bytes go with -c" in ended.err
