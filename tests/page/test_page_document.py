@@ -201,10 +201,14 @@ def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
         render_page(tmp_path)
 
 
-def test_an_unreadable_machine_file_is_shown_as_unknown(hostile_folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_machine_file_is_an_error_and_an_absent_one_is_shown_as_unknown(
+    hostile_folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "records.jsonl").write_bytes((hostile_folder / "records.jsonl").read_bytes())
-    (tmp_path / "machine.json").write_text("{half")
     assert "Not recorded." in render_page(tmp_path)
+    (tmp_path / "machine.json").write_text("{half")
+    with pytest.raises(RecordError, match=r"machine\.json: is damaged"):
+        render_page(tmp_path)
 
 
 def test_the_workloads_own_words_are_shown(hostile_folder: Path, tmp_path: Path) -> None:
