@@ -70,7 +70,8 @@ def get_encoding(encoding_name: str, implementation: str = "compiled") -> Encodi
     Names are those of `list_encoding_names`, and of other published vocabularies that are rank files. The file is
     fetched on first use. Raise ValueError for any other name, `Unsupported` or `UnknownName` for the implementation.
     """
-    _check_name("encoding_name", encoding_name)
+    if not isinstance(encoding_name, str):
+        raise ValueError(f"encoding_name must be a str, not {encoding_name!r}")
     with _lock:
         found = _made.get((encoding_name, implementation))
         if found is None:
@@ -99,15 +100,9 @@ def encoding_for_model(model_name: str, implementation: str = "compiled") -> Enc
 
 def encoding_name_for_model(model_name: str) -> str:
     """Return the name of the encoding of an OpenAI model; raise KeyError for an unknown model."""
-    _check_name("model_name", model_name)
     if model_name in _BY_MODEL:
         return _BY_MODEL[model_name]
     for encoding, beginnings in _BEGINNINGS.items():
         if model_name.startswith(tuple(beginnings.split())):
             return encoding
     raise UnknownOpenAIModel("OpenAI model", model_name, list(_BY_MODEL))
-
-
-def _check_name(argument: str, name: object) -> None:
-    if not isinstance(name, str):
-        raise ValueError(f"{argument} must be a str, not {name!r}")
