@@ -128,10 +128,13 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
         return
     faster, slower, ratio = _in_the_mean(_TRAINER, _TRAINING_YARDSTICK, trained, workloads)
     mean = f"in the mean of {counted(len(workloads), 'training workload')}"
+    shown = f"{figure(ratio.value)} ×"
     if claim(ratio, floor) == "slower":
-        shown = f"{figure(ratio.value)} ×"
         interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)})"
         yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}, {mean}")
+    elif floor is None:
+        text = f"{faster} learns the same merges about {shown} as fast as {slower}, {mean}; this run did not"
+        yield Headline(shown, f"{text} measure its noise, so it claims no difference")
     else:
         yield Headline("≈", f"{faster} and {slower} cannot be told apart in learning the same merges, {mean}: ≈")
 
