@@ -1,4 +1,4 @@
-"""`bpebench check`: round trip and agreement of every pair of implementations, of trainers, or of splitting engines."""
+"""`bpebench check`: round trip and agreement of every pair of implementations, or of trainers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from harness.commands import options
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
-from harness.targets import DEFAULT_MODEL
 from impls.core.errors import plural
 
 if TYPE_CHECKING:
@@ -39,11 +38,6 @@ class Check(Verb):
 
     With --trainers every pair of trainers learns from the same text, by a tie rule both follow, else each by its own;
     exit status 1 when two differ under one rule, differ where no tie explains it, or none could be compared.
-
-    With --unicode the splitting engines (the package regex, tiktoken, tokenizers, compiled, or those -e matches) are
-    given every code point between letters, digits, spaces and contractions, under the pattern of each -m (default:
-    o200k_base). Exit status 1 when two classify a character differently that is not newer than one of them, when one
-    loses a character, and when fewer than two of several answer.
     """
 
     implementation: str | None = options.implementation
@@ -63,16 +57,11 @@ class Check(Verb):
     scheduler: str | None = option(
         "Encode on the workers of a Dask cluster, which see the same files.", metavar="tcp://HOST:PORT"
     )
-    unicode: bool = flag("Compare the engines on every code point instead.")
 
     def run(self) -> bool:
         """Run the check that was asked for."""
-        options.ensure(not (self.unicode and self.trainers), "--unicode and --trainers are two checks; choose one")
         options.ensure(self.trainers or self.vocab_size is None, "--vocab-size goes with --trainers")
-        on_corpora = not (self.unicode or self.trainers)
-        options.ensure(on_corpora or not self.scheduler, "--scheduler goes with neither --trainers nor --unicode")
-        if self.unicode:
-            return self._engines()
+        options.ensure(not (self.trainers and self.scheduler), "--scheduler does not go with --trainers")
         return self._trainers() if self.trainers else self._implementations()
 
     def _implementations(self) -> bool:
@@ -146,24 +135,6 @@ class Check(Verb):
         shown = ("verdicts", "agreements", "not_compared", "faults")
         self.output({name: list(getattr(found, name)) for name in shown}, text)
         return bool(found.faults)
-
-    def _engines(self) -> bool:
-        """Compare the splitting engines on all code points, under the pattern of each model."""
-        from harness.data import load_model
-        from harness.process.pool import run_tasks
-        from harness.report.unicode_text import render_sweep
-        from harness.unicode.sweep import ENGINES, REGEX, sweep, sweep_engine
-
-        engines = options.choose([REGEX, *impls.names()], ENGINES, self.implementation, self.exclude, "engine")
-        patterns = {name: load_model(name).pattern for name in self.models or (DEFAULT_MODEL,)}
-        with progress("sweeping", len(engines) * len(patterns)) as bar:
-
-            def run(tasks: Sequence[Any]) -> Any:
-                return run_tasks(sweep_engine, tasks, lambda k: bar.advance(1, engines[k]))
-
-            swept = [sweep(engines, pattern, name, run) for name, pattern in patterns.items()]
-        self.output(swept, lambda: "\n\n".join(map(render_sweep, swept)))
-        return any(one.is_fault for one in swept)
 
 
 def default_models() -> tuple[str, ...]:

@@ -87,10 +87,19 @@ def ensure_utf8(text: str, name: str) -> None:
         raise click.UsageError(f"{name}: not UTF-8 at byte {at} (0x{byte:02X}); convert it to UTF-8 first")
 
 
+GONE_OPTIONS = {"check --unicode": "use `bpebench conform`, which asks every code point"}
+"""Options that were removed -> what to do."""
+
+
 class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, but refuse a repeated option of which only the last value would count."""
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except click.NoSuchOption as error:
+            if advice := GONE_OPTIONS.get(f"{self.name} {error.option_name}"):
+                raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
+            raise
         for one in given:
             is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag or ctx.resilient_parsing)
             if is_single and given.count(one) > 1:

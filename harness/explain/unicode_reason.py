@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.explain.observations import Observation, ask, observe
 from harness.explain.sides import Side
 from harness.printable import code_point
-from harness.unicode.characters import STAND_INS, is_of_a_version, newer_than, stand_in, version
+from harness.unicode_versions import STAND_INS, is_of_a_version, newer_than, stand_in, version
 
 _AROUND = 3
 """Characters before and after the piece that are examined as well."""

@@ -168,7 +168,7 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     """Return the Unicode version each implementation splits by, probed in separate processes; None if unknown."""
-    from harness.unicode.sweep import versions
+    from harness.unicode_versions import versions
 
     probed = [(), *((name,) for name in implementations)]
     found: dict[str, str | None] = {}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness import unicode_versions
 from harness.measure import doctor, provenance
 from harness.measure.protocol import Failed
 from harness.measure.run.curves import measure_scaling
@@ -18,7 +19,6 @@ from harness.measure.run.materials import Materials
 from harness.measure.run.setup import References
 from harness.measure.scaling import Scale, exponents
 from harness.records import Measurement, RecordError
-from harness.unicode import characters, sweep
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -174,11 +174,28 @@ def test_the_versions_of_everything_that_can_be_timed_are_recorded() -> None:
 
 
 def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
-    known = set("".join(characters.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
-    assert characters.version(known.__contains__) == "12.0"
-    assert characters.version(lambda letter: False) is None
-    found = sweep.versions(["tiktoken", "naive", "no such implementation"])
+    known = set("".join(unicode_versions.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
+    assert unicode_versions.version(known.__contains__) == "12.0"
+    assert unicode_versions.version(lambda letter: False) is None
+    found = unicode_versions.versions(["tiktoken", "naive", "no such implementation"])
     assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
+
+
+@pytest.mark.parametrize(
+    ("character", "a", "b", "is_version"),
+    [
+        ("\u0c5c", "16.0", "17.0", True),
+        ("\ua6e6", "16.0", "17.0", False),
+        ("\u0870", "13.0", "16.0", True),
+        ("\u2160", "10.0", "16.0", False),
+        ("\u0870", "16.0", "16.0", False),
+        ("\u0870", None, "16.0", False),
+    ],
+)
+def test_a_version_explains_only_a_character_that_one_engine_lacks(
+    character: str, a: str | None, b: str | None, is_version: bool
+) -> None:
+    assert unicode_versions.is_of_a_version(character, a, b) is is_version
 
 
 def test_an_engine_that_dies_while_probed_leaves_the_others_probed() -> None:

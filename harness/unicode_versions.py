@@ -1,15 +1,19 @@
-"""Reference characters: long-established ones of each class, one letter of each version, and how new a character is.
+"""Unicode as the splitting engines know it: long-established characters of each class, and which version an engine has.
 
-The Unicode version of a splitting engine is found by testing whether it treats letters of a version as letters, that
-is, cuts around them as around a long-established letter.
+The version is found by testing whether an engine treats letters added by it as letters: after a letter a contraction
+stays whole, after a symbol it does not.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import regex
+
+import impls
+from impls.core.text.patterns import NAMED
 
 STAND_INS: dict[str, tuple[str, str, str]] = {
     "capital letter": ("À", "\u1e00", "\U00010400"),
@@ -21,8 +25,6 @@ STAND_INS: dict[str, tuple[str, str, str]] = {
 }
 """Class -> characters of 2, 3 and 4 bytes that have been in it since Unicode 6 or earlier."""
 
-SPACES = ("\u00a0", "\u2003")
-"""White space of 2 and 3 bytes; there is none of 4 bytes."""
 LETTERS = {
     "10.0": "\u0860",
     "11.0": "\u0560",
@@ -51,6 +53,24 @@ def version(is_letter: Callable[[str], bool]) -> str | None:
             break
         newest = name
     return newest
+
+
+def versions(implementations: Iterable[str]) -> dict[str, str | None]:
+    """Return the Unicode version of each implementation's splitting engine (None if it cannot run), and `regex`'s."""
+    known: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
+    contraction = 256
+    tokens = (*(bytes([byte]) for byte in range(256)), b"'s")
+    model = impls.Model(tokens=tokens, pattern=NAMED["cl100k"], merge_rule="concatenation")
+
+    def keeps_contraction(tokenizer: impls.Tokenizer, letter: str) -> bool:
+        return tokenizer.encode_ordinary(f"{letter}'s")[-1] == contraction
+
+    for name in implementations:
+        try:
+            known[name] = version(partial(keeps_contraction, impls.get(name)(model)))
+        except BaseException:  # an engine may panic
+            known[name] = None
+    return known
 
 
 def newer_than(character: str) -> str | None:
