@@ -25,80 +25,143 @@ BENCH_MODULES = (
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """Import names of the packages that the extra `bench` installs."""
-_MEASURING = (
-    *("evaluate", "sweep", "check", "fuzz", "run", "report", "site"),
-    *("submission", "compare", "scale", "doctor", "tour"),
-)
-"""Verbs that need that extra: tables, charts, the production libraries."""
 
 
 class HelpEntry(NamedTuple):
     """What `--help` shows for a verb."""
 
+    group: str
     summary: str
     example: str
+    """The arguments of an example."""
+    needs_bench: bool = False
+    """Whether it needs the extra `bench`: tables, charts, the production libraries."""
 
 
-_HELP = """
-list: What there is: implementations, models, corpora, patterns, formats, workloads.
-    bpebench list models
-fetch: Download and verify corpora and vocabularies; afterwards everything works offline.
-    bpebench fetch turkish
-train: Learn a vocabulary from a corpus.
-    bpebench train -c turkish --vocab-size 8000 --pattern turkish --name mine --show 20
-count: Count the pieces of a corpus of any size once, to train on often.
-    bpebench count -c samples --pattern turkish --out samples.counts --show 5
-vocab: Look into a vocabulary: its size, rules, tokens and health.
-    bpebench vocab gpt2 --find ing
-encode: Text to token ids.
-    bpebench encode -m o200k_base --pieces 'evlerimizden'
-decode: Token ids to text.
-    bpebench decode -m gpt2 31373 995
-convert: Write a vocabulary in another format, saying what would be lost.
-    bpebench convert cl100k_base out.json --to tokenizer.json
-inspect: What a vocabulary file really is: format, whose vocabulary, rules, oddities.
-    bpebench inspect out.json
-evaluate: What a text costs under several vocabularies, in every language, with intervals.
-    bpebench evaluate -m o200k_base -m gpt2 -c turkish --price 2.5
-sweep: What to train: bytes per token by size, pattern, amount of text and mixture of languages.
-    bpebench sweep -c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base
-explain: Why two tokenizers differ: the first stage that does, both derivations side by side.
-    bpebench explain greedy priority ' unhappiness'
-trace: Every merge step of one implementation on a text.
-    bpebench trace naive 'evlerimizden' -m gpt2
-check: Round trip and agreement of every pair of implementations.
-    bpebench check -m o200k_base -c samples
-fuzz: Texts and models made up until two implementations differ, shrunk and explained by class.
-    bpebench fuzz tiktoken compiled -m gpt2 --time 10
-conform: Is your tokenizer, in any language, the tokenizer it claims to be? 28 checks.
-    bpebench conform priority -m gpt2 --check ids --check round-trip
-run: Verify, then time implementations on workloads.
-    bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine
-report: Tables, ranking, charts and a page from the records of a run, or the records themselves.
-    bpebench report results/local/mine --table ranking
-site: A static site of all recorded runs.
-    bpebench site results/local/mine --out results/local/site
-submission: A run as a folder to send as a pull request, and what must hold of it.
-    bpebench submission make results/local/mine --out results/local/sent
-compare: One run against an earlier one: what got slower?
-    bpebench compare results/local/mine results/local/mine
-scale: How time grows with the length of the input: exponents.
-    bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6
-play: A page on this machine that shows tokenizers side by side: tokens, merges, training.
-    bpebench play -m o200k_base --open
-stages: Where an implementation's time goes: split, merge, output.
-    bpebench stages -e compiled -m o200k_base -c turkish
-doctor: Can this machine be measured on?
-    bpebench doctor
-tour: The whole suite once, end to end: what `make run` runs.
-    bpebench tour
-"""
-"""Each verb with its summary, followed by its example."""
-_LINES = [line.strip() for line in _HELP.strip().splitlines()]
 VERBS = {
-    name: HelpEntry(summary, example)
-    for (name, _, summary), example in zip((line.partition(": ") for line in _LINES[::2]), _LINES[1::2], strict=True)
+    "play": HelpEntry(
+        "Look",
+        "A page on this machine: tokens of several tokenizers side by side, merge by merge, and training.",
+        "-m o200k_base --open",
+    ),
+    "trace": HelpEntry(
+        "Look",
+        "Every merge of one implementation on a text, step by step.",
+        "naive 'evlerimizden' -m gpt2",
+    ),
+    "explain": HelpEntry(
+        "Look",
+        "Why two tokenizers differ on a text: in which stage, and both derivations.",
+        "greedy priority ' unhappiness'",
+    ),
+    "encode": HelpEntry(
+        "Look",
+        "Text to token ids.",
+        "-m o200k_base --pieces 'evlerimizden'",
+    ),
+    "decode": HelpEntry(
+        "Look",
+        "Token ids to text.",
+        "-m gpt2 31373 995",
+    ),
+    "evaluate": HelpEntry(
+        "Choose",
+        "What a text costs under several vocabularies, in every language, with intervals.",
+        "-m o200k_base -m gpt2 -c turkish --price 2.5",
+        needs_bench=True,
+    ),
+    "sweep": HelpEntry(
+        "Choose",
+        "Which vocabulary to train: bytes per token by size, pattern and amount of text.",
+        "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
+        needs_bench=True,
+    ),
+    "vocab": HelpEntry(
+        "Choose",
+        "What a vocabulary (a name or a file) is: its format, rules, tokens and health.",
+        "gpt2 --find ing",
+    ),
+    "train": HelpEntry(
+        "Train",
+        "Learn a vocabulary from a corpus.",
+        "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
+    ),
+    "count": HelpEntry(
+        "Train",
+        "Count the pieces of a corpus of any size once, to train on often.",
+        "-c samples --pattern turkish --out samples.counts --show 5",
+    ),
+    "convert": HelpEntry(
+        "Train",
+        "Write a vocabulary in another format, saying what would be lost.",
+        "cl100k_base out.json --to tokenizer.json",
+    ),
+    "check": HelpEntry(
+        "Test",
+        "Do all implementations give the same ids, and the text back?",
+        "-m o200k_base -c samples",
+        needs_bench=True,
+    ),
+    "conform": HelpEntry(
+        "Test",
+        "Test one tokenizer, in any language, against the vocabulary it claims to have.",
+        "priority -m gpt2 --check ids --check round-trip",
+    ),
+    "fuzz": HelpEntry(
+        "Test",
+        "Search for a text on which two tokenizers disagree, and shrink it.",
+        "tiktoken compiled -m gpt2 --time 10",
+        needs_bench=True,
+    ),
+    "run": HelpEntry(
+        "Measure",
+        "Verify implementations, then time them; also how time grows with length (scale) and the whole tour.",
+        "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
+        needs_bench=True,
+    ),
+    "report": HelpEntry(
+        "Measure",
+        "Tables, ranking, charts and a page from the records of a run.",
+        "results/local/mine --table ranking",
+        needs_bench=True,
+    ),
+    "compare": HelpEntry(
+        "Measure",
+        "One run against an earlier one: what became slower?",
+        "results/local/mine results/local/mine",
+        needs_bench=True,
+    ),
+    "scale": HelpEntry(
+        "Measure",
+        "How time grows with the length of the input: exponents.",
+        "-e '^(priority|tiktoken)$' --family digits --doublings 6",
+        needs_bench=True,
+    ),
+    "tour": HelpEntry(
+        "Measure",
+        "Train, check and time everything once: what `make run` runs.",
+        "",
+        needs_bench=True,
+    ),
+    "list": HelpEntry(
+        "Data",
+        "List implementations, models, corpora, patterns, formats and workloads.",
+        "models",
+    ),
+    "fetch": HelpEntry(
+        "Data",
+        "Download and verify corpora and vocabularies; afterwards everything works offline.",
+        "turkish",
+    ),
 }
+GONE = {
+    "doctor": "every run states what keeps the machine from being measured on",
+    "inspect": "use `bpebench vocab FILE`",
+    "site": "use `bpebench report RUN… --html FILE`",
+    "stages": "",
+    "submission": "send the folder of a run as it is",
+}
+"""Verbs that earlier versions had -> what to use instead, where there is such a thing."""
 
 
 class _LazyGroup(click.Group):
@@ -108,18 +171,20 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        if cmd_name in _MEASURING:
+        if VERBS[cmd_name].needs_bench:
             for module in BENCH_MODULES:
                 if find_spec(module) is None:
                     raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
         command = import_module(f"harness.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
-        command.epilog = f"\b\nExample: {VERBS[cmd_name].example}"
+        command.epilog = f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name].example}"
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] in GONE:
+            raise click.UsageError("; ".join(filter(None, (f"the verb {args[0]!r} is gone", GONE[args[0]]))), ctx)
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             near = get_close_matches(args[0], VERBS, 1)
             meant = f"did you mean {near[0]!r}?" if near else "`bpebench --help` lists them"
@@ -127,14 +192,15 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+        for group in dict.fromkeys(verb.group for verb in VERBS.values()):
+            with formatter.section(group):
+                formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items() if verb.group == group])
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="bpebench", prog_name="bpebench")
 def group() -> None:
-    """The barometer of byte pair encoding: implementations checked against each other, then measured.
+    """Which tokenizer is right, which is fast, what a language costs: byte pair encoding, checked and measured.
 
     Results go to standard output, progress and warnings to standard error. Exit status: 0 good, 1 a check failed,
     2 usage or bad input. Options that are not called repeatable are given once. Completion of verbs and names:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class Vocab(Verb):
-    """Size, rules and tokens of MODEL (a name of `list models`, or a file).
+    """Size, rules and tokens of MODEL: a name of `list models`, a file or a folder.
+
+    Of a file also what it really is: its format, which published vocabulary it holds, and anything unusual. Exit status
+    1 if it has the name of another vocabulary, rules other than its publisher's, or irregular merges.
 
     With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
     each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
@@ -62,8 +65,7 @@ class Vocab(Verb):
         options.ensure(self.corpora or "unmet" not in self.fail_on, "--fail-on unmet needs a text: -c")
         options.ensure(self.prices is None or (self.against and self.corpora), "--prices goes with --against and -c")
         if not self.lint and self.against is None:
-            self._describe(load_model(self.model))
-            return False
+            return self._describe()
         others = options.given(self) - {"model", "corpora", "max_bytes", "as_json"}
         others -= {"lint", "fail_on"} if self.lint else {"against", "prices"}
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(others))
@@ -80,9 +82,16 @@ class Vocab(Verb):
         self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
         return bool(found.failed(self.fail_on))
 
-    def _describe(self, model: Model) -> None:
+    def _describe(self) -> bool:
+        """Print what the model is; return whether something is wrong with the file it is read from."""
+        from harness.data import load_model
+        from harness.data.inspection import inspect
+        from harness.data.models import is_model_name
         from impls.core.errors import UnknownId
 
+        is_file = bool(self.model.strip()) and not is_model_name(self.model) and Path(self.model).exists()
+        file = inspect(Path(self.model)) if is_file else None
+        model = load_model(self.model) if file is None else file.model
         by_id = model.bytes_by_id()
         for position, i in enumerate(self.ids):
             if i not in by_id:
@@ -94,9 +103,12 @@ class Vocab(Verb):
         chosen += _learned_ids(model)[: self.show]
         tokens = {i: repr(by_id[i].decode("utf-8", "backslashreplace")) for i in chosen}
         about = _about(self.model, model)
+        if file is not None:
+            about |= file.document()
         if self.irregular:
             about["irregularities"] = list(model.irregularities)
-        lines = [options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""])]
+        rows = [[key.replace("_", " "), _cell(value)] for key, value in about.items() if value or value == 0]
+        lines = [options.table(rows, ["", ""])]
         lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
         document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
         if self.corpora:
@@ -108,6 +120,7 @@ class Vocab(Verb):
             if self.out is not None:
                 lines += map(str, write_charts(self.out, report.charts()))
         self.output(document, lambda: "\n".join(lines))
+        return file is not None and bool(file.findings)
 
 
 def _about(name: str, model: Model) -> dict[str, object]:
@@ -146,12 +159,16 @@ def _learned_ids(model: Model) -> list[int]:
     return [i for i, token in enumerate(model.tokens) if token is not None and len(token) > 1]
 
 
+_N_SHOWN = 6
+
+
 def _cell(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{text!r}={i}" for text, i in value.items()) or "none"
+        first = ", ".join(f"{text!r}={i}" for text, i in list(value.items())[:_N_SHOWN])
+        return first if len(value) <= _N_SHOWN else f"{first}, … ({len(value)} in all)"
     if isinstance(value, list):
-        return "; ".join(map(str, value)) or "none"
-    return str(value)
+        return "; ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 command = Vocab.command()

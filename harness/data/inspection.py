@@ -81,6 +81,21 @@ class Inspection:
     notes: tuple[str, ...]
     """Assumptions and omissions of the reader."""
 
+    def document(self) -> dict[str, object]:
+        """Return what the file is, for JSON and tables; the model is described elsewhere."""
+        return {
+            "format": self.format,
+            "bytes": self.n_bytes,
+            "sha256": self.sha256,
+            "published_file": self.published_file,
+            "published_vocabulary": self.vocabulary,
+            "called": self.label,
+            "unreachable_tokens": self.n_unreachable,
+            "tokens_the_pattern_cuts": self.n_cut_by_pattern,
+            "findings": list(self.findings),
+            "notes": list(self.notes),
+        }
+
 
 def inspect(path: Path) -> Inspection:
     """Inspect a file or folder; raise `InvalidFile` if it is not a readable vocabulary."""
@@ -114,11 +129,6 @@ def inspect(path: Path) -> Inspection:
 
 def _published_as(sha256: str | None) -> str | None:
     return next((item.name.partition("/")[0] for item in all_items().values() if item.sha256 == sha256), None)
-
-
-def round_trip(model: Model) -> str:
-    """Return `exact`, or `normalising` or `lossy` with the reason."""
-    return model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}"
 
 
 def _label(path: Path) -> _Label | None:

@@ -88,6 +88,11 @@ def model_names() -> list[str]:
     return [*vocabularies(), *OWN_VOCABULARIES, *trained_model_names()]
 
 
+def is_model_name(name: str) -> bool:
+    """Return whether `load_model` takes `name` for the name of a model, even if there is a file of that name."""
+    return vocabulary_named(name) is not None or name.startswith(PREFIX) or name in model_names()
+
+
 def available_models() -> list[str]:
     """Return names of models that load without a network: cached vocabularies, and models trained here."""
     return [*filter(is_fetched, vocabularies()), *trained_model_names()]

@@ -92,7 +92,7 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "report run --html",
         "report run --charts",
         "report",
-        "inspect",
+        "vocab",
     ],
 )
 def test_an_empty_path_is_refused(bpebench: Any, here: Path, command: str) -> None:
