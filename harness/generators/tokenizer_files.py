@@ -1,0 +1,327 @@
+r"""Random files tokenizer.json as Hugging Face's library reads them, each with texts that reach its rules.
+
+    document = tokenizer_file(Random(7))         # normalizer x pre-tokenizer x added tokens x flags of the model
+    texts = file_texts(document, Random(7), 10)
+
+The library loads nearly every document, and panics on about one in a hundred of them, or on a text. Vocabularies are
+small, over few letters, so that merges, unknown characters and added tokens meet often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from impls.core.text.byte_alphabet import to_printable
+
+Document = dict[str, Any]
+
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
+_LETTERS = ("a", "b", "c", "A", "B", "é", "ş", "1", "2", "'", ".", "-", "\u0301", "字", " ", "▁", "\n")
+_OTHER_PARTS = (
+    *(
+        "e\u0301",
+        "ａ",
+        "ﬁ",
+        "İ",
+        "ı",
+        "Å",
+        "Σ",
+        "½",
+        "3",
+        "12",
+        "1234567",
+        "\t",
+        "\r\n",
+        "  ",
+        "   ",
+        "\u00a0",
+        "\u3000",
+    ),
+    *("\u200b", "\ufeff", "👍", "ß", "!?", "$", "_", "’s", "ab", "abc", " a", "a ", " b", "▁a", "▁▁", "aa", "bb", "AB"),
+    *("d", "日本", "x", "\u0338", "\x01", "²", "Ⅷ"),
+)
+REGULAR_EXPRESSIONS = (
+    *(r"\s+", r"\s", r"\p{L}+", r"\s?\p{L}+", r" ?\p{L}+| ?[^\s\p{L}]+|\s+", r"\p{N}", r"\p{N}{1,3}", r"\d{1,2}"),
+    *(" |\n|ab", r"[^\s]+|\s+", "a|b", "ab?", "(?i:a)", r"\w+|[^\w\s]+", "(?<=a)b", "b(?!a)", r"\s+(?!\S)|\s+"),
+    *("(ab|c)+", r"[\s\S]", r"[\s\S]+", "q", r"\p{Lu}?\p{Ll}+", "'s|'t", "[.'-]", "(?:a|b){2}", "a+?"),
+)  # fmt: skip
+EMPTY_MATCHES = (
+    *(
+        r"(?=(?:\d{3})+(?!\d))",
+        "(?=[A-Z])",
+        "(?<=[a-z])(?=[A-Z])",
+        "(?=a)",
+        r"(?<=\s)",
+        "a*",
+        r"\s*",
+        "(?!a)",
+        "(?=ab)|b",
+    ),
+    "",
+)
+"""Expressions that match the empty string, at some places or everywhere."""
+_STRINGS = (" ", "a", "ab", "▁", ".", "'", "\n", "q", "aa", "")
+_NEW_TEXTS = (
+    "<m>",
+    "<n>",
+    "a b",
+    " x",
+    "x ",
+    "aB",
+    "é",
+    "\u0301",
+    "ab",
+    "1",
+    " ",
+    "▁",
+    "ａ",
+    "<m><n>",
+    "m>",
+    "字字",
+    "A",
+    "ba",
+)
+_BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+
+
+def tokenizer_file(random: Random) -> Document:
+    """Return a random document: byte-level, over characters, or over words with a suffix or prefix of their parts."""
+    kind = random.choice(("bytes", "bytes", "chars", "chars", "marks", "words"))
+    byte_level = kind == "bytes"
+    model = _model(kind, random)
+    normalizer = _chosen(random, "normalizers", _normalizer, (0.35, 0.35, 0.2, 0.1))
+    if kind == "marks":
+        marks = [_replacing("String", " ", "▁")]
+        if random.random() < 0.6:
+            marks.insert(random.randrange(2), {"type": "Prepend", "prepend": "▁"})
+        before = [step for step in [normalizer] if step is not None and random.random() < 0.5]
+        normalizer = _sequence([*before, *marks], "normalizers")
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": _added_tokens(model, random, byte_level=byte_level),
+        "normalizer": normalizer,
+        "pre_tokenizer": _pre_tokenizer(random, byte_level=byte_level, metaspace=kind != "marks"),
+        "post_processor": _post_processor(random) if byte_level else None,
+        "decoder": _decoder(kind, random),
+        "model": model,
+    }
+
+
+def file_texts(document: Document, random: Random, n_texts: int) -> list[str]:
+    """Return texts of the letters of the vocabulary, its tokens, its added tokens, and characters that rules change."""
+    tokens = [entry["content"] for entry in document["added_tokens"]]
+    words = [word for word in document["model"]["vocab"] if len(word) > 1 and not word.startswith("<")]
+    words = [word.replace("Ġ", " ") for word in words]
+    pools = [_LETTERS, _LETTERS, _OTHER_PARTS, *[words or _LETTERS], *[tokens or _LETTERS] * 2]
+    return ["".join(random.choice(random.choice(pools)) for _ in range(_length(random))) for _ in range(n_texts)]
+
+
+def _length(random: Random) -> int:
+    return random.randint(1, 8) if random.random() < 0.85 else random.choice((0, 20, 60))
+
+
+def _one_in(random: Random, n: int) -> bool:
+    return random.randrange(n) == 0
+
+
+def _sequence(steps: list[Document], key: str) -> Document | None:
+    return steps[0] if len(steps) == 1 else {"type": "Sequence", key: steps} if steps else None
+
+
+def _chosen(
+    random: Random, key: str, step: Callable[[Random], Document], weights: tuple[float, ...]
+) -> Document | None:
+    """Return a sequence of random steps, of length n with the n-th weight."""
+    (n_steps,) = random.choices(range(len(weights)), weights)
+    return _sequence([step(random) for _ in range(n_steps)], key)
+
+
+# --- the model ---------------------------------------------------------------------------------------------------
+
+
+def _model(kind: str, random: Random) -> Document:
+    suffix = prefix = None
+    if kind == "words":
+        suffix, prefix = ("</w>", None) if random.random() < 0.6 else (None, "##")
+    letters = list(random.sample(_LETTERS, random.randint(3, len(_LETTERS))))
+    if kind == "marks" and "▁" not in letters:
+        letters.append("▁")
+    unknown = None if kind == "bytes" and not _one_in(random, 8) else random.choice((None, "<unk>", "<unk>", "<unk>"))
+    vocab: dict[str, int] = {}
+    symbols = [to_printable(letter.encode()) for letter in letters] if kind == "bytes" else letters
+    if kind == "bytes":
+        base = [to_printable(bytes([byte])) for byte in range(256)]
+        symbols = list(dict.fromkeys("".join(symbols)))
+    elif suffix:
+        base = symbols = [*symbols, *(letter + suffix for letter in symbols)]
+    elif prefix:
+        base = symbols = [*symbols, *(prefix + letter for letter in symbols)]
+    else:
+        base = symbols
+    if unknown is not None and not _one_in(random, 4):
+        vocab[unknown] = 0
+    for symbol in base:
+        vocab.setdefault(symbol, len(vocab))
+    merges = _merges(list(symbols), vocab, random, suffix or "", prefix or "")
+    for _ in range(random.choice((0, 0, 1, 2))):  # tokens that no merge makes
+        vocab.setdefault("".join(random.choices(symbols, k=random.randint(2, 4))), len(vocab))
+    if unknown is not None:
+        vocab.setdefault(unknown, len(vocab))
+    byte_fallback = kind in ("chars", "marks") and _one_in(random, 2)
+    if byte_fallback:
+        missing = random.sample(range(256), 12) if _one_in(random, 4) else ()
+        for byte in range(256):
+            if byte not in missing:
+                vocab.setdefault(f"<0x{byte:02X}>", len(vocab))
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": unknown,
+        "continuing_subword_prefix": prefix,
+        "end_of_word_suffix": suffix,
+        "fuse_unk": _one_in(random, 2) and kind != "words",
+        "byte_fallback": byte_fallback,
+        "ignore_merges": kind != "words" and _one_in(random, 5),
+        "vocab": vocab,
+        "merges": merges,
+    }
+
+
+def _merges(symbols: list[str], vocab: dict[str, int], random: Random, suffix: str, prefix: str) -> list[list[str]]:
+    """Return merges of symbols and their results, mostly in order; add the results to `vocab`."""
+    merges: list[list[str]] = []
+    for _ in range(random.randint(0, 24)):
+        left, right = random.choices(symbols, k=2)
+        if (suffix and left.endswith(suffix)) or (prefix and not right.startswith(prefix)) or len(left + right) > 12:
+            continue
+        result = left + right.removeprefix(prefix)
+        if [left, right] not in merges:
+            merges.append([left, right])
+            vocab.setdefault(result, len(vocab))
+            symbols.append(result)
+    if len(merges) > 1 and _one_in(random, 5):
+        random.shuffle(merges)
+    if merges and _one_in(random, 12):
+        merges.insert(random.randrange(len(merges)), random.choice(merges))
+    return merges
+
+
+# --- steps -------------------------------------------------------------------------------------------------------
+
+
+def _replacing(kind: str, old: str, new: str) -> Document:
+    return {"type": "Replace", "pattern": {kind: old}, "content": new}
+
+
+def _normalizer(random: Random) -> Document:
+    name = random.choice(
+        ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Lowercase", "StripAccents", "Nmt", "Strip", "Prepend", "Replace")
+    )
+    if name == "Strip":
+        return {"type": name, "strip_left": random.random() < 0.5, "strip_right": random.random() < 0.5}
+    if name == "Prepend":
+        return {"type": name, "prepend": random.choice(("x", " ", "a", "▁", ""))}
+    if name == "Replace":
+        new = random.choice(("", " ", "▁", "a", "ab", "x"))
+        if _one_in(random, 2):
+            return _replacing("String", random.choice(_STRINGS[:-1]), new)
+        return _replacing("Regex", random.choice(REGULAR_EXPRESSIONS), new)
+    return {"type": name}
+
+
+def _split(random: Random) -> Document:
+    kind, pattern = random.choice((
+        ("String", random.choice(_STRINGS)),
+        ("Regex", random.choice(REGULAR_EXPRESSIONS)),
+        ("Regex", random.choice(REGULAR_EXPRESSIONS)),
+        ("Regex", random.choice(EMPTY_MATCHES)),
+    ))  # fmt: skip
+    behavior = random.choice(BEHAVIORS)
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": _one_in(random, 3)}
+
+
+def _metaspace(random: Random) -> Document:
+    scheme = random.choice(("always", "first", "never"))
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": _one_in(random, 2)}
+
+
+def _splitting_step(random: Random) -> Document:
+    name = random.choice((
+        *["Split"] * 6, "Whitespace", "WhitespaceSplit", "BertPreTokenizer", "Digits", "Punctuation",
+        "CharDelimiterSplit",
+    ))  # fmt: skip
+    match name:
+        case "Split":
+            return _split(random)
+        case "Digits":
+            return {"type": name, "individual_digits": _one_in(random, 2)}
+        case "Punctuation":
+            return {"type": name, "behavior": random.choice(BEHAVIORS)}
+        case "CharDelimiterSplit":
+            return {"type": name, "delimiter": random.choice((" ", "a", ".", "é", "▁"))}
+    return {"type": name}
+
+
+def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Document | None:
+    (n_steps,) = random.choices(range(4), (0.3, 0.4, 0.2, 0.1))
+    steps = [_splitting_step(random) for _ in range(n_steps)]
+    if byte_level:
+        prefix, by_regex = _one_in(random, 4), _one_in(random, 2)
+        steps.append(_BYTE_LEVEL | {"add_prefix_space": prefix, "use_regex": by_regex})
+    elif metaspace and _one_in(random, 2):
+        steps.insert(0, _metaspace(random))
+    return _sequence(steps, "pretokenizers")
+
+
+# --- added tokens and what surrounds the ids ---------------------------------------------------------------------
+
+
+def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[Document]:
+    """Return added tokens with the ids that the library gives them; some are tokens of the vocabulary."""
+    vocab: dict[str, int] = model["vocab"]
+    plain = model["end_of_word_suffix"] is None and model["continuing_subword_prefix"] is None
+    known = [token for token in vocab if plain and not token.startswith("<0x")]
+    if byte_level:  # other tokens are not written as texts are
+        known = [token for token in known if token.isascii()]
+    pools = [_NEW_TEXTS, known or _NEW_TEXTS]
+    texts = [random.choice(random.choice(pools)) for _ in range(random.choice((0, 0, 1, 2, 4)))]
+    if model["unk_token"] is not None and _one_in(random, 2):
+        texts.append(model["unk_token"])
+    added: list[Document] = []
+    free = len(vocab)
+    for text in dict.fromkeys(texts):
+        i = vocab.get(text, free)
+        free += i == free
+        flags = {name: _one_in(random, 4) for name in ("single_word", "lstrip", "rstrip")}
+        special = _one_in(random, 2)
+        normalized = _one_in(random, 5) if special else not _one_in(random, 4)
+        added.append({"id": i, "content": text, **flags, "normalized": normalized, "special": special})
+    return sorted(added, key=lambda entry: entry["id"])
+
+
+def _post_processor(random: Random) -> Document | None:
+    trims = _BYTE_LEVEL | {"trim_offsets": _one_in(random, 2), "add_prefix_space": _one_in(random, 2)}
+    return random.choice((None, trims))
+
+
+def _decoder(kind: str, random: Random) -> Document | None:
+    marks: list[Document] = [_replacing("String", "▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
+    strip: Document = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    choices: dict[str, list[Document | None]] = {
+        "bytes": [_BYTE_LEVEL],
+        "chars": [
+            None,
+            {"type": "Fuse"},
+            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        ],
+        "marks": [None, _sequence(marks, "decoders"), _sequence([*marks, strip], "decoders")],
+        "words": [
+            {"type": "BPEDecoder", "suffix": "</w>"},
+            {"type": "WordPiece", "prefix": "##", "cleanup": _one_in(random, 2)},
+        ],
+    }
+    return random.choice(choices[kind])
