@@ -19,7 +19,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LONG = ("tour", "doctor", "play")
 """Verbs whose examples are left to themselves: what `make run` runs, what says that this machine is busy, and what
 serves until it is interrupted."""
-_FINDS = ("explain", "submission")
+_FINDS = ("explain",)
 """Verbs whose examples have something to find, which is status 1."""
 _MADE = re.compile(r"^(results/local/|mine\b|out\.json$)")
 """Beginnings of the names of models, files and folders that one command makes and later ones read."""

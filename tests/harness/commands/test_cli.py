@@ -35,6 +35,7 @@ def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
     ("arguments", "message"),
     [
         (["frobnicate"], "there is no verb 'frobnicate'; `bpebench --help` lists them"),
+        (["submission", "make", "x"], "the verb 'submission' is gone; send the folder of a run as it is"),
         (["exlain", "naive", "greedy", "x"], "there is no verb 'exlain'; did you mean 'explain'?"),
         (["encode", "a", "-m", "o200k"], "unknown model 'o200k'; did you mean 'o200k_base'? known: "),
         (["encode", "a", "-m", "no-such-model"], "no-such-model"),
