@@ -86,7 +86,6 @@ def hostile_site(hostile_folder: Path, hostile_text: str, tmp_path_factory: pyte
         a=hostile_text, b="tiktoken", model=text, counterexample=Counterexample(Text.of(hostile_text), [1], [2]),
         difference="fault", agreement_class="equal under conditions", versions={text: text},
     )  # fmt: skip
-    npm = {"package": text, "version": "1", "model": "m", "faults": [{"check": text, "input": hostile_text}]}
     tag = "<img src=x onerror=window.hacked=9>"
     folder = tmp_path_factory.mktemp("hostile") / tag
     folder.mkdir()
@@ -113,5 +112,5 @@ def hostile_site(hostile_folder: Path, hostile_text: str, tmp_path_factory: pyte
     run = Run(f"</code>{tag}", folder)
     out = folder.parent / "site"
     methodology = "# M\n\n[x](javascript:alert(1)) <script>window.hacked=8</script>"
-    write_site(Site([run, Run("hostile", hostile_folder)], [found], [npm], methodology), out)
+    write_site(Site([run, Run("hostile", hostile_folder)], [found], methodology), out)
     return out

@@ -6,9 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from harness.records import RECORDS_FILE, Disagreement, RecordError, of_kind, read_lines
 from harness.report.run import Run
@@ -51,11 +49,10 @@ def gather(root: Path, more: Sequence[Path] = ()) -> Site:
         if names.count(name) > 1:
             raise RecordError(f"two runs are called {name!r}; rename one of the folders")
     runs.sort(key=lambda run: (date_of(run), run.folder.name), reverse=True)
-    kept, npm, methodology = results / "counterexamples.jsonl", results / "npm" / "verdicts.jsonl", _methodology(root)
+    kept, methodology = results / "counterexamples.jsonl", _methodology(root)
     return Site(
         runs,
         list(of_kind(read_lines(kept), Disagreement)) if kept.is_file() else [],
-        _json_lines(npm) if npm.is_file() else [],
         methodology.read_text(encoding="utf-8") if methodology.is_file() else "",
     )
 
@@ -64,13 +61,6 @@ def _methodology(root: Path) -> Path:
     """Return METHODOLOGY.md of `root`, else of the repository that this code is part of."""
     own = root / "METHODOLOGY.md"
     return own if own.is_file() else Path(__file__).resolve().parents[3] / "METHODOLOGY.md"
-
-
-def _json_lines(path: Path) -> list[dict[str, Any]]:
-    try:
-        return [msgspec.json.decode(line, type=dict[str, Any]) for line in path.read_bytes().splitlines() if line]
-    except msgspec.MsgspecError as error:
-        raise RecordError(f"{path}: a line is not a JSON object: {error}") from None
 
 
 def write_site(site: Site, out: Path) -> Written:

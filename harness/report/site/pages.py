@@ -55,7 +55,6 @@ class Site:
     every_run: Sequence[Run]
     """All runs, the newest first."""
     disagreements: Sequence[Disagreement] = ()
-    npm: Sequence[dict[str, Any]] = ()
     methodology: str = ""
     """Content of METHODOLOGY.md, or an empty string."""
 
@@ -209,10 +208,6 @@ class Site:
             kept = table_block(site_tables.kept_table(self.disagreements), command)
             sections.append(section_of("kept", "Found by fuzzing", [kept]))
         sections += self._by_run(("counterexamples",))
-        if self.npm:
-            command = "python -m harness.npm record results/npm"
-            faults = table_block(site_tables.npm_table(self.npm), command)
-            sections.append(section_of("npm", "Tokenizers from npm", [faults]))
         return sections
 
     def _methodology(self) -> list[Block]:

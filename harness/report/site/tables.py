@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import mean
-from typing import Any
 
 from harness.explanations import STAGES
 from harness.records import Disagreement, Measurement, of_kind
@@ -118,15 +117,3 @@ def _command(one: Disagreement) -> str | None:
     return shlex.join(
         ["bpebench", "explain", one.a, one.b, "--escaped", one.counterexample.text.escaped, "-m", one.model]
     )
-
-
-def npm_table(judged: Iterable[Mapping[str, Any]]) -> Table:
-    """Return the faults of `results/npm/verdicts.jsonl`."""
-    keys = ("check", "reason", "input", "expected", "got")
-    rows = [
-        {"package": f"{one.get('package')} {one.get('version')}", "model": one.get("model")}
-        | {key: fault.get(key) for key in keys}
-        for one in judged
-        for fault in one.get("faults", ())
-    ]
-    return table_of("npm", rows)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -220,6 +221,50 @@ def test_a_tokenizer_in_another_language_gives_our_ids(language: str, tmp_path: 
             assert target.decode(ids) == ours.decode(ids)
         with pytest.raises(TargetError, match="99999"):
             target.decode([99999])
+
+
+_BYTES = """
+exports.encode = text => [...Buffer.from(text, 'utf8')].map(byte => byte SKEW)
+exports.decode = ids => {
+  const unknown = ids.find(id => !(id < 256))
+  if (unknown !== undefined) throw new RangeError('no id ' + unknown)
+  return Buffer.from(ids).toString('utf8')
+}
+exports.getEncoding = name => ({ encode: text => [name.length], decode: () => name })
+"""
+
+
+def javascript(folder: Path, skew: str = "", *arguments: str) -> list[str]:
+    """The command of the example adapter over a module in which every byte is a token."""
+    if (node := shutil.which("node")) is None:
+        pytest.skip("no node here to run the JavaScript adapter")
+    (folder / "bytes.cjs").write_text(_BYTES.replace("SKEW", skew))
+    return [node, str(PROTOCOL.parent / "examples" / "adapter.cjs"), str(folder / "bytes.cjs"), *arguments]
+
+
+def test_the_example_adapter_serves_a_javascript_module(tmp_path: Path) -> None:
+    with Target(TargetSpec.parse("cmd:" + shlex.join(javascript(tmp_path)))) as target:
+        assert target.description.operations == {"encode", "decode", "describe"}
+        assert target.encode("h\u00e9!") == [104, 195, 169, 33]
+        assert target.decode([104, 195, 169, 33]) == "h\u00e9!"
+        with pytest.raises(TargetError, match="no id 256"):
+            target.decode([256])
+    with Target(TargetSpec.parse("cmd:" + shlex.join(javascript(tmp_path, "", "gpt2")))) as target:
+        assert target.encode("x") == [4]
+        assert target.decode([4]) == "gpt2"
+
+
+@pytest.mark.parametrize(("skew", "status"), [("", 0), ("^ (byte === 122)", 1)])
+def test_conform_judges_a_javascript_module_by_the_example_adapter(
+    bpebench: Any, tmp_path: Path, skew: str, status: int
+) -> None:
+    impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=()).save(tmp_path / "bytes.json")
+    command = shlex.join(javascript(tmp_path, skew))
+    ended = bpebench(
+        "conform", f"cmd:{command}", "-m", str(tmp_path / "bytes.json"), "--check", "ids", "--reference", "priority"
+    )
+    assert ended.status == status, ended.out + ended.err
+    assert ("'z'" in ended.out) == bool(status)
 
 
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)
