@@ -65,7 +65,7 @@ _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 class List(Verb):
-    """List implementations, models, corpora, patterns, formats, workloads.
+    """List implementations, models, corpora, patterns, formats and workloads: their names, or one section in full.
 
     `bpebench list matrix` tries our own implementations and the production libraries (-e, -E) on every cached model
     (-m) and shows which runs which, with the reason where one cannot, and the round trip. That takes about 20 s per
@@ -87,9 +87,12 @@ class List(Verb):
             return self._matrix(chosen, self.models or available_models() or default_models())
         is_plain = self.implementation is None and self.exclude is None and not self.models
         options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
-        found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
-        parts = ["\n".join([name, "", *map(printable, _lines(rows)), ""]) for name, rows in found.items()]
-        self.output(found, "\n".join(parts))
+        sections = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
+        if self.what is None:
+            lines = [*_names(sections), "", "`bpebench list models` and the like describe each name."]
+        else:
+            lines = list(_lines(sections[self.what]))
+        self.output(sections, "\n".join(map(printable, lines)))
         return False
 
     def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:
@@ -100,6 +103,14 @@ class List(Verb):
             found = support(implementations, models, lambda what: bar.advance(1, what))
         self.output({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
         return any(verdict.status not in _MATRIX_CELLS for verdict in found)
+
+
+def _names(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
+    """Yield each section's number of rows and their names; of workloads, which are many, the tasks."""
+    for section, rows in sections.items():
+        key = "task" if section == "workloads" else "name"
+        line = f"{section} ({len(rows)}): {', '.join(dict.fromkeys(row[key] for row in rows))}"
+        yield from textwrap.wrap(line, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from harness.commands.writing import text_sources as text_sources
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
+from impls.core.errors import some_of
 
 if TYPE_CHECKING:
     from harness.data import Corpus
@@ -181,7 +182,7 @@ def choose(
     """Return the names in `known` that match `include` (default: `default`) and not `exclude`; raise if none does."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    ensure(chosen, f"no {what} is left; known: {', '.join(known)}")
+    ensure(chosen, f"no {what} is left; known: {some_of(known)}")
     return chosen
 
 

@@ -11,7 +11,7 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls.core.errors import BPEError, UnknownName
+from impls.core.errors import BPEError, UnknownName, some_of
 from impls.core.model.model import Model
 from impls.registry import OWN_VOCABULARIES, availability, own_model
 
@@ -43,10 +43,9 @@ def load_model(name_or_path: str | Path) -> Model:
         if trained.is_file():
             path = trained
         elif not path.exists():
-            known = [*model_names(), "what `bpebench train --name NAME` has kept", "the path of a model file"]
-            raise UnknownName("model", name, known)
+            raise UnknownName("model", name, model_names())
     if not path.exists():
-        raise DataError(f"{path}: there is no such model file; names are: {', '.join(model_names())}")
+        raise DataError(f"{path}: there is no such model file; names are: {some_of(model_names())}")
     from impls.formats import load
 
     return load(path)
@@ -85,7 +84,8 @@ def trained_model_names() -> list[str]:
 
 def model_names() -> list[str]:
     """Return every name `load_model` accepts: published vocabularies, libraries' own, then models trained here."""
-    return [*vocabularies(), *OWN_VOCABULARIES, *trained_model_names()]
+    published = [name for v in vocabularies().values() for name in (v.name, *v.aliases)]
+    return [*published, *OWN_VOCABULARIES, *trained_model_names()]
 
 
 def is_model_name(name: str) -> bool:
@@ -98,11 +98,18 @@ def available_models() -> list[str]:
     return [*filter(is_fetched, vocabularies()), *trained_model_names()]
 
 
+def aliases(model: str) -> tuple[str, ...]:
+    """Return the other names of a published vocabulary, as gpt2 of r50k_base."""
+    vocabulary = vocabulary_named(model)
+    return () if vocabulary is None else vocabulary.aliases
+
+
 def describe_models() -> list[dict[str, Any]]:
     """Return a row per model: name, language, licence, file size in bytes, whether it is cached, description."""
     rows = [
-        (v.name, v.language, v.licence, v.round_trip, v.n_bytes, is_fetched(v.name), v.description)
+        (name, v.language, v.licence, v.round_trip, v.n_bytes, is_fetched(v.name), v.description)
         for v in vocabularies().values()
+        for name in (v.name, *v.aliases)
     ]
     for name in OWN_VOCABULARIES:
         about = f"the own vocabulary of the package {name}, which alone runs it"

@@ -15,6 +15,7 @@ import msgspec
 
 import impls
 from harness.data import available_models, load_model
+from harness.data.models import aliases
 from harness.play.messages import MAX_COLUMNS, Column
 from harness.play.tasks import Source
 from harness.printable import printable
@@ -57,7 +58,8 @@ class Store:
     def models(self) -> list[str]:
         """Return the names of models that need no network, those of the command line first."""
         own = [name for name in OWN_VOCABULARIES if availability(name).state == "installed"]
-        return list(dict.fromkeys([*self._named, *available_models(), *own, *self._held]))
+        published = [name for model in available_models() for name in (model, *aliases(model))]
+        return list(dict.fromkeys([*self._named, *published, *own, *self._held]))
 
     def choices(self) -> dict[str, Any]:
         """Return the possible columns, as JSON."""

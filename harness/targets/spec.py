@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import impls
-from impls.core.errors import BPEError
+from impls.core.errors import BPEError, some_of
 
 DEFAULT_MODEL = "o200k_base"
 """The default vocabulary of every verb that takes one."""
@@ -112,6 +112,6 @@ def _file(target: str, library: str) -> TargetSpec:
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
         raise NotLoadable(
-            f"{library}: is not an implementation that could run {target}; known: {', '.join(impls.names())}"
+            f"{library}: is not an implementation that could run {target}; known: {some_of(impls.names())}"
         )
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

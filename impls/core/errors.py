@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _LONGEST_PROBLEM = 600
 
 
@@ -46,15 +48,25 @@ class Missing(BPEError):
 
 
 class UnknownName(BPEError):
-    """A name that is not known; the message lists the known ones and suggests the nearest."""
+    """A name that is not known; the message suggests the nearest and shows the first of the known ones."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         from difflib import get_close_matches
 
         self.what, self.name, self.known = what, name, known
-        near = get_close_matches(name, known, 1)
-        meant = f"; did you mean {near[0]!r}?" if near else ";"
-        super().__init__(f"unknown {what} {name!r}{meant} known: {', '.join(known)}")
+        near = get_close_matches(name, known, 3)
+        meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
+        super().__init__(f"unknown {what} {name!r}{meant} known: {some_of(known)}")
+
+
+_N_SHOWN = 8
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return the names separated by commas; of many the first, their number, and where the list is."""
+    if len(names) <= _N_SHOWN + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:_N_SHOWN])}, … ({len(names)} in all, see `bpebench list`)"
 
 
 class InvalidSpec(BPEError):

@@ -100,12 +100,22 @@ def test_input_that_is_not_utf8_names_the_byte(bpebench: Any, model_file: Path) 
     assert "not UTF-8 at byte 2 (0xFF)" in ended.err
 
 
-def test_list_fits_a_hundred_columns_and_says_what_each_name_is(bpebench: Any) -> None:
-    shown = bpebench("list").out
-    assert max(map(len, shown.splitlines())) <= 100
-    rows = [row for section in json.loads(bpebench("list", "--json").out).values() for row in section]
-    assert all(row["name"] in shown for row in rows)
-    assert all(word in shown for row in rows for word in row.get("about", "").split())
+def test_list_shows_all_names_on_one_screen_and_each_section_in_full(bpebench: Any) -> None:
+    shown, sections = bpebench("list").out.splitlines(), json.loads(bpebench("list", "--json").out)
+    assert (max(map(len, shown)) <= 100, len(shown) <= 24) == (True, True)
+    for section, rows in sections.items():
+        assert any(line.startswith(f"{section} ({len(rows)}): ") for line in shown)
+        full = bpebench("list", section).out
+        assert max(map(len, full.splitlines())) <= 100
+        assert all(row["name"] in full and all(word in full for word in row.get("about", "").split()) for row in rows)
+    assert "gpt2" in {row["name"] for row in sections["models"]}
+
+
+def test_an_error_with_many_known_names_is_short(bpebench: Any) -> None:
+    for line in ("encode a -m nothing", "encode a -e nothing", "check -e ^nothing$", "evaluate -c nothing"):
+        ended = bpebench(*line.split())
+        assert ended.status == 2
+        assert len(ended.err) < 400
 
 
 @pytest.mark.parametrize(
