@@ -16,7 +16,7 @@ from harness.cli import VERBS
 from harness.data import cache_folder
 
 _ROOT = Path(__file__).resolve().parents[1]
-_LONG = ("tour", "doctor", "play")
+_LONG = ("tour", "play")
 """Verbs whose examples are left to themselves: what `make run` runs, what says that this machine is busy, and what
 serves until it is interrupted."""
 _FINDS = ("explain",)

@@ -47,8 +47,8 @@ class Check(Verb):
     trainers: bool = flag("Compare what trainers learn instead: merges, tokens, first differences.")
     vocab_size: int | None = option(
         f"With --trainers: {_N_BYTE_VALUES} bytes and the merges.  [default: {_TRAINER_VOCAB_SIZE}]",
-        type=int,
-        metavar="N",
+        type=options.SIZE,
+        metavar="SIZE",
     )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes

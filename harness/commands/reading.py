@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -16,20 +15,6 @@ from harness.commands.verb import flag, option
 
 if TYPE_CHECKING:
     from harness.data import Corpus
-
-_UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
-_UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
-
-
-class _Size(click.ParamType[int]):
-    name = "SIZE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", str(value).lower())
-        if found is None or found[2] not in _UNITS or (size := int(float(found[1]) * _UNITS[found[2]])) < 1:
-            self.fail(f"{value!r} is no size; write it like 256MiB or 2GB", param, ctx)
-        return size
-
 
 counts = option("File written by `count`; repeatable.", "--counts", type=options.FILE, multiple=True)
 weight = option(
@@ -48,7 +33,7 @@ decoding_errors = option(
     default="strict",
 )
 memory_limit = option(
-    "Memory for tables; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
+    "Memory for tables; more goes through files.  [default: half of what is free]", type=options.SIZE, metavar="SIZE"
 )
 
 workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N")

@@ -14,7 +14,7 @@ class Stages(Verb):
     exclude: str | None = options.exclude
     model: str = options.model
     corpus: str = options.corpus_option("Corpus.", default="english")
-    max_bytes: int = option(None, type=options.POSITIVE, default=50_000)
+    max_bytes: int = option(None, type=options.SIZE, default=50_000)
 
     def run(self) -> None:
         """Time the stages of each implementation."""

@@ -38,14 +38,13 @@ def test_standard_input_is_evaluated_and_trained_on(bpebench: Any, tmp_path: Pat
     assert (row["corpus"], row["n_documents"], row["n_bytes"]) == ("standard input", 2, 19)
     trained = bpebench("train", "-c", "-", "--vocab-size", "258", "--json", stdin=b"low lower lowest")
     assert json.loads(trained.out)["n_merges"] == 2
-    assert bpebench("stages", "-e", "^naive$", "-m", "gpt2", "-c", "-", stdin=b"low").status == 0
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [(b"", "standard input: holds no text"), (b"ab\xff", "standard input: not UTF-8 at byte 2 (0xFF)")],
 )
-@pytest.mark.parametrize("verb", [["evaluate", "-m", "gpt2"], ["train"], ["stages", "-e", "naive"]])
+@pytest.mark.parametrize("verb", [["evaluate", "-m", "gpt2"], ["train"]])
 def test_standard_input_that_is_no_text_is_one_clear_line(
     bpebench: Any, verb: list[str], content: bytes, said: str
 ) -> None:
@@ -138,7 +137,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "-1"],
         ["train", "--max-merges", "-1"], ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
         ["train", "--max-bytes", "0"], ["evaluate", "-m", "gpt2", "--max-bytes", "-1"],
-        ["evaluate", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
+        ["evaluate", "-m", "gpt2", "-c", "gen/letters:0"],
         ["scale", "--rounds", "0"], ["scale", "--doublings", "-1"], ["scale", "--limit", "0"],
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
         ["conform", "naive", "--call-seconds", "nan"], ["conform", "naive", "--call-seconds", "inf"],
@@ -154,3 +153,11 @@ def test_a_number_out_of_range_is_one_clear_line(bpebench: Any, arguments: list[
     ended = bpebench(*arguments)
     assert (ended.status, ended.out) == (2, "")
     assert arguments[-1].removeprefix("gen/letters:") in ended.err.splitlines()[-1] or "number" in ended.err
+
+
+def test_a_size_may_have_a_unit(bpebench: Any) -> None:
+    document = json.loads(
+        bpebench("train", "-c", "samples", "--vocab-size", "0.3k", "--max-bytes", "10kB", "--json").out
+    )
+    assert document["vocab_size"] == 300
+    assert 5_000 < document["n_bytes"] <= 10_000

@@ -171,7 +171,7 @@ def interrupted(file: object) -> str:
         (["-c", "samples", "--weight", "samples=many"], "'many' is not a number"),
         (["-c", "samples", "--weight", "samples"], "--weight samples: write it as NAME=NUMBER"),
         (["-c", "samples", "--weight", "samples=0"], "must be a positive number"),
-        (["-c", "samples", "--memory-limit", "much"], "'much' is no size; write it like 256MiB"),
+        (["-c", "samples", "--memory-limit", "much"], "invalid size 'much'; write it like 8k"),
         (["-c", "absent.txt"], "there is no such file"),
         (["--counts", "README.md"], "no complete file of counts"),
         (["-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
@@ -249,7 +249,7 @@ def test_a_cluster_evaluates_and_checks_the_same(bpebench: Any, corpus: Path, tm
         there = bpebench(*verb, "-c", str(corpus), "--json", "--scheduler", scheduler)
         assert (here.status, untimed(here.out)) == (there.status, untimed(there.out)), there.err
     ended = bpebench("check", "--trainers", "--scheduler", scheduler)
-    assert (ended.status, "--scheduler goes with neither" in ended.err) == (2, True)
+    assert (ended.status, "--scheduler does not go with --trainers" in ended.err) == (2, True)
 
 
 def test_what_a_worker_that_died_was_counting_is_counted_again(
