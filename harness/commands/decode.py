@@ -24,19 +24,20 @@ class Decode(Verb):
 
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
-    implementation: str = options.implementation_option("Who decodes.", default="priority")
+    implementation: str = options.implementation_option(f"Who decodes: {options.TARGETS}.", default="priority")
     raw: bool = flag("Write the bytes as they are, without a newline.")
 
     def run(self) -> None:
         """Print the text, or write the bytes."""
         from harness.data import load_model
+        from harness.targets import load_tokenizer
 
         options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
         words = options.read_text(" ".join(self.ids) if self.ids else None)
         ids = _numbers(words)
         model = load_model(self.model)
         with options.answering(self.implementation):
-            tokenizer = impls.load(self.implementation, model)
+            tokenizer = load_tokenizer(self.implementation, model)
             try:
                 if self.raw:
                     content = tokenizer.decode_bytes(ids)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 
@@ -20,7 +19,7 @@ class Encode(Verb):
     text: str | None = argument(required=False)
     file: Path | None = option("Read the text from here.", type=click.Path(path_type=Path, exists=True, dir_okay=False))
     model: str = options.model
-    implementation: str = options.implementation_option("Who encodes.", default="priority")
+    implementation: str = options.implementation_option(f"Who encodes: {options.TARGETS}.", default="priority")
     pieces: bool = flag("Show each token's id and bytes, one per line.")
     allow_special: bool = flag("Encode special tokens found in the text as their id.")
     special_as_text: bool = flag("Encode special tokens found in the text as ordinary text.")
@@ -28,6 +27,7 @@ class Encode(Verb):
     def run(self) -> None:
         """Print the ids, or each with its token."""
         from harness.data import load_model
+        from harness.targets import load_tokenizer
 
         options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
         both = self.allow_special and self.special_as_text
@@ -35,7 +35,7 @@ class Encode(Verb):
         content = options.read_text(self.text, self.file)
         model = load_model(self.model)
         with options.answering(self.implementation):
-            tokenizer = impls.load(self.implementation, model)
+            tokenizer = load_tokenizer(self.implementation, model)
             allowed, disallowed = "all" if self.allow_special else (), () if self.special_as_text else "all"
             ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
             options.check_ids(self.implementation, ids)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.check.fuzz.run import FuzzPlan, FuzzResult
     from harness.records import Disagreement
 
-DEFAULT_FILE = Path("results/counterexamples.jsonl")
+DEFAULT_FILE = Path("results/local/counterexamples.jsonl")
 _DEFAULT_SECONDS = 60.0
 
 

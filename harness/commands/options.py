@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from harness.data.overlap import Overlap
 
 STANDARD_INPUT = "standard input"
+TARGETS = "a name of `list`, module:object, a Python file, a model file or cmd:COMMAND"
 
 
 def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:

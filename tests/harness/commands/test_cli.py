@@ -230,3 +230,15 @@ def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path, tmp_p
     assert running.returncode == 130
     assert "Traceback" not in rest
     assert "interrupted" in rest
+
+
+def test_whoever_encodes_may_be_a_file(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "bytewise.py").write_text(
+        "class Bytewise:\n"
+        "    def __init__(self, model): self.model = model\n"
+        "    def encode(self, text): return [self.model.id_by_token[bytes([byte])] for byte in text.encode()]\n"
+        "    def decode(self, ids): return b''.join(self.model.tokens[i] for i in ids).decode()\n"
+    )
+    target = ("-e", str(tmp_path / "bytewise.py"), "-m", str(model_file))
+    assert bpebench("encode", "hi", *target).out.split() == ["104", "105"]
+    assert bpebench("decode", "104", "105", *target).out == "hi\n"

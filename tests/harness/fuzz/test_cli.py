@@ -65,7 +65,7 @@ def test_what_is_found_is_printed_kept_and_replayed(
     assert bpebench(monkeypatch, "priority", "greedy", "-m", model, "--texts", "3000", "--stop-after", "1") == 1
     out, err = capsys.readouterr()
     assert "expected to differ" in out
-    assert "kept in results/counterexamples.jsonl: 1 new, 0 known before" in err
+    assert "kept in results/local/counterexamples.jsonl: 1 new, 0 known before" in err
     assert bpebench(monkeypatch, "--replay", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["n_replayed"] == 1
@@ -77,7 +77,7 @@ def test_a_replay_of_nothing_is_status_1(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert bpebench(monkeypatch, "priority", "greedy", "-m", model, "--texts", "3000", "--stop-after", "1") == 1
-    kept = Path("results/counterexamples.jsonl")
+    kept = Path("results/local/counterexamples.jsonl")
     kept.write_text(kept.read_text().replace('"greedy"', '"nobody-here"'))
     capsys.readouterr()
     assert bpebench(monkeypatch, "--replay") == 1
