@@ -12,18 +12,19 @@ checker follows the first only, since `bpebench` is a module.
 
 Not provided, and why:
 
-* `normalizer` and `pre_tokenizer` as objects, `model.tokenize`, and setting any of these or the `decoder`: a model of
-  the suite is one immutable whole, read from a file. `model` has the settings of its file, `decoder` decodes tokens.
+* Setting `model`, and parts that are Python code: a tokenizer is what a tokenizer.json can hold. `model` shows settings
+  of the file.
 * `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` is over it.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * `BertProcessing` and `RobertaProcessing`: a `TemplateProcessing`, after a `ByteLevel`, says the same. The decoder CTC,
   and WordPiece with clean-up: they belong to other models.
-* `encode_batch_fast`, the `async_` calls, `from_buffer`, `Encoding.words`: other names for what is here.
+* The `async_` calls, `Encoding.words`, and those of a model or a part in `not_provided.py`: there is another way.
 
 Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap), an ordinary
 exception is raised, or the text is encoded. A character without a token raises `UnknownSymbol`; the library drops it.
 Unknown options are ignored with a warning, not a line on standard output. Of added tokens with the same normal form the
-first is found; the library finds any of them. A `DecodeStream` is never late and repeats nothing.
+first is found; the library finds any of them. One whose normal form is empty is not found; the library finds it between
+all characters. A `DecodeStream` is never late and repeats nothing.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from impls.core.arguments import wrong_type
@@ -19,6 +20,8 @@ class AddedToken:
 
     `normalized` defaults to True for a token that is not special.
     """
+
+    __slots__ = ("_normalized", "content", "lstrip", "rstrip", "single_word", "special")
 
     def __init__(self, content: str = "", **options: Any) -> None:
         """Accept `single_word`, `lstrip`, `rstrip`, `normalized` and `special`; raise TypeError for another type."""
@@ -73,7 +76,7 @@ def read_entries(document: Any) -> list[AddedToken]:
 
 
 class AddedTokens:
-    """The added tokens of a vocabulary, by text and by id, and their search in a text."""
+    """The added tokens of a vocabulary, by text and by id, and their search in a text; immutable."""
 
     def __init__(self, vocab: Mapping[str, int], normal: Callable[[str], str] = str) -> None:
         self._vocab, self.normal = vocab, normal
@@ -84,39 +87,41 @@ class AddedTokens:
         self._specials: set[str] = set()
         self._next = len(vocab)
 
-    def copy(self) -> AddedTokens:
-        """Return a copy that shares no mutable state."""
-        copied = AddedTokens(self._vocab, self.normal)
-        copied.__dict__.update(vars(self), ids=dict(self.ids), by_id=dict(self.by_id))
-        copied.names, copied._specials = dict(self.names), set(self._specials)
-        return copied
-
-    def add(self, tokens: Iterable[AddedToken]) -> int:
-        """Add tokens, and return how many are new or changed: known tokens keep their ids, others get the next ids."""
+    def with_(self, tokens: Iterable[AddedToken]) -> tuple[AddedTokens, int]:
+        """Return these and more tokens, and how many are new or changed: known tokens keep their ids, others get the
+        next ids."""
+        more = AddedTokens(self._vocab, self.normal)
+        more.ids, more.by_id, more.names = dict(self.ids), dict(self.by_id), dict(self.names)
+        more._next = self._next
         given = [token for token in tokens if token.content]
-        self._specials |= {token.content for token in given if token.special}
-        n_added = 0
-        for token in given:
-            i = self.ids.get(token.content, self._vocab.get(token.content, self._next))
-            if self.by_id.get(i) == token:
-                continue
-            self.ids[token.content], self.by_id[i] = i, token
-            self.names[i] = self.normal(token.content) if token.normalized else self.names.get(i, token.content)
-            self._next = max(self._next, i + 1)
-            n_added += 1
-        self.refresh()
-        return n_added
+        more._specials = self._specials | {token.content for token in given if token.special}
+        return more, sum(map(more._take, given))
 
-    def refresh(self) -> None:
-        """Prepare the search."""
-        self._now: dict[str, str] = {}
-        self._later: dict[str, str] = {}
+    def _take(self, token: AddedToken) -> bool:
+        """Add a token, and return whether it is new or changed."""
+        i = self.ids.get(token.content, self._vocab.get(token.content, self._next))
+        if self.by_id.get(i) == token:
+            return False
+        self.ids[token.content], self.by_id[i] = i, token
+        self.names[i] = self.normal(token.content) if token.normalized else self.names.get(i, token.content)
+        self._next = max(self._next, i + 1)
+        return True
+
+    @cached_property
+    def _searched(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the tokens searched in a text, and those searched in its normal form: form -> token."""
+        now: dict[str, str] = {}
+        later: dict[str, str] = {}
         for i, token in self.by_id.items():
             if not token.normalized:
-                self._now[token.content] = token.content
+                now[token.content] = token.content
             elif self.names[i]:
-                self._later.setdefault(self.names[i], token.content)
-        self._flags = {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
+                later.setdefault(self.names[i], token.content)
+        return now, later
+
+    @cached_property
+    def _flags(self) -> dict[str, tuple[str, ...]]:
+        return {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
 
     def is_special(self, content: str) -> bool:
         """Return whether a token with that text was ever added as special."""
@@ -127,8 +132,7 @@ class AddedTokens:
 
         Tokens that are not `normalized` are found first. `as_text` leaves special tokens in the text.
         """
-        texts = self._later if normalized else self._now
-        for part, token, start in cut(text, texts, self._flags, self._specials if as_text else ()):
+        for part, token, start in cut(text, self._searched[normalized], self._flags, self._specials if as_text else ()):
             yield part, None if token is None else self.ids[token], start
 
     @property

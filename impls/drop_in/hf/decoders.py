@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -14,31 +13,34 @@ from impls.core.streaming import StreamRules
 from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.drop_in.hf.arguments import items, text
+from impls.drop_in.hf.parts import Part
 from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps, read_expression
 
 Step = Callable[[list[str]], list[str]]
 
 
-@dataclass(frozen=True)
-class Decoder:
-    """The steps of a decoder, and its form in tokenizer.json."""
+class Decoder(Part):
+    """The `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
-    document: dict[str, Any]
-    steps: tuple[Step, ...]
+    kind = "decoder"
+    __slots__ = ("_steps",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document)
+        steps = tuple(_read(step, where) for where, step in flat_steps(document, "decoder", "decoders"))
+        object.__setattr__(self, "_steps", steps)
 
     def decode(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens; raise TypeError for anything else."""
         written = [text(f"tokens[{k}]", token) for k, token in enumerate(items("tokens", tokens))]
-        for step in self.steps:
+        for step in self._steps:
             written = step(written)
         return "".join(written)
 
 
 def read_decoder(document: Any) -> Decoder | None:
     """Return the `decoder` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
-    if document is None:
-        return None
-    return Decoder(document, tuple(_read(step, where) for where, step in flat_steps(document, "decoder", "decoders")))
+    return None if document is None else Decoder(document)
 
 
 def bytes_of(token: str) -> bytes:

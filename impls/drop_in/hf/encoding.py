@@ -13,6 +13,7 @@ from typing import Any
 
 from impls.core.arguments import unsigned, wrong_type
 from impls.drop_in.hf.arguments import flag, ignore, items, one_of, text
+from impls.drop_in.hf.not_provided import refuse
 
 Span = tuple[int, int]
 DIRECTIONS = ("right", "left")
@@ -38,6 +39,10 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __getattr__(self, name: str) -> Any:
+        refuse("Encoding", name)
+        raise AttributeError(f"an Encoding has no attribute {name!r}")
 
     @staticmethod
     def of(ids: Sequence[int], type_id: int, tokens: Sequence[str], *, special: int, attention: int) -> Encoding:

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidModel
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER
 from impls.core.text.normalization import WHITE_SPACE
 from impls.drop_in.hf.arguments import flag
 from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.parts import given_document
 from impls.formats.files import converted
 
 _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
@@ -159,10 +159,7 @@ def given_processor(given: Any) -> PostProcessor | None:
     """
     if given is None or isinstance(given, PostProcessor):
         return given
-    state = given.__getstate__() if hasattr(given, "num_special_tokens_to_add") else None
-    if not isinstance(state, bytes):
-        raise wrong_type("post_processor", "a post-processor", given)
-    return read_processor(msgspec.json.decode(state))
+    return read_processor(given_document("post_processor", "a post-processor", "num_special_tokens_to_add", given))
 
 
 def joined(encoding: Encoding, pair: Encoding | None) -> Encoding:

@@ -1,7 +1,4 @@
-"""Processing of encodings once their tokens are known, with its settings: truncation, post-processing, padding.
-
-Settings are Python dictionaries, and fields of tokenizer.json.
-"""
+"""Truncation and padding: settings that are Python dictionaries, and fields of tokenizer.json."""
 
 from __future__ import annotations
 
@@ -9,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import msgspec
-
-from impls.core.arguments import unsigned, wrong_type
+from impls.core.arguments import unsigned
 from impls.core.errors import BPEError, InvalidModel
-from impls.drop_in.hf.arguments import flag, ignore, one_of, text
+from impls.drop_in.hf.arguments import ignore, one_of, text
 from impls.drop_in.hf.encoding import DIRECTIONS, Encoding
-from impls.drop_in.hf.processors import PostProcessor, given_processor, joined, read_processor
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
 
@@ -136,100 +130,6 @@ class Padding:
             length += -length % self.pad_to_multiple_of
         for encoding in encodings:
             encoding.fill(length, self.direction == "left", self.pad_id, self.pad_type_id, self.pad_token)
-
-
-class Settings:
-    """The part of a `Tokenizer` that does not depend on texts and ids."""
-
-    def _read_settings(self, document: dict[str, Any]) -> None:
-        """Read the settings of a tokenizer.json; raise `InvalidModel` naming what is invalid or not supported."""
-        self._processor = read_processor(document.get("post_processor"))
-        self._truncation, self._padding = read_lengths(document)
-        self._encode_special_tokens = False
-
-    @property
-    def _settings(self) -> dict[str, Any]:
-        """Return the settings as in tokenizer.json."""
-        return {
-            "truncation": None if self._truncation is None else self._truncation.document,
-            "padding": None if self._padding is None else self._padding.document,
-            "post_processor": msgspec.to_builtins(self._processor),
-        }
-
-    @property
-    def encode_special_tokens(self) -> bool:
-        """Return whether special tokens in a text are encoded as text."""
-        return self._encode_special_tokens
-
-    @encode_special_tokens.setter
-    def encode_special_tokens(self, value: bool) -> None:
-        self._encode_special_tokens = flag("encode_special_tokens", value)
-
-    def post_process(
-        self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
-    ) -> Encoding:
-        """Return an encoding, or a pair, truncated, with special tokens, and padded."""
-        for name, given in (("encoding", encoding), ("pair", pair)):
-            if not isinstance(given, Encoding) and (given is not None or name == "encoding"):
-                raise wrong_type(name, "an Encoding", given)
-        second = None if pair is None else pair.copy()
-        return self._finished(encoding.copy(), second, flag("add_special_tokens", add_special_tokens))
-
-    def _finished(self, first: Encoding, second: Encoding | None, adds: bool) -> Encoding:
-        if self._truncation is not None:
-            n_added = self.num_special_tokens_to_add(second is not None) if adds else 0
-            self._truncation.cut(first, second, n_added)
-        if self._processor is None:
-            encoding = joined(first, second)
-        else:
-            encoding = self._processor.process(first, second, adds)
-        if self._padding is not None:
-            self._padding.fill([encoding])
-        return encoding
-
-    @property
-    def post_processor(self) -> PostProcessor | None:
-        """Return the post-processor; one of the library's own may be set, too."""
-        return self._processor
-
-    @post_processor.setter
-    def post_processor(self, processor: Any) -> None:
-        self._processor = given_processor(processor)
-
-    def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many tokens the post-processor adds to a text, or to a pair."""
-        is_pair = flag("is_pair", is_pair)
-        return 0 if self._processor is None else self._processor.num_special_tokens_to_add(is_pair)
-
-    @property
-    def truncation(self) -> dict[str, Any] | None:
-        """Return the settings of `enable_truncation`, or None."""
-        return None if self._truncation is None else asdict(self._truncation)
-
-    def enable_truncation(self, max_length: int, **options: Any) -> None:
-        """Truncate to `max_length` tokens; options: `stride=0`, `strategy="longest_first"` (`"only_first"`,
-        `"only_second"`), `direction="right"`. Raise ValueError for a stride that leaves no room."""
-        truncation = Truncation.of(max_length, options)
-        truncation.check(self.num_special_tokens_to_add(False))
-        self._truncation = truncation
-
-    def no_truncation(self) -> None:
-        """Do not truncate."""
-        self._truncation = None
-
-    @property
-    def padding(self) -> dict[str, Any] | None:
-        """Return the settings of `enable_padding`, or None."""
-        return None if self._padding is None else asdict(self._padding)
-
-    def enable_padding(self, **options: Any) -> None:
-        """Pad to a length; options: `length=None` (the longest of a batch), `pad_to_multiple_of=None`,
-        `direction="right"`, `pad_id=0`, `pad_type_id=0`, `pad_token="[PAD]"`."""
-        self._padding = Padding.of(options)
-
-    def no_padding(self) -> None:
-        """Do not pad."""
-        self._padding = None
 
 
 # --- tokenizer.json ----------------------------------------------------------------------------------------------

@@ -13,17 +13,20 @@ from typing import Any
 from impls.core.arguments import wrong_type
 from impls.core.streaming import StreamDecoder
 from impls.drop_in.hf.arguments import flag, id_list
+from impls.drop_in.hf.pipeline import Pipeline
 from impls.drop_in.hf.tokenizer import Tokenizer
 
 
 class DecodeStream:
     """One stream of ids; `ids` precede it, and their text is not returned."""
 
+    __slots__ = ("_decoder", "_ids", "_pipeline", "_shown", "_skips")
+
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool | None = False) -> None:
         """Begin a stream; raise TypeError or OverflowError for wrong arguments."""
         self._ids = [] if ids is None else id_list("ids", ids)
         self._skips = bool(skip_special_tokens) and flag("skip_special_tokens", skip_special_tokens)
-        self._tokenizer: Tokenizer | None = None
+        self._pipeline: Pipeline | None = None
         self._decoder: StreamDecoder | None = None
         self._shown = ""
 
@@ -32,8 +35,8 @@ class DecodeStream:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DecodeStream:
         copied = DecodeStream(self._ids, self._skips)
-        if self._tokenizer is not None:
-            copied._begin(self._tokenizer)
+        if self._pipeline is not None:
+            copied._begin(self._pipeline)
         return copied
 
     def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
@@ -44,23 +47,23 @@ class DecodeStream:
             raise TypeError(str(error)) from None
         if not isinstance(tokenizer, Tokenizer):
             raise wrong_type("tokenizer", "a bpebench.hf.Tokenizer", tokenizer)
-        if tokenizer is not self._tokenizer:
-            self._begin(tokenizer)
+        if tokenizer.pipeline is not self._pipeline:
+            self._begin(tokenizer.pipeline)
         self._ids += ids
         return self._push(ids) or None
 
-    def _begin(self, tokenizer: Tokenizer) -> None:
-        rules = tokenizer.stream_rules
-        self._tokenizer = tokenizer
+    def _begin(self, pipeline: Pipeline) -> None:
+        rules = pipeline.stream_rules
+        self._pipeline = pipeline
         self._decoder = None if rules is None else StreamDecoder(rules, skip_special=self._skips)
         self._shown = ""
         self._push(self._ids)
 
     def _push(self, ids: Sequence[int]) -> str:
-        assert self._tokenizer is not None
+        assert self._pipeline is not None
         if self._decoder is not None:
-            return self._decoder.push(i for i in ids if self._tokenizer.id_to_token(i) is not None)
-        whole = self._tokenizer.decode(self._ids, skip_special_tokens=self._skips).rstrip("\ufffd")
+            return self._decoder.push(i for i in ids if self._pipeline.name_of(i) is not None)
+        whole = self._pipeline.decode(self._ids, self._skips).rstrip("\ufffd")
         if not whole.startswith(self._shown):
             return ""
         new, self._shown = whole[len(self._shown) :], whole

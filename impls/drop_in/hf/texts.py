@@ -16,7 +16,7 @@ from impls.core.text.tracing import Traced
 from impls.drop_in.hf.added_tokens import AddedTokens
 from impls.drop_in.hf.alignment import Rewriter
 from impls.drop_in.hf.encoding import Encoding, Span
-from impls.formats.tokenizer_json.space_steps import flat_steps
+from impls.drop_in.hf.parts import is_by_metaspace
 from impls.interface import Tokenizer
 
 Row = tuple[int, str, Span, int]
@@ -32,8 +32,7 @@ class TextEncoder:
         if rules is not None and (rules.looks_up or rules.user_defined_ids):
             why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
             raise Unsupported(implementation.name, why)
-        steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
-        self._rewriter = Rewriter(self._model, any(step.get("type") == "Metaspace" for _, step in steps))
+        self._rewriter = Rewriter(self._model, is_by_metaspace(pre_tokenizer))
 
     def normal(self, text: str) -> str:
         """Return a text in the form in which normalized tokens are searched."""
@@ -53,6 +52,16 @@ class TextEncoder:
         encoding.offsets = [row[2] for row in rows]
         encoding.word_ids = [row[3] if word is None else word for row in rows]
         return encoding
+
+    def ids(self, text: str, added: AddedTokens, *, as_text: bool) -> list[int]:
+        """Return the ids of the tokens that `encode` returns."""
+        ids: list[int] = []
+        for part, i, original in self._parts(text, added, as_text):
+            if i is None:
+                ids += self._ids(self._rewriter.marked(part, first=part.starts[0] == 0).text, original)
+            else:
+                ids.append(i)
+        return ids
 
     def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
         """Yield the parts of a text in normal form, the added token that each is, and the original of an uncut text."""

@@ -79,7 +79,16 @@ class _File(msgspec.Struct):
 
 
 def read(document: Any, path: str) -> Model:
-    """Read the model of a parsed file; raise `InvalidModel` naming a field that is invalid or not supported."""
+    """Read the model of a parsed file, with a warning for each note of `read_with_notes`."""
+    model, notes = read_with_notes(document)
+    for note in notes:
+        warnings.warn(f"{path}: {note}", type(note), stacklevel=4)
+    return model
+
+
+def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
+    """Return the model of a parsed file, and notes on what it leaves out; raise `InvalidModel` naming a field that is
+    invalid or not supported."""
     file = converted(document, _File)
     bpe, entries = file.model, file.added_tokens or []
     if bpe.type != "BPE":
@@ -125,9 +134,7 @@ def read(document: Any, path: str) -> Model:
         sentencepiece=rules,
     )
     notes = [*spaces.notes, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
-    for note in filter(None, notes):
-        warnings.warn(f"{path}: {note}", type(note), stacklevel=5)
-    return model
+    return model, list(filter(None, notes))
 
 
 def _rules(

@@ -19,7 +19,7 @@ from tokenizer_json_shapes import FALL_BACK, LLAMA, a_file, added, chain
 
 from impls.drop_in import hf
 
-transformers = pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers", exc_type=ImportError)
 
 DOCUMENTS = {
     "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL, normalizer={"type": "NFC"}),

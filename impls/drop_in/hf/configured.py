@@ -1,0 +1,132 @@
+"""What of a tokenizer can be set: its parts and its settings."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, replace
+from typing import Any
+
+from impls.drop_in.hf.arguments import flag
+from impls.drop_in.hf.decoders import Decoder
+from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer, given_document
+from impls.drop_in.hf.pipeline import Pipeline, read_document
+from impls.drop_in.hf.processors import PostProcessor, given_processor
+from impls.drop_in.hf.settings import Padding, Truncation
+from impls.formats.files import without_collecting
+
+CHANGING = threading.RLock()
+"""Held while a tokenizer is changed, so that no change undoes another one."""
+
+
+class Configured:
+    """The part of a `Tokenizer` that does not depend on texts and ids."""
+
+    __slots__ = ("pipeline",)
+    pipeline: Pipeline
+    """What it is now; each call is done by the pipeline at its beginning."""
+
+    # --- parts ------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> BPE:
+        """Return the settings of the model, which cannot be changed."""
+        given = self.pipeline.document["model"]
+        return BPE(**{name: given[name] for name in BPE.__dataclass_fields__ if given.get(name) is not None})
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """Return the normalizer; another one, or one of the library's, may be set."""
+        document = self.pipeline.document.get("normalizer")
+        return None if document is None else Normalizer(document)
+
+    @normalizer.setter
+    def normalizer(self, normalizer: Any) -> None:
+        self._read_again(normalizer=given_document("normalizer", "a normalizer", "normalize_str", normalizer))
+
+    @property
+    def pre_tokenizer(self) -> PreTokenizer | None:
+        """Return the pre-tokenizer; another one, or one of the library's, may be set."""
+        document = self.pipeline.document.get("pre_tokenizer")
+        return None if document is None else PreTokenizer(document)
+
+    @pre_tokenizer.setter
+    def pre_tokenizer(self, pre_tokenizer: Any) -> None:
+        document = given_document("pre_tokenizer", "a pre-tokenizer", "pre_tokenize_str", pre_tokenizer)
+        self._read_again(pre_tokenizer=document)
+
+    @property
+    def post_processor(self) -> PostProcessor | None:
+        """Return the post-processor; another one, or one of the library's, may be set."""
+        return self.pipeline.processor
+
+    @post_processor.setter
+    def post_processor(self, processor: Any) -> None:
+        self._change(processor=given_processor(processor))
+
+    @property
+    def decoder(self) -> Decoder | None:
+        """Return the decoder, which makes a text of tokens; another one, or one of the library's, may be set."""
+        return self.pipeline.decoder
+
+    @decoder.setter
+    def decoder(self, decoder: Any) -> None:
+        document = given_document("decoder", "a decoder", "decode", decoder)
+        self._change(decoder=None if document is None else Decoder(document))
+
+    def _change(self, **changes: Any) -> None:
+        with CHANGING:
+            self.pipeline = replace(self.pipeline, **changes)
+
+    def _read_again(self, **parts: dict[str, Any] | None) -> None:
+        """Make the tokenizer anew from its tokenizer.json with other parts: the ids depend on them."""
+        with CHANGING, without_collecting():
+            pipeline = self.pipeline
+            again = read_document(pipeline.written | parts, type(pipeline.implementation))
+            self.pipeline = replace(again, encode_special_tokens=pipeline.encode_special_tokens)
+
+    # --- settings ---------------------------------------------------------------------------------------------
+
+    @property
+    def encode_special_tokens(self) -> bool:
+        """Return whether special tokens in a text are encoded as text."""
+        return self.pipeline.encode_special_tokens
+
+    @encode_special_tokens.setter
+    def encode_special_tokens(self, value: bool) -> None:
+        self._change(encode_special_tokens=flag("encode_special_tokens", value))
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens the post-processor adds to a text, or to a pair."""
+        return self.pipeline.n_added(flag("is_pair", is_pair))
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """Return the settings of `enable_truncation`, or None."""
+        truncation = self.pipeline.truncation
+        return None if truncation is None else asdict(truncation)
+
+    def enable_truncation(self, max_length: int, **options: Any) -> None:
+        """Truncate to `max_length` tokens; options: `stride=0`, `strategy="longest_first"` (`"only_first"`,
+        `"only_second"`), `direction="right"`. Raise ValueError for a stride that leaves no room."""
+        truncation = Truncation.of(max_length, options)
+        truncation.check(self.pipeline.n_added(False))
+        self._change(truncation=truncation)
+
+    def no_truncation(self) -> None:
+        """Do not truncate."""
+        self._change(truncation=None)
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """Return the settings of `enable_padding`, or None."""
+        padding = self.pipeline.padding
+        return None if padding is None else asdict(padding)
+
+    def enable_padding(self, **options: Any) -> None:
+        """Pad to a length; options: `length=None` (the longest of a batch), `pad_to_multiple_of=None`,
+        `direction="right"`, `pad_id=0`, `pad_type_id=0`, `pad_token="[PAD]"`."""
+        self._change(padding=Padding.of(options))
+
+    def no_padding(self) -> None:
+        """Do not pad."""
+        self._change(padding=None)

@@ -1,0 +1,158 @@
+"""The parts of a tokenizer that are objects of their own: `Normalizer`, `PreTokenizer`, and what all parts share.
+
+A part is its form in tokenizer.json. One of this module, or of the library's, may be set: both give that form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+
+from impls.core.arguments import wrong_type
+from impls.core.errors import InvalidModel
+from impls.core.model import Model
+from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
+from impls.core.text.patterns import Splitter
+from impls.core.text.tracing import Traced
+from impls.drop_in.hf.alignment import Rewriter
+from impls.drop_in.hf.arguments import text
+from impls.drop_in.hf.encoding import Span
+from impls.drop_in.hf.not_provided import refuse
+from impls.formats.tokenizer_json.reader import read_with_notes
+from impls.formats.tokenizer_json.space_steps import flat_steps
+
+_LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+"""A vocabulary for a model of which only the normalization and the pattern are used."""
+
+
+class Part:
+    """A step of tokenizer.json, immutable; its fields are attributes."""
+
+    kind: ClassVar[str]
+    """The attribute of a tokenizer that it is."""
+
+    __slots__ = ("document",)
+    document: dict[str, Any]
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        object.__setattr__(self, "document", document)
+
+    def __getattr__(self, name: str) -> Any:
+        refuse(type(self).__name__, name)
+        if name in self.__slots__ or name in Part.__slots__ or name.startswith("__"):
+            raise AttributeError(name)
+        fields = {field: value for field, value in self.document.items() if field != "type"}
+        if name not in fields:
+            raise AttributeError(f"{self.document['type']} has no {name!r}; it has {', '.join(fields) or 'no fields'}")
+        return fields[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} cannot be set on a part; set tokenizer.{self.kind} to another one")
+
+    def __getstate__(self) -> bytes:
+        return msgspec.json.encode(self.document)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.document,)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.document == self.document
+
+    def __hash__(self) -> int:
+        return hash(self.__getstate__())
+
+    def __repr__(self) -> str:
+        written = self.__getstate__().decode()
+        return f"{type(self).__name__}({written if len(written) < 200 else written[:200] + '…'})"
+
+
+@dataclass(frozen=True)
+class BPE:
+    """The settings of the model, with the names they have in `tokenizers.models.BPE`; they cannot be changed."""
+
+    dropout: float | None = None
+    unk_token: str | None = None
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    ignore_merges: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        refuse("BPE", name)
+        raise AttributeError(f"the model has no {name!r}; it has {', '.join(self.__dataclass_fields__)}")
+
+
+class Normalizer(Part):
+    """The `normalizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
+
+    kind = "normalizer"
+    __slots__ = ("_rewriter",)
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document)
+        model = _model_with("normalizer", document)
+        object.__setattr__(self, "_rewriter", Rewriter(model, by_metaspace=False))
+
+    def normalize_str(self, sequence: str) -> str:
+        """Return a text in normal form."""
+        rewriter: Rewriter = self._rewriter
+        return rewriter.normal(Traced.of(text("sequence", sequence))).text
+
+
+class PreTokenizer(Part):
+    """The `pre_tokenizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
+
+    kind = "pre_tokenizer"
+    __slots__ = ("_is_byte_level", "_rewriter", "_splitter")
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document)
+        model = _model_with("pre_tokenizer", document)
+        for name, value in (
+            ("_is_byte_level", model.alphabet == "bytes"),
+            ("_rewriter", Rewriter(model, is_by_metaspace(document))),
+            ("_splitter", Splitter(model.pattern)),
+        ):
+            object.__setattr__(self, name, value)
+
+    def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
+        """Return the pieces of a text, in printable characters if they are bytes, with their start and end in it."""
+        part = self._rewriter.marked(Traced.of(text("sequence", sequence)), first=True)
+        pieces: list[tuple[str, Span]] = []
+        for start, end in self._splitter.spans(part.text) if sequence else ():
+            piece = part.text[start:end]
+            written = to_printable(piece.encode()) if self._is_byte_level else piece
+            pieces.append((written, (part.starts[start], part.ends[end - 1])))
+        return pieces
+
+
+def _model_with(part: str, document: dict[str, Any]) -> Model:
+    return read_with_notes({"model": {"vocab": _LETTERS, "merges": []}, part: document})[0]
+
+
+def is_by_metaspace(pre_tokenizer: Any) -> bool:
+    """Return whether a `pre_tokenizer` marks the spaces."""
+    steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
+    return any(step.get("type") == "Metaspace" for _, step in steps)
+
+
+def given_document(name: str, what: str, method: str, given: Any) -> dict[str, Any] | None:
+    """Return the form in tokenizer.json of a part, or of an object of the library, which have `method`.
+
+    Raise TypeError for anything else, and `InvalidModel` for Python code.
+    """
+    if given is None:
+        return None
+    if not hasattr(given, method):
+        raise wrong_type(name, what, given)
+    try:
+        state = given.__getstate__()
+    except Exception as error:  # of the library, which has no type for it
+        raise InvalidModel(f"{name}: {error}; set one that a tokenizer.json can hold") from None
+    if not isinstance(state, bytes):
+        raise wrong_type(name, what, given)
+    document: dict[str, Any] = msgspec.json.decode(state)
+    return document

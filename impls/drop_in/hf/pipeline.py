@@ -1,0 +1,161 @@
+"""`Pipeline`: all that a tokenizer is at one moment, from a text to its tokens and back.
+
+It is immutable: a tokenizer that is changed gets another one, so that a call, once begun, is done by the settings that
+it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from impls import registry
+from impls.core.errors import BPEError, InvalidModel
+from impls.core.model import Model
+from impls.core.streaming import StreamRules
+from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
+from impls.drop_in.hf.arguments import Texts
+from impls.drop_in.hf.decoders import Decoder, read_decoder, stream_rules
+from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.processors import PostProcessor, joined, read_processor
+from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
+from impls.drop_in.hf.texts import TextEncoder
+from impls.formats.files import naming, parse_json, without_collecting
+from impls.formats.tokenizer_json import read
+from impls.formats.vocabulary import check_ids
+from impls.interface import Tokenizer as Implementation
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The steps and settings of a tokenizer."""
+
+    implementation: Implementation
+    document: dict[str, Any]
+    """The tokenizer.json that was read; the fields below may differ from it."""
+    names: dict[int, str]
+    """The tokens of the vocabulary by id."""
+    encoder: TextEncoder
+    added: AddedTokens
+    decoder: Decoder | None
+    processor: PostProcessor | None
+    truncation: Truncation | None
+    padding: Padding | None
+    encode_special_tokens: bool = False
+
+    @staticmethod
+    def of(implementation: Implementation, document: dict[str, Any]) -> Pipeline:
+        """Return the pipeline of a tokenizer.json, for whose model there is an implementation.
+
+        Raise `InvalidModel` naming what is invalid or not supported.
+        """
+        vocab: dict[str, int] = document["model"]["vocab"]
+        names = {i: name for name, i in vocab.items()}
+        encoder = TextEncoder(implementation, names, document.get("pre_tokenizer"))
+        added, _ = AddedTokens(vocab, encoder.normal).with_(read_entries(document.get("added_tokens")))
+        decoder, processor = read_decoder(document.get("decoder")), read_processor(document.get("post_processor"))
+        return Pipeline(implementation, document, names, encoder, added, decoder, processor, *read_lengths(document))
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """Return the ids of the tokens of the model."""
+        vocab: dict[str, int] = self.document["model"]["vocab"]
+        return vocab
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """Return the content of an equivalent tokenizer.json."""
+        return self.document | {
+            "truncation": None if self.truncation is None else self.truncation.document,
+            "padding": None if self.padding is None else self.padding.document,
+            "added_tokens": self.added.document,
+            "post_processor": msgspec.to_builtins(self.processor),
+            "decoder": None if self.decoder is None else self.decoder.document,
+        }
+
+    @cached_property
+    def stream_rules(self) -> StreamRules | None:
+        """Return the rules for `DecodeStream`; None if the decoder cannot decode a stream."""
+        special = {i for i, name in self.added.names.items() if self.added.is_special(name)}
+        return stream_rules(self.names | self.added.names, special, self.decoder)
+
+    def name_of(self, i: int) -> str | None:
+        """Return the token of an id, or None."""
+        return self.added.names.get(i, self.names.get(i))
+
+    def encode(self, sequence: Texts, pair: Texts | None, adds: bool, *, fast: bool = False) -> Encoding:
+        """Return the tokens of a text, or of a pair; `fast` leaves out all but the ids, as `encode_batch_fast` does."""
+        first = self._sequence(sequence, 0, fast)
+        return self.finished(first, None if pair is None else self._sequence(pair, 1, fast), adds)
+
+    def encode_batch(self, inputs: Sequence[tuple[Texts, Texts | None]], adds: bool, *, fast: bool) -> list[Encoding]:
+        """Return `encode` of each text or pair, padded together."""
+        encodings = [self.encode(sequence, pair, adds, fast=fast) for sequence, pair in inputs]
+        if self.padding is not None:
+            self.padding.fill(encodings)
+        return encodings
+
+    def _sequence(self, sequence: Texts, type_id: int, fast: bool) -> Encoding:
+        """Return the tokens of a text, or of its words, which are merged with the offsets of each word."""
+        if not self.names:
+            raise BPEError("the model has no tokens yet; train it")
+        as_text = self.encode_special_tokens
+        if fast:
+            words = [sequence] if isinstance(sequence, str) else sequence
+            ids = [i for word in words for i in self.encoder.ids(word, self.added, as_text=as_text)]
+            return Encoding.of(ids, type_id, [""] * len(ids), special=0, attention=1)
+        if isinstance(sequence, str):
+            return self.encoder.encode(sequence, self.added, as_text=as_text, type_id=type_id, word=None)
+        parts = [
+            self.encoder.encode(word, self.added, as_text=as_text, type_id=type_id, word=k)
+            for k, word in enumerate(sequence)
+        ]
+        return Encoding.merge(parts, False)
+
+    def finished(self, first: Encoding, second: Encoding | None, adds: bool) -> Encoding:
+        """Return an encoding, or a pair, truncated, with special tokens, and padded."""
+        if self.truncation is not None:
+            self.truncation.cut(first, second, self.n_added(second is not None) if adds else 0)
+        if self.processor is None:
+            encoding = joined(first, second)
+        else:
+            encoding = self.processor.process(first, second, adds)
+        if self.padding is not None:
+            self.padding.fill([encoding])
+        return encoding
+
+    def n_added(self, is_pair: bool) -> int:
+        """Return how many tokens the post-processor adds to a text, or to a pair."""
+        return 0 if self.processor is None else self.processor.num_special_tokens_to_add(is_pair)
+
+    def decode(self, ids: Sequence[int], skips: bool) -> str:
+        """Return the text of ids; `skips` leaves special tokens out."""
+        names = filter(None, map(self.name_of, ids))
+        tokens = [name for name in names if not (skips and self.added.is_special(name))]
+        return " ".join(tokens) if self.decoder is None else self.decoder.decode(tokens)
+
+
+def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
+    """Return the pipeline of the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
+    with naming(path), without_collecting():
+        return read_document(parse_json(content), registry.get(implementation), str(path))
+
+
+def read_document(document: Any, prepare: Callable[[Model], Implementation], path: str = "tokenizer.json") -> Pipeline:
+    """Return the pipeline of a parsed tokenizer.json; raise `InvalidModel` naming what is not supported."""
+    bpe = document.get("model") if isinstance(document, dict) else None
+    if not isinstance(bpe, dict):
+        raise InvalidModel("model: an object is expected; this is no tokenizer.json")
+    vocab = check_ids(bpe.get("vocab"), "model.vocab")
+    added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
+    # Added tokens are found here and not by the model, which only needs to know which entries of its vocabulary
+    # they are.
+    listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
+    known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
+    model = read({**document, "added_tokens": known, "post_processor": None}, path)
+    return Pipeline.of(prepare(model), document)

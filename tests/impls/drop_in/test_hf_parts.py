@@ -1,0 +1,236 @@
+"""Parts of `bpebench.hf.Tokenizer` that are set, or called on their own: as in the library, or refused by name."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import threading
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tokenizers
+from hf_calls import BYTE_LEVEL, MARKS, both, shown
+from tokenizer_json_shapes import FALL_BACK, LLAMA, NORMALIZERS, a_file, added, chain, charsmap, replace, texts
+from tokenizers import decoders, normalizers, pre_tokenizers, processors
+
+from impls.core.errors import BPEError, InvalidModel
+from impls.drop_in import hf
+
+NORMAL: dict[str, Callable[[], Any]] = {
+    name: getattr(normalizers, name) for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
+} | {
+    "none": lambda: None,
+    "Strip": lambda: normalizers.Strip(right=False),
+    "Replace": lambda: normalizers.Replace("a", "the "),
+    "Replace a pattern": lambda: normalizers.Replace(tokenizers.Regex(r"\s+"), "_"),
+    "Prepend": lambda: normalizers.Prepend("a"),
+    "Sequence": lambda: normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]),
+}
+PRE: dict[str, Callable[[], Any]] = {
+    "ByteLevel": lambda: pre_tokenizers.ByteLevel(),
+    "ByteLevel without a pattern": lambda: pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    **{
+        name: lambda step=step: pre_tokenizers.Sequence([step, pre_tokenizers.ByteLevel(False)])
+        for name, step in {
+            "Whitespace": pre_tokenizers.Whitespace(),
+            "WhitespaceSplit": pre_tokenizers.WhitespaceSplit(),
+            "Digits": pre_tokenizers.Digits(individual_digits=True),
+            "Punctuation": pre_tokenizers.Punctuation("merged_with_next"),
+            "CharDelimiterSplit": pre_tokenizers.CharDelimiterSplit("a"),
+            "Split": pre_tokenizers.Split(tokenizers.Regex(r"\p{L}+"), "removed", invert=True),
+        }.items()
+    },
+}
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::impls.formats.tokenizer_json.space_steps.OlderUnicode")
+
+
+@pytest.mark.parametrize("name", NORMAL)
+def test_a_normalizer_that_is_set_has_its_effect(name: str) -> None:
+    # Without the token of two tabs: the library finds one whose normal form is empty between all characters.
+    ours, theirs = both(a_file("bytes", added_tokens=added("bytes")[:-1], decoder=BYTE_LEVEL))
+    for tokenizer in (ours, theirs):
+        tokenizer.add_tokens(["THE"])
+        tokenizer.normalizer = NORMAL[name]()
+    assert (ours.normalizer is None) == (theirs.normalizer is None)
+    for text in (*texts()[:60], "HELLO the THE İ"):
+        assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
+    assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
+
+
+@pytest.mark.parametrize("name", PRE)
+def test_a_pre_tokenizer_that_is_set_has_its_effect(name: str) -> None:
+    ours, theirs = both(a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL))
+    for tokenizer in (ours, theirs):
+        tokenizer.encode_special_tokens = True
+        tokenizer.enable_truncation(30)
+        tokenizer.pre_tokenizer = PRE[name]()
+    for text in (*texts()[:60], "HELLO <m> the 1234, don't"):
+        assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
+    assert ours.truncation == theirs.truncation
+    assert ours.encode_special_tokens
+
+
+def test_marks_for_spaces_are_set_by_a_normalizer_or_a_pre_tokenizer() -> None:
+    ours, theirs = both(a_file("chars", FALL_BACK, decoder={"type": "Sequence", "decoders": MARKS}))
+    marking = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    for change in (
+        lambda t: setattr(t, "pre_tokenizer", pre_tokenizers.Metaspace()),
+        lambda t: setattr(t, "normalizer", normalizers.Precompiled(b64decode(charsmap()))),
+        lambda t: (setattr(t, "pre_tokenizer", None), setattr(t, "normalizer", None)),
+        lambda t: setattr(t, "normalizer", marking),
+    ):
+        change(ours), change(theirs)
+        for text in texts()[:60]:
+            assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
+
+
+def test_a_part_of_another_tokenizer_may_be_set() -> None:
+    ours, theirs = both(a_file("bytes", normalizer=chain("NFKC", "Lowercase")))
+    other, other_theirs = both(a_file("bytes"))
+    other.normalizer, other_theirs.normalizer = ours.normalizer, theirs.normalizer
+    other.pre_tokenizer, other_theirs.pre_tokenizer = ours.pre_tokenizer, theirs.pre_tokenizer
+    assert shown(other.encode("ﬁ THE ²")) == shown(other_theirs.encode("ﬁ THE ²"))
+    assert shown(copy.deepcopy(other).encode("ﬁ THE")) == shown(other_theirs.encode("ﬁ THE"))
+
+
+DECODERS = [
+    decoders.ByteLevel(),
+    decoders.Metaspace(),
+    decoders.BPEDecoder("e"),
+    decoders.Sequence([decoders.Replace("a", "b"), decoders.Fuse()]),
+    None,
+]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_decoder_that_is_set_has_its_effect(decoder: Any) -> None:
+    ours, theirs = both(a_file("bytes"))
+    ids = ours.encode("the cat a").ids
+    stream = hf.DecodeStream()
+    assert stream.step(ours, ids[0]) is not None
+    ours.decoder, theirs.decoder = decoder, decoder
+    assert ours.decode(ids) == theirs.decode(ids)
+    assert json.loads(ours.to_str())["decoder"] == json.loads(theirs.to_str())["decoder"]
+
+
+CUSTOM = type("Custom", (), {"pre_tokenize": lambda self, p: None, "normalize": lambda self, n: None})()
+REFUSED: dict[str, tuple[str, Any, type[Exception], str]] = {
+    "a normalizer": ("normalizer", normalizers.BertNormalizer(), InvalidModel, "'BertNormalizer' is not supported"),
+    "a pre-tokenizer": ("pre_tokenizer", pre_tokenizers.UnicodeScripts(), InvalidModel, "'UnicodeScripts' is not supp"),
+    "a decoder": ("decoder", decoders.CTC(), InvalidModel, "decoder: 'CTC' is not supported"),
+    "code": ("pre_tokenizer", pre_tokenizers.PreTokenizer.custom(CUSTOM), InvalidModel, "Custom PreTokenizer cannot"),
+    "more code": ("normalizer", normalizers.Normalizer.custom(CUSTOM), InvalidModel, "Custom Normalizer cannot"),
+    "another kind": ("normalizer", pre_tokenizers.Whitespace(), TypeError, "normalizer must be a normalizer"),
+    "and another": ("pre_tokenizer", normalizers.NFC(), TypeError, "pre_tokenizer must be a pre-tokenizer"),
+    "a number": ("normalizer", 3, TypeError, "normalizer must be a normalizer"),
+    "a processor": ("post_processor", normalizers.NFC(), TypeError, "post_processor must be a post-processor"),
+    "a misspelt one": ("normaliser", normalizers.NFC(), AttributeError, "normaliser"),
+    "another model": ("model", tokenizers.models.BPE(), AttributeError, "model"),
+    "lengths": ("truncation", {"max_length": 3}, AttributeError, "truncation"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_set_raises_and_changes_nothing(name: str) -> None:
+    attribute, value, error, problem = REFUSED[name]
+    ours, _ = both(a_file("bytes", normalizer={"type": "NFC"}))
+    before = ours.to_str(), shown(ours.encode("e\u0301 The"))
+    with pytest.raises(error, match=problem):
+        setattr(ours, attribute, value)
+    assert (ours.to_str(), shown(ours.encode("e\u0301 The"))) == before
+
+
+def test_no_object_of_the_module_takes_an_unknown_attribute() -> None:
+    ours, _ = both(a_file("bytes", normalizer={"type": "NFC"}, decoder=BYTE_LEVEL))
+    ours.post_processor = processors.ByteLevel()
+    parts = (ours.normalizer, ours.pre_tokenizer, ours.decoder, ours.post_processor, ours.model)
+    for thing in (ours, *parts, ours.encode("a"), hf.AddedToken("a"), hf.DecodeStream()):
+        with pytest.raises(AttributeError):
+            thing.padding_side = "left"  # type: ignore[union-attr]
+
+
+def test_settings_are_read_once_a_batch() -> None:
+    ours, _ = both(a_file("bytes"))
+    ours.add_tokens(["zz"])
+    stop = threading.Event()
+
+    def toggle() -> None:
+        while not stop.is_set():
+            ours.enable_truncation(2)
+            ours.encode_special_tokens = True
+            ours.no_truncation()
+            ours.encode_special_tokens = False
+
+    thread = threading.Thread(target=toggle)
+    thread.start()
+    try:
+        for _ in range(300):
+            assert len({len(encoding) for encoding in ours.encode_batch(["a b c d"] * 30)}) == 1
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_settings_of_several_threads_are_all_kept() -> None:
+    ours, _ = both(a_file("bytes"))
+    changes: list[Callable[[], Any]] = [lambda k=k: ours.add_tokens([f"<{k}>"]) for k in range(40)]
+    changes[20:20] = [lambda: ours.enable_padding(length=3), lambda: ours.enable_truncation(3)]
+    threads = [threading.Thread(target=change) for change in changes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ours.get_added_tokens_decoder()) == 40
+    assert ours.padding is not None
+    assert ours.truncation is not None
+
+
+# --- parts on their own --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*NORMALIZERS, "Llama"])
+def test_a_normalizer_normalizes_a_text(name: str) -> None:
+    document = chain(*LLAMA) if name == "Llama" else NORMALIZERS[name]
+    ours, theirs = both(a_file("chars" if name == "Llama" else "bytes", normalizer=document))
+    assert ours.normalizer is not None
+    for text in texts():
+        assert ours.normalizer.normalize_str(text) == theirs.normalizer.normalize_str(text), text
+
+
+@pytest.mark.parametrize("name", PRE)
+def test_a_pre_tokenizer_splits_a_text(name: str) -> None:
+    ours, theirs = both(a_file("bytes", normalizer={"type": "Lowercase"}))
+    ours.pre_tokenizer = theirs.pre_tokenizer = PRE[name]()
+    for text in texts():
+        assert ours.pre_tokenizer.pre_tokenize_str(text) == theirs.pre_tokenizer.pre_tokenize_str(text), text
+
+
+def test_metaspace_splits_a_text() -> None:
+    for scheme in ("always", "first", "never"):
+        for splits in (False, True):
+            step = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=splits)
+            ours, theirs = both(a_file("chars"))
+            ours.pre_tokenizer = theirs.pre_tokenizer = step
+            for text in texts():
+                assert ours.pre_tokenizer.pre_tokenize_str(text) == theirs.pre_tokenizer.pre_tokenize_str(text), text
+
+
+def test_parts_show_their_fields_and_are_copied_and_pickled() -> None:
+    ours, theirs = both(a_file("bytes", normalizer=replace("a", "b"), decoder=BYTE_LEVEL))
+    for name in ("normalizer", "pre_tokenizer", "decoder"):
+        part, other = getattr(ours, name), getattr(theirs, name)
+        assert json.loads(part.__getstate__()) == json.loads(other.__getstate__())
+        assert pickle.loads(pickle.dumps(part)) == copy.deepcopy(part) == part
+        assert repr(part).count("\n") == 0
+    assert ours.pre_tokenizer.add_prefix_space is theirs.pre_tokenizer.add_prefix_space is False
+    with pytest.raises(AttributeError, match="ByteLevel has no 'prefix'; it has add_prefix_space"):
+        _ = ours.pre_tokenizer.prefix
+    with pytest.raises(AttributeError, match=r"set tokenizer\.pre_tokenizer to another one"):
+        ours.pre_tokenizer.add_prefix_space = True
+    with pytest.raises(BPEError, match=r"PreTokenizer\.pre_tokenize is not provided"):
+        ours.pre_tokenizer.pre_tokenize("a")
