@@ -1,24 +1,21 @@
-"""How an error is reported in a verdict."""
+"""How an error is reported as an outcome."""
 
 from __future__ import annotations
 
-from typing import Literal
-
+from harness.outcome import Outcome
 from impls.core.errors import LibraryFailed
 
-Status = Literal["out-of-memory", "crash", "panic"]
 
-
-def status_of(error: BaseException) -> Status:
-    """Return the verdict on an error that escaped an implementation.
+def status_of(error: BaseException) -> Outcome:
+    """Return the outcome of an error that escaped an implementation.
 
     A Rust panic is a `panic` whether it arrives as itself, which is not an `Exception`, or as a `LibraryFailed`.
     """
     if isinstance(error, MemoryError):
-        return "out-of-memory"
+        return Outcome.OUT_OF_MEMORY
     if isinstance(error, LibraryFailed):
-        return "panic" if error.panicked else "crash"
-    return "crash" if isinstance(error, Exception) else "panic"
+        return Outcome.PANIC if error.panicked else Outcome.CRASH
+    return Outcome.CRASH if isinstance(error, Exception) else Outcome.PANIC
 
 
 def message_of(error: BaseException) -> str:
@@ -34,10 +31,12 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {message_of(error)[:200]}"
 
 
-def reason_of(status: Status, kind: str, message: str) -> str:
-    """Return the one-line reason of a verdict on an error of type `kind`."""
-    if status == "out-of-memory":
+def reason_of(outcome: Outcome, kind: str, message: str) -> str:
+    """Return the one-line reason of an outcome that an error of type `kind` led to."""
+    if outcome.did_not_run:
+        return message
+    if outcome is Outcome.OUT_OF_MEMORY:
         return f"ended in {kind}"
     if kind == LibraryFailed.__name__:
         return message
-    return f"raised {kind}{', which is not an Exception' if status == 'panic' else ''}: {message}"
+    return f"raised {kind}{', which is not an Exception' if outcome is Outcome.PANIC else ''}: {message}"

@@ -17,7 +17,9 @@ from harness.data import load_corpus, load_model, trained_model_path, turkish_pa
 from harness.data.hub import PREFIX, is_cached
 from harness.data.overlap import training_documents
 from harness.measure.token_use import compression, uncounted
-from harness.process.pool import WorkerDied, run_tasks
+from harness.outcome import Outcome
+from harness.process.pool import run_tasks
+from harness.process.session import Failed
 from harness.records import RecordWriter, Text, Trained
 
 TRAINER = "compiled"
@@ -95,8 +97,8 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
     """Train every recipe, each in its own process."""
     answers = run_tasks(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
     for recipe, answer in zip(RECIPES, answers, strict=True):
-        if isinstance(answer, WorkerDied):
-            raise impls.BPEError(f"training {recipe.name} failed: {answer}")
+        if isinstance(answer, Failed):
+            raise impls.BPEError(f"training {recipe.name} failed: {answer.reason}")
         writer.write(answer)
 
 
@@ -114,7 +116,7 @@ def measure_compression(writer: RecordWriter) -> None:
         except impls.BPEError as error:
             reason = str(error).removeprefix(f"{model}: ")
             of_turkish = (corpus for corpus in texts if "turkish" in corpus)
-            writer.write(*(uncounted(model, corpus, "tiktoken", "missing", reason) for corpus in of_turkish))
+            writer.write(*(uncounted(model, corpus, "tiktoken", Outcome.MISSING, reason) for corpus in of_turkish))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
 

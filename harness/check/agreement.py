@@ -23,7 +23,8 @@ from harness.check.tasks import (
     sizes,
 )
 from harness.data import load_model
-from harness.process.pool import Pool, WorkerDied, run_tasks_on
+from harness.process.pool import Pool, run_tasks_on
+from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from impls.core.errors import plural
 
@@ -155,9 +156,9 @@ def encode_corpora(
         answers = run_tasks_on(executors, encode_corpus, tasks, done)
     return [
         CorpusOutcome(
-            Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.status, reason=str(answer))
+            Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.outcome, reason=answer.reason)
         )
-        if isinstance(answer, WorkerDied)
+        if isinstance(answer, Failed)
         else answer
         for (i, m, c, *_), answer in zip(tasks, answers, strict=True)
     ]
@@ -169,7 +170,7 @@ def _compared(
     """Yield the comparison of every pair on every model and corpus; add the relation of each pair to `relations`."""
     facts = pool.run(agreement_facts, [(model,) for model in plan.models])
     for model, known in zip(plan.models, facts, strict=True):
-        irregularities, is_sentencepiece = ((), False) if isinstance(known, WorkerDied) else known
+        irregularities, is_sentencepiece = ((), False) if isinstance(known, Failed) else known
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
             names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
@@ -243,7 +244,7 @@ def _add_counterexamples(
         differing_text, tasks, lambda i: progress(f"counterexample {first_of_pair[i].a} · {first_of_pair[i].b}")
     )
     for f, example in zip(first_of_pair, examples, strict=True):
-        f.counterexample = None if isinstance(example, WorkerDied) else example
+        f.counterexample = None if isinstance(example, Failed) else example
     measured = [
         f for f in differing if f.agreement_class == "expected to differ" and {f.a, f.b} == {"greedy", "priority"}
     ]
@@ -252,7 +253,7 @@ def _add_counterexamples(
         [(f.a, f.b, f.model, f.corpus, plan.split, min(map(plan.bytes_for, (f.a, f.b)))) for f in measured],
     )
     for f, share in zip(measured, shares, strict=True):
-        f.differing_piece_share = None if isinstance(share, WorkerDied) else share
+        f.differing_piece_share = None if isinstance(share, Failed) else share
 
 
 def _example(agreement: Agreement) -> str:

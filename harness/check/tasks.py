@@ -21,6 +21,7 @@ from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import describe, status_of
 from harness.minimize import smallest_text
+from harness.outcome import Outcome
 from harness.records import Counterexample, Status, Text, Verdict
 from harness.targets import load_tokenizer
 from impls.core.text.patterns import Splitter
@@ -72,7 +73,7 @@ def encode_corpus(
 
     A document of which slices are encoded too counts as one text.
     """
-    verdict = Verdict(implementation=implementation, model=model, corpus=corpus, check="load", status="ok")
+    verdict = Verdict(implementation=implementation, model=model, corpus=corpus, check="load", status=Outcome.RIGHT)
     outcome = CorpusOutcome(verdict)
     try:
         tokenizer = _tokenizer(implementation, model)
@@ -98,7 +99,7 @@ def encode_corpus(
                 verdict.counterexample = Counterexample(shown, None, None, note="raised here, not shrunk")
             continue
         if verdict.status == "ok" and wrong:
-            verdict.status, verdict.reason = "mismatch", wrong
+            verdict.status, verdict.reason = Outcome.MISMATCH, wrong
             verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text)
         if verdict.round_trip == "lossy" and back != repair_surrogates(text):
             lost[key] = text
@@ -112,9 +113,9 @@ def encode_corpus(
 def status_and_reason(error: BaseException) -> tuple[Status, str]:
     """Return the status and reason of the verdict on an error raised while an implementation is loaded or trained."""
     if isinstance(error, impls.Missing):
-        return "missing", str(error)
+        return Outcome.MISSING, str(error)
     if isinstance(error, impls.Unsupported):
-        return "unsupported", error.reason
+        return Outcome.REFUSED, error.reason
     return status_of(error), describe(error)
 
 

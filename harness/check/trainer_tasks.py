@@ -19,6 +19,7 @@ import impls
 from harness.check.tasks import status_and_reason
 from harness.data import load_corpus
 from harness.data.documents import encoded, take_bytes
+from harness.outcome import Outcome
 from harness.records import Status, Verdict
 from impls import TrainingSpec
 from impls.core.training import corpus_pieces, piece_symbols
@@ -126,7 +127,7 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
     """Train on a corpus and count the tokens of its held-out part; any exception becomes a verdict."""
     texts, counted = training_and_counted_texts(corpus, max_bytes)
     nothing = f"no text to learn from; documents with {END_OF_WORD} are left out"
-    verdict = verdict_on(trainer, rule, corpus, "unsupported", nothing)
+    verdict = verdict_on(trainer, rule, corpus, Outcome.REFUSED, nothing)
     verdict.n_texts, verdict.n_bytes = len(texts), _n_bytes(texts)
     outcome = TrainerOutcome(verdict, n_counted_bytes=_n_bytes(counted))
     outcome.counted_on = "training" if counted is texts else "held-out"
@@ -136,7 +137,7 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
         model = impls.get(implementation_of(trainer)).train_model(texts, spec_of(rule, max_merges))
         outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]
         outcome.n_tokens = sum(map(impls.load(_COUNTER, model).count, counted))
-        verdict.status, verdict.reason = "ok", ""
+        verdict.status, verdict.reason = Outcome.RIGHT, ""
     except impls.InvalidSpec as error:  # this rule cannot learn from this corpus
         verdict.reason = str(error)
     except BaseException as error:  # whatever a foreign library raises is a verdict

@@ -23,7 +23,8 @@ from harness.check.trainer_tasks import (
     verdict_on,
 )
 from harness.common_prefix import common_prefix_length
-from harness.process.pool import WorkerDied, run_tasks
+from harness.process.pool import run_tasks
+from harness.process.session import Failed
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement
 
 N_EXAMPLES = 5
@@ -65,9 +66,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
         lambda index: progress(" · ".join(cells[index])),
     )
     outcomes = {
-        cell: TrainerOutcome(verdict_on(*cell, answer.status, str(answer)))
-        if isinstance(answer, WorkerDied)
-        else answer
+        cell: TrainerOutcome(verdict_on(*cell, answer.outcome, answer.reason)) if isinstance(answer, Failed) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
     compared = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
@@ -170,7 +169,7 @@ def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgre
         tasks += [(rule, found.corpus, plan.max_bytes, lists[0][:at], pairs) for rule in (found.rule_a, found.rule_b)]
     counted = iter(run_tasks(counts_of_pairs, tasks))
     for (found, first), as_a, as_b in zip(differing, counted, counted, strict=True):
-        if isinstance(as_a, WorkerDied) or isinstance(as_b, WorkerDied):
+        if isinstance(as_a, Failed) or isinstance(as_b, Failed):
             continue
         found.first_difference = msgspec.structs.replace(
             first,

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from harness.conform import protocol
 from harness.conform.protocol import REQUIRED, Description, ErrorResult, MalformedAnswer
 from harness.failures import reason_of
+from harness.outcome import Outcome
 from harness.process.child import Child
 from harness.process.limits import DEFAULT_LIMITS, Limits, NotStarted, Stopped, without_paths
 from harness.targets.spec import NotLoadable, TargetSpec
-
-TargetVerdict = Literal["timeout", "crash", "out-of-memory", "panic", "protocol"]
-"""`protocol`: its output violated the protocol: too long, truncated, invalid JSON or invalid ids."""
 
 
 class TargetError(Exception):
@@ -30,7 +28,7 @@ class TargetError(Exception):
 class TargetFailed(Exception):
     """A verdict instead of an answer; the process and all its descendants have been ended."""
 
-    def __init__(self, verdict: TargetVerdict, reason: str) -> None:
+    def __init__(self, verdict: Outcome, reason: str) -> None:
         self.verdict, self.reason = verdict, reason
         super().__init__(f"{verdict}: {reason}")
 
@@ -70,7 +68,7 @@ class Target:
 
     def _unloadable(self, reason: str) -> NotLoadable | TargetFailed:
         """Return the error for a target that does not start: `TargetFailed` if it has been loaded before."""
-        return NotLoadable(f"{self.spec.name}: {reason}") if self._is_new else TargetFailed("crash", reason)
+        return NotLoadable(f"{self.spec.name}: {reason}") if self._is_new else TargetFailed(Outcome.CRASH, reason)
 
     def restart(self) -> None:
         """Continue in a fresh process. Raises `TargetFailed` if it does not start again."""
@@ -86,14 +84,14 @@ class Target:
         try:
             line = self._child.exchange(request, self.limits.call_seconds if seconds is None else seconds)
         except Stopped as stopped:
-            ended = stopped.verdict == "crash" and stopped.exit_status is not None and stopped.exit_status >= 0
+            ended = stopped.outcome is Outcome.CRASH and stopped.exit_status is not None and stopped.exit_status >= 0
             if ended and self._is_new:
                 raise self._unloadable(stopped.reason) from None
-            raise TargetFailed(stopped.verdict, stopped.reason) from None
+            raise TargetFailed(stopped.outcome, stopped.reason) from None
         try:
             found = protocol.read_answer(line, self._n_requests, operation)
         except MalformedAnswer as error:
-            raise self._fail("protocol", str(error)) from None
+            raise self._fail(Outcome.PROTOCOL, str(error)) from None
         if isinstance(found, ErrorResult):
             raise self._error(found)
         return found
@@ -102,9 +100,9 @@ class Target:
         message = without_paths(failure.message)
         if failure.status == "error":
             return TargetError(failure.error, message)
-        return self._fail(failure.status, reason_of(failure.status, failure.error, message))
+        return self._fail(Outcome(failure.status), reason_of(Outcome(failure.status), failure.error, message))
 
-    def _fail(self, verdict: TargetVerdict, reason: str) -> TargetFailed:
+    def _fail(self, verdict: Outcome, reason: str) -> TargetFailed:
         self.close()
         return TargetFailed(verdict, reason)
 
@@ -132,7 +130,7 @@ class Target:
             left = list(texts[len(found) :])
             answers = self.call("encode_each", texts=left, seconds_left=self.limits.call_seconds / 2, **options)
             if not 0 < len(answers) <= len(left):
-                raise self._fail("protocol", f"encode_each: {len(answers)} answers to {len(left)} texts")
+                raise self._fail(Outcome.PROTOCOL, f"encode_each: {len(answers)} answers to {len(left)} texts")
             for answer in answers:
                 if not isinstance(answer, ErrorResult):
                     found.append(answer)

@@ -18,7 +18,8 @@ from typing import Any
 
 import harness
 from harness.measure import placement
-from harness.process.pool import WorkerDied, run_tasks
+from harness.process.pool import run_tasks
+from harness.process.session import Failed
 
 PROBE_SECONDS = 60.0
 
@@ -175,7 +176,7 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     for names, answer in zip(
         probed, run_tasks(versions, [(names,) for names in probed], seconds=PROBE_SECONDS), strict=True
     ):
-        found |= dict.fromkeys(names) if isinstance(answer, WorkerDied) else answer
+        found |= dict.fromkeys(names) if isinstance(answer, Failed) else answer
     return found
 
 

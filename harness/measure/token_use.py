@@ -10,6 +10,7 @@ import numpy as np
 import regex
 
 import impls
+from harness.outcome import Outcome
 from harness.records import Compression, Status
 from impls import Tokenizer
 from impls.core.model.model import Model
@@ -129,7 +130,7 @@ def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, c
 
 
 def uncounted(
-    model: str, corpus: str, implementation: str = "", status: Status = "ok", reason: str = ""
+    model: str, corpus: str, implementation: str = "", status: Status = Outcome.RIGHT, reason: str = ""
 ) -> Compression:
     """Return the record of a text that has not been counted yet."""
     return Compression(

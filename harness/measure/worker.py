@@ -18,8 +18,9 @@ from harness.measure import placement
 from harness.measure.jobs.answers import Wrong
 from harness.measure.jobs.opening import Opened, Opening, open_implementation
 from harness.measure.protocol import Failed
-from harness.process.limits import Stopped, without_paths, worker_limits
-from harness.process.worker import Worker
+from harness.outcome import Outcome
+from harness.process.limits import without_paths, worker_limits
+from harness.process.session import FailedError, functions
 from impls import Missing, Unsupported
 
 OPEN_SECONDS = 120.0
@@ -60,8 +61,8 @@ class WorkerProcess:
         environment["PYTHONUNBUFFERED"] = "1"
         if temporary is not None:
             environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
-        self._worker = Worker(worker_limits(memory_limit_bytes), environment)
-        self.close = self._worker.child.close
+        self._worker = functions(worker_limits(memory_limit_bytes), environment)
+        self.close = self._worker.close
 
     def open(self, implementation: str, model: str, cores: tuple[int, ...] = (), *, seconds: float) -> Opened:
         """Import an implementation there and, if `model` names a file, build it; see `open_implementation`."""
@@ -83,9 +84,11 @@ class WorkerProcess:
     ) -> Answer:
         """Return `function(*arguments)`, called there; raise `WorkerFailed` if no answer comes within `seconds`."""
         try:
-            answer: Answer | Failed = self._worker.call(_answer, function, *arguments, seconds=seconds)
-        except Stopped as stopped:
-            raise WorkerFailed(Failed(status=stopped.status, reason=stopped.reason), dead=True) from None
+            answer: Answer | Failed = self._worker.value(_answer, function, *arguments, seconds=seconds)
+        except FailedError as error:
+            outcome, reason = error.failed.outcome, error.failed.reason
+            status: Any = Outcome.CRASH if outcome is Outcome.PROTOCOL else outcome
+            raise WorkerFailed(Failed(status=status, reason=reason), dead=True) from None
         if isinstance(answer, Failed):
             raise WorkerFailed(msgspec.structs.replace(answer, reason=without_paths(answer.reason)), dead=False)
         return answer
@@ -95,7 +98,7 @@ class WorkerProcess:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._worker.child.kill()
+            self._worker.kill()
         self.close()
 
 
@@ -106,9 +109,9 @@ def _answer(function: Callable[..., Any], *arguments: Any) -> Any:
     except Wrong as error:
         return error.failed
     except Missing as error:
-        return Failed(status="missing", reason=message_of(error))
+        return Failed(status=Outcome.MISSING, reason=message_of(error))
     except Unsupported as error:
-        return Failed(status="unsupported", reason=error.reason)
+        return Failed(status=Outcome.REFUSED, reason=error.reason)
     except BaseException as error:  # a Rust panic is not an Exception
         status = status_of(error)
         return Failed(status=status, reason=reason_of(status, type(error).__name__, message_of(error)))

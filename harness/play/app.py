@@ -41,7 +41,7 @@ from harness.play.messages import (
 from harness.play.steps import SHOWN
 from harness.play.store import InitialView, Store, StoredModel
 from harness.play.workers import Busy, Workers
-from harness.process.limits import Stopped
+from harness.process.session import FailedError
 from harness.training.vocabulary_curve import plateau
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.text.patterns import resolve
@@ -78,7 +78,7 @@ class Playground:
 
     def app(self) -> ASGIApp:
         """Return the application."""
-        handlers = {HTTPException: _http_problem} | dict.fromkeys((BPEError, Stopped, Busy, Exception), _problem)
+        handlers = {HTTPException: _http_problem} | dict.fromkeys((BPEError, FailedError, Busy, Exception), _problem)
         app = Starlette(
             routes=[
                 Route("/api/encode", self.encode, methods=["POST"]),
@@ -208,7 +208,7 @@ class Playground:
             yield _event("model", ModelAnswer(held.name, held.label, "bpebench", size, []))
         except TimeoutError:
             yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")
-        except (BPEError, Stopped, Busy) as error:
+        except (BPEError, FailedError, Busy) as error:
             yield _event("error", _judged(error)[2])
         finally:
             self._n_trainings -= 1
@@ -252,8 +252,8 @@ def _n_bytes(text: str, most: int) -> int:
 def _judged(error: Exception) -> tuple[int, Any, str]:
     """Return the HTTP status, the verdict of a column, and the reason for an error."""
     match error:
-        case Stopped():
-            return 503, error.status, error.reason
+        case FailedError():
+            return 503, error.failed.outcome, error.failed.reason
         case Busy():
             return 503, "busy", message_of(error)
         case BPEError():

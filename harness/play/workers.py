@@ -15,8 +15,8 @@ from typing import Any
 
 from harness.failures import describe
 from harness.play.tasks import Source, prepare
-from harness.process.limits import Limits, Stopped, worker_limits
-from harness.process.worker import Worker
+from harness.process.limits import Limits, worker_limits
+from harness.process.session import FailedError, Session, functions
 
 MOST_WORKERS = 8
 MEMORY_BYTES = 3 << 30
@@ -43,19 +43,19 @@ class _Slot:
     used: float = 0.0
     holds: bool = False
     """Whether there is a worker, or one is about to start."""
-    worker: Worker | None = None
+    worker: Session | None = None
 
     def call(self, limits: Limits, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         """Return `function(*arguments)` from the worker, starting one if needed; runs on a thread."""
         ready = self.worker is not None
         try:
             if self.worker is None:
-                self.worker = Worker(limits)
-                self.worker.call(prepare, self.columns, seconds=START_SECONDS)
+                self.worker = functions(limits)
+                self.worker.value(prepare, self.columns, seconds=START_SECONDS)
                 ready = True
-            return self.worker.call(function, *arguments, seconds=seconds)
+            return self.worker.value(function, *arguments, seconds=seconds)
         except BaseException as error:
-            if not ready or isinstance(error, Stopped):
+            if not ready or isinstance(error, FailedError):
                 self.end()
             if isinstance(error, Exception):
                 raise
@@ -65,7 +65,7 @@ class _Slot:
         """End the process."""
         worker, self.worker, self.holds = self.worker, None, False
         if worker is not None:
-            worker.child.kill()
+            worker.kill()
 
 
 class Workers:
@@ -87,7 +87,7 @@ class Workers:
     ) -> Any:
         """Return `function(*arguments)` from the worker of `key`, which has prepared `columns`.
 
-        Raise `Busy`, `Stopped` for a worker that exceeded its limits or died, and the exceptions of the function.
+        Raise `Busy`, `FailedError` for a worker that exceeded its limits or died, and the exceptions of the function.
         """
         slot = self._slots.setdefault(key, _Slot(key, columns))
         slot.n_users += 1

@@ -1,7 +1,7 @@
 """A child process that may do anything, driven line by line, watched for time, memory and output.
 
-Every request ends with an answer or a `Stopped` with a verdict, and nothing it started outlives it (see `reaped`).
-Knows nothing of the content of the lines.
+Every request ends with an answer or a `Stopped`, and nothing it started outlives it (see `reaper`). Knows nothing of
+the content of the lines.
 """
 
 from __future__ import annotations
@@ -9,31 +9,34 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
+from typing import IO
 
+from harness.outcome import Outcome
 from harness.process import memory, reaper
 from harness.process.limits import (
     DEFAULT_LIMITS,
     Limits,
+    NotStarted,
     Stopped,
-    StopVerdict,
     excerpt,
     last_words,
     verdict_on_end,
     without_paths,
 )
-from harness.process.reaped import Reaped
 
-_FIRST_WATCH_SECONDS, WATCH_SECONDS = 0.01, 0.1
-"""Intervals between checks of the limits: soon after a request, then less often. The reaper counts processes, and a
-hard limit stops memory that grows faster."""
+WATCH_SECONDS = 0.1
+"""Interval between checks of the limits; a hard limit stops memory that grows faster."""
 _READ_BYTES = 1 << 18
-_MANY = 10_000
 _GRACE_SECONDS = 1.0
-"""How long a process that closed a pipe may take to end; its exit then determines the verdict."""
+"""How long a process that closed a pipe may take to end; its exit then determines the outcome."""
 _CLOSE_SECONDS = 2.0
+_SWEEP_SECONDS = 20.0
 
 
 class Child:
@@ -55,33 +58,64 @@ class Child:
         self._echo = echo
         self._errors = bytearray()
         """The last bytes of its standard error."""
-        self._peak_bytes = 0
         self._line = bytearray()
         self._answer: bytes | None = None
         self._pending = memoryview(b"")
         self._closed_pipe = ""
-        self._seconds = self._deadline = self._grace_ends = self._next_watch = float("inf")
+        self._seconds = self._deadline = self._grace_ends = float("inf")
+        self._next_watch = monotonic() + WATCH_SECONDS
         self._stopped: Stopped | None = None
-        self._process = process = Reaped(command, limits, environment)
-        self.pid = process.pid
+        self._pid: int | None = None
+        self._peak_bytes = 0
+        self._ended = False
+        self._start(command, environment)
+
+    def _start(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
+        if shutil.which(command[0], path=(os.environ if environment is None else environment).get("PATH")) is None:
+            raise NotStarted(f"{command[0]} cannot be run: there is no such program, or it is not executable")
+        control, self._control = os.pipe()
+        try:
+            # A hard limit on the private memory of each process, for growth faster than our checks.
+            settings = (control, 2 * (self.limits.memory_bytes or 0))
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", reaper.__file__, *map(str, settings), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=environment,
+                start_new_session=True,
+                pass_fds=(control,),
+            )
+        except OSError as error:
+            os.close(self._control)
+            raise NotStarted(f"{command[0]} cannot be run: {error.strerror}") from None
+        finally:
+            os.close(control)
         self._selector = selectors.DefaultSelector()
-        os.set_blocking(process.stdin, False)
-        for descriptor, act in (
-            (process.stdout, self._hear),
-            (process.stderr, self._keep),
-            (process.reports, self._note),
-        ):
-            os.set_blocking(descriptor, False)
-            self._selector.register(descriptor, selectors.EVENT_READ, act)
+        self._stdin, self._stdout, self._stderr = (
+            _descriptor(pipe) for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
+        self._listen(self._stdout, self._hear)
+        self._listen(self._stderr, self._keep)
+        os.set_blocking(self._stdin, False)
+
+    def _listen(self, descriptor: int, act: Callable[[int], None]) -> None:
+        os.set_blocking(descriptor, False)
+        self._selector.register(descriptor, selectors.EVENT_READ, act)
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when `poll` has something to do."""
         return self._selector.fileno()
 
+    # --- requests ------------------------------------------------------------------------------------------
+
     def exchange(self, request: bytes, seconds: float) -> bytes:
         """Send the line `request` and return the child's answering line, without its end. Raises `Stopped`."""
         self.send(request, seconds)
-        return self.receive()
+        while (answer := self.poll(WATCH_SECONDS)) is None:
+            pass
+        return answer
 
     def send(self, request: bytes, seconds: float) -> None:
         """Begin to send the line `request`, to be answered within `seconds`. Raises `Stopped`."""
@@ -90,26 +124,15 @@ class Child:
         self._act(0)
         if self._line or self._answer is not None:
             line = self._line if self._answer is None else self._answer
-            raise self._stop("protocol", f"wrote without a request: {excerpt(line)}")
-        if self._has_ended:
-            raise self._gone()
-        self._set_deadline(seconds)
-        self._next_watch = min(self._next_watch, monotonic() + _FIRST_WATCH_SECONDS)
+            raise self._stop(Outcome.PROTOCOL, f"wrote without a request: {excerpt(line)}")
+        self._seconds, self._deadline = seconds, monotonic() + seconds
         self._pending = memoryview(request)
-        self._selector.register(self._process.stdin, selectors.EVENT_WRITE, self._send)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE, self._send)
 
     def flush(self) -> None:
         """Wait until the child has read the request. Raises `Stopped`."""
         while self._pending and self._answer is None:
             self._step(WATCH_SECONDS)
-
-    def receive(self, seconds: float | None = None) -> bytes:
-        """Wait for the answer and return it; with `seconds`, wait at most that long from now. Raises `Stopped`."""
-        if seconds is not None:
-            self._set_deadline(seconds)
-        while (answer := self.poll(WATCH_SECONDS)) is None:
-            pass
-        return answer
 
     def poll(self, wait_seconds: float = 0.0) -> bytes | None:
         """Return the answer, or None if there is none within `wait_seconds`. Raises `Stopped`."""
@@ -118,34 +141,26 @@ class Child:
         if self._answer is None:
             self._step(wait_seconds)
         if self._answer is not None and self._pending:
-            raise self._stop("protocol", "answered before it had read the whole request")
+            raise self._stop(Outcome.PROTOCOL, "answered before it had read the whole request")
         answer, self._answer = self._answer, None
         return answer
 
-    def _set_deadline(self, seconds: float) -> None:
-        self._seconds, self._deadline = seconds, monotonic() + seconds
-
     def _step(self, wait_seconds: float) -> None:
         """Handle events within `wait_seconds`, and check the limits."""
-        left = min(self._deadline, self._grace_ends) - monotonic()
+        now = monotonic()
+        if self._closed_pipe and self._process.poll() is not None:
+            raise self._gone()
+        left = min(self._deadline, self._grace_ends) - now
         if left <= 0:
             raise self._late()
-        self._act(max(0.0, min(left, self._next_watch - monotonic(), wait_seconds)))
-        if self._has_ended:
-            with contextlib.suppress(BlockingIOError):  # output from before its end
-                while self._answer is None and self._process.stdout in self._selector.get_map():
-                    self._hear(self._process.stdout)
-            if self._answer is None:
-                raise self._gone()
-        self._watch()
+        pause = 0.01 if self._closed_pipe else wait_seconds
+        self._act(max(0.0, min(left, self._next_watch - now, pause)))
+        if self._answer is None and monotonic() >= self._next_watch:
+            self._watch()
 
     def _act(self, seconds: float) -> None:
         for key, _ in self._selector.select(seconds):
             key.data(key.fd)
-
-    @property
-    def _has_ended(self) -> bool:
-        return self._process.exit_status is not None or self._process.crowded or self._process.lost
 
     def _send(self, descriptor: int) -> None:
         try:
@@ -170,14 +185,13 @@ class Child:
         if not content:
             self._note_closed("standard output")
             return
-        if self._answer is not None:
-            raise self._stop("protocol", f"said more than one line: {excerpt(content)}")
         head, end, rest = content.partition(b"\n")
+        if self._answer is not None or rest:
+            raise self._stop(Outcome.PROTOCOL, f"wrote more than one line: {excerpt(rest or content)}")
         self._line += head
         if len(self._line) > self.limits.output_bytes:
-            raise self._stop("protocol", f"wrote more than {self.limits.output_bytes:,} bytes without an end of line")
-        if rest:
-            raise self._stop("protocol", f"said more than one line: {excerpt(rest)}")
+            limit = self.limits.output_bytes
+            raise self._stop(Outcome.PROTOCOL, f"wrote more than {limit:,} bytes without an end of line")
         if end:
             self._answer = bytes(self._line)
             self._line.clear()
@@ -194,100 +208,95 @@ class Child:
         self._errors += content
         del self._errors[: -self.limits.stderr_bytes]
 
-    def _note(self, descriptor: int) -> None:
-        if not self._process.note():
-            self._selector.unregister(descriptor)
+    # --- limits and its end --------------------------------------------------------------------------------
+
+    @property
+    def pid(self) -> int | None:
+        """Return the process id of the child itself; None if it has not started yet or has ended."""
+        if self._pid is None:
+            import psutil
+
+            with contextlib.suppress(psutil.Error, IndexError):
+                self._pid = psutil.Process(self._process.pid).children()[0].pid
+        return self._pid
 
     def _watch(self) -> None:
-        if monotonic() < self._next_watch:
-            return
-        most = self.limits.processes or _MANY
-        held = memory.resident_bytes_below(self._process.root, most)
         self._next_watch = monotonic() + WATCH_SECONDS
-        limit = self.limits.memory_bytes
-        total = sum(held.values())
-        if limit is not None and total > limit and len(held) > 1:  # a fork shares its memory with its parent
-            total = memory.proportional_bytes(held)
-        self._peak_bytes = max(self._peak_bytes, total)
-        if self.limits.processes and len(held) > most:
-            raise self._crowded()
-        if limit is not None and total > limit:
-            raise self._stop("out-of-memory", f"held more than the limit of {limit / 1e9:.1f} GB")
+        limit, pid = self.limits.memory_bytes, self.pid
+        if limit is not None and pid is not None and memory.resident_bytes(pid) > limit:
+            raise self._stop(Outcome.OUT_OF_MEMORY, f"held more than the limit of {limit / 1e9:.1f} GB")
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Return the peak memory in bytes: of the child by the system, or if larger, of all its processes
-        as observed."""
-        if not self._process.ended and not self._has_ended:
-            self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(self.pid) or 0)
+        """Return the peak resident memory of the child in bytes, also after it has ended."""
+        if not self._ended and (pid := self.pid) is not None:
+            self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(pid) or 0)
         return self._peak_bytes
-
-    def _crowded(self) -> Stopped:
-        return self._stop("crash", f"had started more than {self.limits.processes} processes and was stopped")
 
     def _late(self) -> Stopped:
         if self._closed_pipe:
-            return self._stop("protocol", f"closed its {self._closed_pipe} without ending")
+            return self._stop(Outcome.PROTOCOL, f"closed its {self._closed_pipe} without ending")
         part = f", with {len(self._line):,} bytes of an answer without an end of line" if self._line else ""
-        return self._stop("timeout", f"took longer than {self._seconds:g} s{part}")
+        return self._stop(Outcome.TIMEOUT, f"took longer than {self._seconds:g} s{part}")
 
     def _gone(self) -> Stopped:
-        """Return the verdict on a child that ended by itself."""
+        """Return the outcome of a child that ended by itself."""
         self._read_errors()
-        if self._process.crowded:
-            return self._crowded()
-        if self._process.exit_status is None:
-            return self._stop("crash", "ended its reaper")
-        return self._stop(*verdict_on_end(self._process.exit_status, self._said, self._line))
+        return self._stop(*verdict_on_end(self._process.returncode, self._error_output, self._line))
 
-    def _stop(self, verdict: StopVerdict, reason: str) -> Stopped:
+    def _stop(self, outcome: Outcome, reason: str) -> Stopped:
         """End every process and return the exception to raise."""
+        exit_status = self._process.poll()
         self.kill()
-        if last := last_words(self._said):
+        if last := last_words(self._error_output):
             reason += f"; its last line of output: {last}"
-        if self._process.mode == reaper.PROCESS_GROUP:
-            reason += "; only its process group could be ended, not what had left it"
-        elif self._process.n_left:
-            reason += f"; {self._process.n_left} more that it had started ended with it"
-        self._stopped = Stopped(verdict, without_paths(reason), exit_status=self._process.exit_status)
+        self._stopped = Stopped(outcome, without_paths(reason), exit_status=exit_status)
         return self._stopped
 
     def kill(self) -> None:
         """End the process and its descendants at once."""
-        if self._process.ended:
+        if self._ended:
             return
-        self._stopped = Stopped("crash", "its process was ended before")
         self._peak_bytes = self.peak_memory_bytes
-        self._process.end()
+        self._ended = True
+        self._stopped = Stopped(Outcome.CRASH, "its process was ended before")
+        os.close(self._control)
+        try:
+            self._process.wait(_SWEEP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        if self._pid is not None and self._process.wait() == -signal.SIGKILL:  # the reaper itself may have been killed
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._pid, signal.SIGKILL)
         self._read_errors()
         self._selector.close()
-        self._process.release()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
 
     def close(self) -> None:
         """Close standard input, give the process time to end by itself, then end it."""
-        if self._process.ended:
+        if self._ended:
             return
-        listening = self._selector.get_map()
-        if self._process.stdin in listening:
-            self._selector.unregister(self._process.stdin)
-        if self._process.stdout in listening:
-            self._selector.modify(self._process.stdout, selectors.EVENT_READ, self._read)
-        self._process.close_input()
-        deadline = monotonic() + _CLOSE_SECONDS
-        while not self._has_ended and (left := deadline - monotonic()) > 0:
-            self._act(left)
+        if self._process.stdin is not None:
+            if self._stdin in self._selector.get_map():
+                self._selector.unregister(self._stdin)
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_CLOSE_SECONDS)
         self.kill()
 
     @property
-    def _said(self) -> str:
+    def _error_output(self) -> str:
         return self._errors.decode("utf-8", "replace")
 
     def _read_errors(self) -> None:
         """Read the rest of the pipe of standard error, without waiting for more."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(64):
-                if self._process.stderr in self._selector.get_map():
-                    self._keep(self._process.stderr)
+                if self._stderr in self._selector.get_map():
+                    self._keep(self._stderr)
 
     def __enter__(self) -> Child:
         return self
@@ -296,3 +305,8 @@ class Child:
         if kind is not None:
             self.kill()
         self.close()
+
+
+def _descriptor(pipe: IO[bytes] | None) -> int:
+    assert pipe is not None
+    return pipe.fileno()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import signal
 from dataclasses import dataclass
-from typing import Literal
 
-StopVerdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
+from harness.outcome import Outcome
 
 MEMORY_SHARE = 0.6
 """Share of the machine's memory that a worker may use."""
@@ -19,27 +18,27 @@ _NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|Memor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a child. Memory is that of the child and all its descendants together; None is no limit."""
+    """Limits of a child; None is no limit."""
 
     call_seconds: float = 10.0
     start_seconds: float = 30.0
     memory_bytes: int | None = 2 << 30
+    """Most resident memory of the process."""
     output_bytes: int = 64 << 20
     """Most bytes of one answer."""
     stderr_bytes: int = 64 << 10
     """Bytes kept of the end of standard error; the rest is read and dropped."""
-    processes: int | None = 100
 
 
 DEFAULT_LIMITS = Limits()
 
 
 def worker_limits(memory_bytes: int | None = None) -> Limits:
-    """Return the limits of a worker of ours; the default for memory is `MEMORY_SHARE` of this machine's."""
+    """Return the limits of a process of ours; the default for memory is `MEMORY_SHARE` of this machine's."""
     import psutil
 
     memory_bytes = memory_bytes or int(psutil.virtual_memory().total * MEMORY_SHARE)
-    return Limits(memory_bytes=memory_bytes, output_bytes=1 << 30, stderr_bytes=8192, processes=None)
+    return Limits(memory_bytes=memory_bytes, output_bytes=1 << 30, stderr_bytes=8192)
 
 
 class NotStarted(Exception):
@@ -49,16 +48,11 @@ class NotStarted(Exception):
 class Stopped(Exception):
     """The child gave no answer; it and all its descendants have been ended."""
 
-    def __init__(self, verdict: StopVerdict, reason: str, *, exit_status: int | None = None) -> None:
-        self.verdict, self.reason = verdict, reason
+    def __init__(self, outcome: Outcome, reason: str, *, exit_status: int | None = None) -> None:
+        self.outcome, self.reason = outcome, reason
         self.exit_status = exit_status
         """Exit status if it ended by itself, negative for a signal."""
-        super().__init__(f"{verdict}: {reason}")
-
-    @property
-    def status(self) -> Literal["timeout", "crash", "out-of-memory"]:
-        """Return the verdict on a worker of ours; a protocol violation counts as a crash of a library."""
-        return "crash" if self.verdict == "protocol" else self.verdict
+        super().__init__(f"{outcome}: {reason}")
 
 
 def without_paths(text: str) -> str:
@@ -78,7 +72,7 @@ def last_words(output: str) -> str:
     return (telling or lines or [""])[-1].strip()[:300]
 
 
-def verdict_on_end(exit_status: int, output: str, unended: bytes | bytearray) -> tuple[StopVerdict, str]:
+def verdict_on_end(exit_status: int, output: str, unended: bytes | bytearray) -> tuple[Outcome, str]:
     """Return the verdict on a process that ended by itself, and the reason.
 
     `exit_status` is negative for a signal, `output` what it wrote to standard error, `unended` the beginning of an
@@ -89,7 +83,7 @@ def verdict_on_end(exit_status: int, output: str, unended: bytes | bytearray) ->
         known = {number.value: number.name for number in signal.Signals}
         reason = f"killed by {known.get(-exit_status, f'signal {-exit_status}')}"
     if exit_status and _NO_MEMORY.search(output):
-        return "out-of-memory", reason
+        return Outcome.OUT_OF_MEMORY, reason
     if unended and exit_status >= 0:
-        return "protocol", f"{reason} in the middle of a line: {excerpt(unended)}"
-    return "crash", reason
+        return Outcome.PROTOCOL, f"{reason} in the middle of a line: {excerpt(unended)}"
+    return Outcome.CRASH, reason

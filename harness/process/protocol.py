@@ -1,15 +1,115 @@
-"""The server's side of the lines of a `child`: how it is started, and how it answers.
+"""The one wire format between us and other processes: one JSON object per line, a request and then its answer.
 
-It keeps the pipes to itself: what a library prints goes to standard error, and its standard input is empty.
+PROTOCOL.md describes it for authors of targets. Reading an answer returns its result or an error, or raises
+`MalformedAnswer`, whatever it contains. A server keeps the pipes to itself: what a library prints goes to standard
+error, and its standard input is empty.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
+import pickle
+import re
 import sys
 from collections.abc import Callable
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from harness.failures import message_of, status_of
+from harness.outcome import Outcome
+from harness.process.limits import excerpt
+from impls.core.errors import Missing, Unsupported
+
+CALL = "call"
+"""The operation with which a process of ours runs a function; its arguments and its result are pickles."""
+ERROR = "error"
+"""The status of an answer with an error after which the process continues."""
+
+
+class ErrorResult(msgspec.Struct, frozen=True):
+    """The error with which a process answers instead of a result."""
+
+    error: str
+    """Name of the error's type."""
+    message: str = ""
+    status: str = ERROR
+    """`error`, or the outcome it means."""
+    raised: str = ""
+    """The exception itself, packed, in an answer to `call`."""
+
+
+T = TypeVar("T")
+
+
+class MalformedAnswer(Exception):
+    """An invalid answer; the message is the reason on one line."""
+
+
+class _Answer(msgspec.Struct, Generic[T], frozen=True):
+    id: int
+    result: T | msgspec.UnsetType = msgspec.UNSET
+    error: str | None = None
+    message: str = ""
+    status: str = ERROR
+    raised: str = ""
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_REQUEST = json.JSONEncoder(allow_nan=False, default=sorted)
+
+
+@cache
+def _decoder(shape: Any) -> msgspec.json.Decoder[_Answer[Any]]:
+    generic: Any = _Answer
+    return msgspec.json.Decoder(generic[shape])
+
+
+def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
+    """Return a request as a line; sets become sorted lists, lone surrogates JSON escapes."""
+    return _REQUEST.encode({"id": number, "op": operation, **arguments}).encode() + b"\n"
+
+
+def read_answer(line: bytes, number: int, operation: str, shape: Any = Any) -> Any:
+    """Return the result, of type `shape`, or the `ErrorResult` in an answer to request `number`.
+
+    Raises `MalformedAnswer`.
+    """
+    try:
+        answer = _decoded(line, shape)
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise MalformedAnswer(f"{operation}: not an answer: {why}: {excerpt(line)}") from None
+    if answer.id != number:
+        raise MalformedAnswer(f"answered request {answer.id} where {number} was asked")
+    if answer.error is not None:
+        return ErrorResult(answer.error, answer.message, answer.status, answer.raised)
+    if answer.result is msgspec.UNSET:
+        raise MalformedAnswer(f"{operation}: an answer without result and without error: {excerpt(line)}")
+    return answer.result
+
+
+def _decoded(line: bytes, shape: Any) -> _Answer[Any]:
+    try:
+        return _decoder(shape).decode(line)
+    except msgspec.DecodeError:
+        if not _SURROGATE.search(line):
+            raise
+    # Python's own reader keeps lone surrogates.
+    generic: Any = _Answer
+    answer: _Answer[Any] = msgspec.convert(json.loads(line, parse_constant=_no_number), generic[shape])
+    return answer
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+# --- the server's side -----------------------------------------------------------------------------------------
 
 _BOOT = (
     "import json, sys; from importlib import import_module; "
@@ -44,3 +144,44 @@ def serve_lines(reply: Callable[[bytes], bytes]) -> None:
                 left = left[os.write(replies, left) :]
     sys.stdout.flush()
     os._exit(0)
+
+
+def packed(content: Any) -> str:
+    """Return a value of Python as text for the operation `call`."""
+    return base64.b64encode(pickle.dumps(content)).decode("ascii")
+
+
+def unpacked(content: str) -> Any:
+    """Return the value that `packed` packed."""
+    return pickle.loads(base64.b64decode(content))
+
+
+def _call(line: bytes) -> bytes:
+    """Answer one request of the operation `call`."""
+    request = msgspec.json.decode(line)
+    answer: dict[str, Any] = {"id": request["id"]}
+    try:
+        function, arguments = unpacked(request["function"])
+        answer["result"] = packed(function(*arguments))
+    except BaseException as error:  # a Rust panic is not an Exception
+        answer |= {"error": type(error).__name__, "message": message_of(error), "status": _status(error)}
+        with contextlib.suppress(Exception):  # an error that cannot be sent is described
+            unpacked(raised := packed(error))
+            answer["raised"] = raised
+    return msgspec.json.encode(answer)
+
+
+def _status(error: BaseException) -> str:
+    if isinstance(error, Missing):
+        return Outcome.MISSING
+    return Outcome.REFUSED if isinstance(error, Unsupported) else status_of(error)
+
+
+def main(arguments: list[str]) -> None:
+    """Call functions until the input ends."""
+    import warnings
+
+    from impls.formats import PatternAssumed
+
+    warnings.simplefilter("ignore", PatternAssumed)  # the parent has loaded every model itself, and warned
+    serve_lines(_call)

@@ -10,9 +10,10 @@ from typing import Literal
 
 import msgspec
 
+from harness.outcome import Outcome
 from impls.interface import Ties
 
-Status = Literal["ok", "mismatch", "unverified", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
+Status = Outcome
 Remembered = Literal["", "process", "machine", "unknown"]
 """Whether an implementation caches whole texts: not as far as found (or not tested, in older records), within one
 process, from one process to the next, or unknown."""
@@ -151,7 +152,7 @@ class TextMemory(Record, tag="text-memory"):
     """same-object if known texts were passed as the very same objects."""
     earlier: bool = False
     """Whether the texts were given to an earlier process, which had ended."""
-    status: Status = "ok"
+    status: Status = Outcome.RIGHT
     reason: str = ""
     seed: int = 0
     """Seed of the order of the words."""
@@ -178,7 +179,7 @@ class Compression(Record, tag="compression"):
     """Runs of characters that are not white space."""
     n_tokens: int
     vocab_size: int
-    status: Status = "ok"
+    status: Status = Outcome.RIGHT
     reason: str = ""
     round_trip: str = ""
     """The round trip expected of the model, as in `Verdict`."""

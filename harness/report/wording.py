@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Literal
 
+from harness.outcome import Outcome
 from harness.printable import printable
 from harness.records import Status
 
@@ -117,27 +118,27 @@ def places(value: str, at_most: int = 3) -> str:
 
 
 STATUS_MEANS: dict[Status, str] = {
-    "ok": "verified and timed",
-    "mismatch": "its ids differ from the reference, or a text does not come back; never ranked",
-    "unverified": "nothing there is to compare its answer with; never ranked",
-    "unsupported": "cannot express this model or task",
-    "missing": "not installed, or not to be had offline",
-    "timeout": "stopped at the time limit",
-    "out-of-memory": "stopped at the memory limit",
-    "crash": "an exception escaped, or the process died",
-    "panic": "a panic of the library's Rust code",
+    Outcome.RIGHT: "verified and timed",
+    Outcome.MISMATCH: "its ids differ from the reference, or a text does not come back; never ranked",
+    Outcome.UNVERIFIED: "nothing there is to compare its answer with; never ranked",
+    Outcome.REFUSED: "cannot express this model or task",
+    Outcome.MISSING: "not installed, or not to be had offline",
+    Outcome.TIMEOUT: "stopped at the time limit",
+    Outcome.OUT_OF_MEMORY: "stopped at the memory limit",
+    Outcome.CRASH: "an exception escaped, or the process died",
+    Outcome.PANIC: "a panic of the library's Rust code",
 }
 
 
 WORDS: dict[Status, str] = {
-    "ok": "ok",
-    "panic": "panic",
-    "crash": "crash",
-    "unsupported": "refuses",
-    "mismatch": "wrong",
-    "unverified": "unverified",
-    "out-of-memory": "memory",
-    "timeout": "time",
+    Outcome.RIGHT: Outcome.RIGHT,
+    Outcome.PANIC: Outcome.PANIC,
+    Outcome.CRASH: Outcome.CRASH,
+    Outcome.REFUSED: "refuses",
+    Outcome.MISMATCH: "wrong",
+    Outcome.UNVERIFIED: Outcome.UNVERIFIED,
+    Outcome.OUT_OF_MEMORY: "memory",
+    Outcome.TIMEOUT: "time",
 }
 """Verdict -> the word in a cell."""
 

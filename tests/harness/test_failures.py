@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.failures import reason_of, status_of
+from harness.outcome import Outcome
 from impls.core.errors import LibraryFailed
 
 
@@ -30,4 +31,4 @@ def test_a_failure_of_a_library_is_reported_in_its_own_words() -> None:
     failed = LibraryFailed("tiktoken", "the library panicked: index", panicked=True)
     said = reason_of(status_of(failed), type(failed).__name__, str(failed))
     assert said == "tiktoken: the library panicked: index"
-    assert "which is not an Exception" in reason_of("panic", "PanicException", "index")
+    assert "which is not an Exception" in reason_of(Outcome.PANIC, "PanicException", "index")

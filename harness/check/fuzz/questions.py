@@ -1,6 +1,6 @@
 """Questions and answers between a fuzzing run and the processes of its sides, and the code that answers them.
 
-`answer` is called in a `harness.process.worker` that serves one side only. A separately installed release comes first
+`answer` is called in a process that serves one side only. A separately installed release comes first
 on PYTHONPATH.
 """
 

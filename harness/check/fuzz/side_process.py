@@ -20,8 +20,7 @@ from harness.check.fuzz import questions
 from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
 from harness.data.errors import DataError
 from harness.data.releases import Release, installed, pinned_names, pinned_release
-from harness.process.limits import Stopped, worker_limits
-from harness.process.worker import Worker
+from harness.process.session import FailedError, Session, functions
 
 _RELEASE = re.compile(
     r"(?P<package>[\w.-]+)@(?P<version>[\w.+!-]+)(?:#(?P<hashes>sha256:[0-9a-f]{64}(?:,sha256:[0-9a-f]{64})*))?"
@@ -78,13 +77,13 @@ class SideProcess:
         """The releases of the packages it runs."""
 
     def _start(self) -> dict[str, str]:
-        self._worker = Worker(worker_limits(), self._environment)
+        self._session: Session = functions(environment=self._environment)
         try:
-            versions: dict[str, str] | LoadFailure = self._worker.call(
+            versions: dict[str, str] | LoadFailure = self._session.value(
                 questions.versions, self.name, seconds=_SECONDS_TO_START
             )
-        except Stopped as stopped:
-            raise DataError(f"{self.name}: {stopped.reason}") from None
+        except FailedError as error:
+            raise DataError(f"{self.name}: {error.failed.reason}") from None
         except BaseException:
             self.close()
             raise
@@ -96,18 +95,17 @@ class SideProcess:
     def submit(self, asked: list[Question]) -> None:
         """Send questions without waiting; `result` returns the answers."""
         self._asked = asked
-        self._worker.start(questions.answer, self.name, asked, seconds=_SECONDS_TO_ANSWER)
-        self._worker.flush()
+        self._session.begin_call(questions.answer, self.name, asked, seconds=_SECONDS_TO_ANSWER)
+        self._session.flush()
 
     def result(self) -> list[Answers]:
         """Return the answers to what was submitted. A text that kills or hangs the process becomes a failure."""
         try:
-            answers: list[Answers] = self._worker.result(_SECONDS_TO_ANSWER)
+            answers: list[Answers] = self._session.result()
             return answers
-        except Stopped as stopped:
-            self._start()
+        except FailedError as error:
             if len(self._asked) == 1 and len(self._asked[0].texts) == 1:
-                return [[Failure(stopped.status, stopped.reason)]]
+                return [[Failure(error.failed.outcome, error.failed.reason)]]
             return [self._each(question) for question in self._asked]
 
     def ask(self, question: Question) -> Answers:
@@ -124,14 +122,13 @@ class SideProcess:
         """Ask about every text separately, restarting the process after each text that kills it."""
         answers: list[Answer] = []
         for text in question.texts:
-            seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers)
+            seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not self._session.is_running)
             try:
-                (found,) = self._worker.call(
+                (found,) = self._session.value(
                     questions.answer, self.name, [replace(question, texts=[text])], seconds=seconds
                 )
-            except Stopped as stopped:
-                answers.append(Failure(stopped.status, stopped.reason))
-                self._start()
+            except FailedError as error:
+                answers.append(Failure(error.failed.outcome, error.failed.reason))
                 continue
             if isinstance(found, LoadFailure):
                 return found
@@ -140,7 +137,7 @@ class SideProcess:
 
     def close(self) -> None:
         """End the process."""
-        self._worker.child.kill()
+        self._session.kill()
 
     def __enter__(self) -> SideProcess:
         return self

@@ -14,6 +14,7 @@ from harness.data.documents import encoded
 from harness.measure.protocol import Failed, Job
 from harness.measure.texts import boundary, boundary_after
 from harness.measure.workloads import ARRAYS, ENCODING, GROWING, TEXTS
+from harness.outcome import Outcome
 from harness.records import Counterexample, Status
 from impls import Model
 
@@ -28,7 +29,7 @@ class Wrong(Exception):
         self,
         reason: str,
         *,
-        status: Status = "mismatch",
+        status: Status = Outcome.MISMATCH,
         candidates: Iterable[bytes] = (),
         counterexample: Counterexample | None = None,
     ) -> None:

@@ -26,6 +26,7 @@ from harness.measure.jobs.prepared import PreparedJob, streaming, strings
 from harness.measure.protocol import Expected
 from harness.measure.workloads import DECODING, TEXTS
 from harness.minimize import Budget, smallest_sequence
+from harness.outcome import Outcome
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer, get
 from impls.core.decoding import round_trip_text
@@ -45,13 +46,13 @@ def judge(work: PreparedJob, answers: list[Any], expected: Expected | None) -> t
     if expected is not None and compared:
         wanted = _expected_digest(work, expected)
         if wanted is None:
-            raise Wrong("neither the texts nor the model tell what its ids decode to", status="unverified")
+            raise Wrong("neither the texts nor the model tell what its ids decode to", status=Outcome.UNVERIFIED)
         if found != wanted:
             raise _difference(work, answer, expected)
     if tokenizer is not None:
         prove(work, tokenizer, answer, expected, compared=compared)
     elif not compared:
-        raise Wrong(f"{_NO_REFERENCE}, and nothing else shows it right", status="unverified")
+        raise Wrong(f"{_NO_REFERENCE}, and nothing else shows it right", status=Outcome.UNVERIFIED)
     return found, n_tokens
 
 
@@ -128,7 +129,7 @@ def prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expect
         return
     if work.job.task == "truncate":
         if not compared:
-            raise Wrong(_NO_REFERENCE, status="unverified")
+            raise Wrong(_NO_REFERENCE, status=Outcome.UNVERIFIED)
         return
     if work.job.task == "count":
         if compared:
@@ -145,7 +146,7 @@ def prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expect
             raise _misread(text, reason)
         proved = proved and (compared or round_trip_text(tokenizer.model, repair_surrogates(came_from)) is not None)
     if not proved and (expected is None or not _spells_as(decoder, answer, expected)):
-        raise Wrong(f"{_NO_REFERENCE}, and a round trip alone does not show it right", status="unverified")
+        raise Wrong(f"{_NO_REFERENCE}, and a round trip alone does not show it right", status=Outcome.UNVERIFIED)
 
 
 def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:

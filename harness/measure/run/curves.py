@@ -18,6 +18,7 @@ from harness.measure.run.setup import References, Setup, fill
 from harness.measure.scaling import Scale, limit_of, workload_of
 from harness.measure.worker import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.workloads import Workload, short_name
+from harness.outcome import Outcome
 from harness.records import AnyRecord, Measurement, RecordError, of_kind
 
 VERIFY_SECONDS = 2.0
@@ -101,7 +102,7 @@ class _Curve(NamedTuple):
             task="encode",
             model=short_name(self.scale.model),
             corpus=workload.corpus,
-            status="ok",
+            status=Outcome.RIGHT,
             state="cold",
             round=self.number,
             limit_seconds=self.scale.limit_seconds,

@@ -23,6 +23,7 @@ from harness.measure.protocol import Failed
 from harness.measure.texts import new_documents, shuffled, workload_texts, write_texts
 from harness.measure.worker import WorkerFailed
 from harness.measure.workloads import N_PARTS, Workload, short_corpus, short_name
+from harness.outcome import Outcome
 from impls import BPEError, Model
 
 M = TypeVar("M")
@@ -40,7 +41,7 @@ class Unavailable(WorkerFailed):
     """A model or corpus is not available, so that no worker can run; the message is the reason."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(Failed(status="missing", reason=reason), dead=False)
+        super().__init__(Failed(status=Outcome.MISSING, reason=reason), dead=False)
 
 
 class TextFile(msgspec.Struct, frozen=True):

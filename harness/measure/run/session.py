@@ -25,6 +25,7 @@ from harness.measure.schedule import Plan, Turn, estimate_seconds, keys, turns
 from harness.measure.texts import read_texts
 from harness.measure.token_use import add_text, uncounted
 from harness.measure.workloads import Workload, short_corpus, short_name
+from harness.outcome import Outcome
 from harness.process.pool import run_tasks
 from harness.progress import Bar
 from harness.records import AnyRecord, Compression, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
@@ -166,7 +167,7 @@ def compressions(
             try:
                 _count(record, workload, materials, references)
             except Unavailable as error:
-                record.status, record.reason = "missing", error.failed.reason
+                record.status, record.reason = Outcome.MISSING, error.failed.reason
             yield record
 
 
@@ -174,7 +175,7 @@ def _count(record: Compression, workload: Workload, materials: Materials, refere
     texts, model = materials.texts(workload), materials.model(workload.model)
     expected = references.expected(Job(task="encode", state="warm-same", texts=texts.path), workload.model)
     if expected is None:
-        record.status, record.reason = "unsupported", "no reference can run this model on this text"
+        record.status, record.reason = Outcome.REFUSED, "no reference can run this model on this text"
         return
     for content in read_texts(Path(texts.path)):
         add_text(record, content.decode("utf-8", "surrogatepass"))

@@ -16,6 +16,7 @@ from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
 from harness.measure.worker import WorkerFailed, WorkerProcess
 from harness.measure.workloads import DECODING, ONCE_ONLY, TEXTS, Workload, short_corpus, short_name
+from harness.outcome import Outcome
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
 SHRINK_SECONDS = 5.0
@@ -107,7 +108,7 @@ class TurnRunner:
             record.full_bytes = texts.n_bytes // workload.n_passes
             job = self._job(workload, texts=texts.path)
             if workload.task in DECODING and self._expected(workload, job) is None:
-                raise WorkerFailed(Failed(status="unverified", reason=_NOTHING_TO_DECODE), dead=False)
+                raise WorkerFailed(Failed(status=Outcome.UNVERIFIED, reason=_NOTHING_TO_DECODE), dead=False)
             n_bytes, full_bytes = self._slice(worker, turn, workload, job, record.full_bytes)
             job = msgspec.structs.replace(job, n_bytes=n_bytes if n_bytes < full_bytes else 0)
             expected = self._expected(workload, job)
@@ -121,7 +122,7 @@ class TurnRunner:
         found = worker.ask(profile.time_limit_seconds, measured.measure, request)
         whole = n_bytes == full_bytes and workload.task not in ("load", "count", *TEXTS)
         if whole and workload.digest and found.digest != workload.digest:
-            raise WorkerFailed(Failed(status="mismatch", reason=_OTHER_DIGEST), dead=False)
+            raise WorkerFailed(Failed(status=Outcome.MISMATCH, reason=_OTHER_DIGEST), dead=False)
         record.full_bytes, record.reference = full_bytes, "" if expected is None else expected.reference
         if not workload.has_own_process:
             peak = self._peak_memory_bytes(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
@@ -197,7 +198,7 @@ class TurnRunner:
             model=short_name(workload.model),
             round_trip=self._setup.materials.round_trip(workload.model),
             corpus=short_corpus(workload.corpus),
-            status="ok",
+            status=Outcome.RIGHT,
             round=turn.round,
             order=turn.workloads.index(workload),
             threads=self._threads(workload),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from harness.measure.analysis.comparison import ranking
 from harness.measure.workloads import GROWING
+from harness.outcome import Outcome
 from harness.records import Measurement, Status, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of
@@ -24,7 +25,7 @@ COLUMNS = {
     "encode-cold/o200k_base/parallel": (_MEMORY, "MB"),
 }
 """Workload -> name and heading of its column; figures are MB/s unless a unit is given."""
-_CANNOT: tuple[Status, ...] = ("unsupported", "missing")
+_CANNOT: tuple[Status, ...] = (Outcome.REFUSED, Outcome.MISSING)
 
 
 def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:

@@ -80,7 +80,7 @@ def test_a_text_that_does_not_come_back_is_a_mismatch(result: CheckResult) -> No
 @pytest.mark.parametrize(
     ("name", "status", "reason"),
     [
-        ("dying", "crash", "died without an answer"),
+        ("dying", "crash", "the process ended with exit status 3"),
         ("panicking", "panic", "_Panic: index out of bounds"),
         ("unloadable", "crash", "RuntimeError: no such device"),
         ("absent", "missing", "planted_absent_package"),

@@ -58,3 +58,7 @@ def talk(words: str) -> str:
 def write_pid_and_wait(path: Path) -> None:
     path.write_text(str(os.getpid()))
     time.sleep(60)
+
+
+def raise_this(error: BaseException) -> None:
+    raise error

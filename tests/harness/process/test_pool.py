@@ -13,9 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.process import pool
+from harness.process import pool, session
 from harness.process.limits import worker_limits
-from harness.process.pool import Pool, WorkerDied, run_tasks, run_tasks_on
+from harness.process.pool import Pool, run_tasks, run_tasks_on
+from harness.process.session import Failed
 
 _HERE = Path(__file__).resolve().parent
 
@@ -40,9 +41,9 @@ def test_only_the_task_that_ends_its_process_is_without_an_answer() -> None:
 
     answers = run_tasks(process_tasks.die_of, [(n,) for n in range(5)])
     assert [answers[n] for n in (0, 1, 3, 4)] == [0, 1, 3, 4]
-    assert isinstance(answers[2], WorkerDied)
-    assert answers[2].status == "crash"
-    assert "died without an answer: the process ended with exit status 7" in str(answers[2])
+    assert isinstance(answers[2], Failed)
+    assert answers[2].outcome == "crash"
+    assert "the process ended with exit status 7" in answers[2].reason
 
 
 def test_workers_stay_from_run_to_run_but_not_one_that_died_nor_any_after_the_pool() -> None:
@@ -52,7 +53,7 @@ def test_workers_stay_from_run_to_run_but_not_one_that_died_nor_any_after_the_po
         first = workers.run(process_tasks.process_unless, [(0,), (1,)])
         assert set(workers.run(process_tasks.process_unless, [(0,), (1,), (3,)])) <= set(first)
         answers = workers.run(process_tasks.process_unless, [(2,), (0,)])
-        assert isinstance(answers[0], WorkerDied)
+        assert isinstance(answers[0], Failed)
         later = {*workers.run(process_tasks.process_unless, [(0,), (1,), (3,), (4,)])}
         assert answers[1] in first
         assert all(psutil.pid_exists(process) for process in later)
@@ -72,8 +73,8 @@ def test_workers_of_an_executor_run_each_task_in_a_process_of_its_own() -> None:
         lambda: ProcessPoolExecutor(2, get_context("spawn")), process_tasks.die_of, tasks, ended.append
     )
     assert [answers[n] for n in (0, 1, 3)] == [0, 1, 3]
-    assert isinstance(answers[2], WorkerDied)
-    assert (answers[2].status, "ended with exit status 7" in str(answers[2])) == ("crash", True)
+    assert isinstance(answers[2], Failed)
+    assert (answers[2].outcome, "ended with exit status 7" in answers[2].reason) == ("crash", True)
     assert sorted(ended) == [0, 1, 2, 3]
 
 
@@ -89,12 +90,12 @@ def test_a_task_that_takes_too_long_or_too_much_memory_has_its_verdict(monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(pool, "TASK_SECONDS", 1.0)
         (late,) = run_tasks(process_tasks.sleep, [(60,)])
-    assert isinstance(late, WorkerDied)
-    assert (late.status, "took longer than 1 s" in str(late)) == ("timeout", True)
-    monkeypatch.setattr(pool, "worker_limits", lambda: worker_limits(300_000_000))
+    assert isinstance(late, Failed)
+    assert (late.outcome, "took longer than 1 s" in late.reason) == ("timeout", True)
+    monkeypatch.setattr(session, "worker_limits", lambda: worker_limits(300_000_000))
     (heavy,) = run_tasks(process_tasks.hold_for_a_while, [(400_000_000,)])
-    assert isinstance(heavy, WorkerDied)
-    assert heavy.status == "out-of-memory"
+    assert isinstance(heavy, Failed)
+    assert heavy.outcome == "out-of-memory"
 
 
 def test_what_a_task_raises_is_raised_here_and_what_it_prints_is_on_standard_error(

@@ -99,17 +99,6 @@ class Hopping(Right):
         time.sleep(60)
 
 
-class Bomb(Right):
-    """Everybody forks, twenty times a second: else the machine is the one that is tested."""
-
-    def misbehave(self) -> None:
-        while True:
-            if os.fork() == 0:
-                os.setsid()
-                signal.alarm(10)
-            time.sleep(0.05)
-
-
 class BothReturn(Right):
     def misbehave(self) -> None:
         os.fork()
@@ -120,26 +109,6 @@ class Hungry(Right):
         kept = []
         while True:
             kept.append(bytearray(b"x" * 5_000_000))
-
-
-class HungryChild(Right):
-    def misbehave(self) -> None:
-        if os.fork() == 0:
-            Hungry().misbehave()
-        time.sleep(60)
-
-
-class Sharing(Right):
-    """Its children hold what it holds, and nothing more."""
-
-    def misbehave(self) -> None:
-        held = bytearray(60_000_000)
-        held[::4096] = b"x" * len(held[::4096])  # every page is its own, and no copy ever beside it
-        for _ in range(5):
-            if os.fork() == 0:
-                break
-        time.sleep(60)
-        del held
 
 
 class HungryAtOnce(Right):

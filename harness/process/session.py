@@ -1,0 +1,219 @@
+"""A session with another process: `ask` always returns an `Answer` or a `Failed`, and a process that died is replaced.
+
+`Session` drives a command over the protocol; `functions` starts one that calls functions of ours, which a library may
+crash or hang without harm to us.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from harness.failures import reason_of
+from harness.outcome import Outcome
+from harness.process.child import WATCH_SECONDS, Child
+from harness.process.limits import DEFAULT_LIMITS, Limits, Stopped, without_paths, worker_limits
+from harness.process.protocol import (
+    CALL,
+    ERROR,
+    ErrorResult,
+    MalformedAnswer,
+    packed,
+    python_command,
+    read_answer,
+    request_line,
+    unpacked,
+)
+
+T = TypeVar("T")
+
+
+class Answer(NamedTuple):
+    """What the process answered."""
+
+    value: Any
+
+
+class Failed(NamedTuple):
+    """An outcome instead of an answer."""
+
+    outcome: Outcome
+    reason: str
+    error: str = ""
+    """Type of the error that the process answered with; empty if it gave no answer."""
+    message: str = ""
+    """Message of that error."""
+    raised: BaseException | None = None
+    """That error itself, for a call of a function of ours."""
+
+
+class FailedError(Exception):
+    """Raised by `Session.value` in place of a `Failed`."""
+
+    def __init__(self, failed: Failed) -> None:
+        self.failed = failed
+        super().__init__(failed.reason)
+
+
+class Session:
+    """One process at a time, started on the first question and again after a death. Always `close` it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        limits: Limits = DEFAULT_LIMITS,
+        environment: Mapping[str, str] | None = None,
+        *,
+        echo: bool = False,
+    ) -> None:
+        """Remember `command`; `environment` is added to ours; with `echo` its standard error is copied to ours."""
+        self.limits = limits
+        self._command, self._environment, self._echo = list(command), {**os.environ, **(environment or {})}, echo
+        self._child: Child | None = None
+        self._asked: tuple[str, Any] = ("", Any)
+        self._failed: Failed | None = None
+        self._number = 0
+        self.n_asked = 0
+        """Number of questions put to the present process."""
+        self.peak_memory_bytes = 0
+        """Highest resident memory of its processes so far."""
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether there is a process that has not failed."""
+        return self._child is not None
+
+    def ask(
+        self, operation: str, *, seconds: float | None = None, shape: Any = Any, **arguments: Any
+    ) -> Answer | Failed:
+        """Return the answer to one request, of type `shape`; `seconds` is by default the limit of a call.
+
+        Raises `NotStarted` if the command cannot be run.
+        """
+        self.begin(operation, seconds=seconds, shape=shape, **arguments)
+        while (answer := self.poll(WATCH_SECONDS)) is None:
+            pass
+        return answer
+
+    def begin(self, operation: str, *, seconds: float | None = None, shape: Any = Any, **arguments: Any) -> None:
+        """Send a request without waiting for the answer, which `poll` returns. Raises `NotStarted`."""
+        if self._child is None:
+            self._child = Child(self._command, self.limits, self._environment, echo=self._echo)
+            self.n_asked = 0
+        self._number += 1
+        self.n_asked += 1
+        self._asked, self._failed = (operation, shape), None
+        try:
+            line = request_line(self._number, operation, arguments)
+            self._child.send(line, self.limits.call_seconds if seconds is None else seconds)
+        except Stopped as stopped:
+            self._failed = self._ended(stopped)
+
+    def flush(self) -> None:
+        """Wait until the process has read the request."""
+        try:
+            if self._child is not None:
+                self._child.flush()
+        except Stopped as stopped:
+            self._failed = self._ended(stopped)
+
+    def poll(self, wait_seconds: float = 0.0) -> Answer | Failed | None:
+        """Return the answer, or None if there is none within `wait_seconds`."""
+        if self._failed is not None:
+            return self._failed
+        assert self._child is not None, "nothing was asked"
+        operation, shape = self._asked
+        try:
+            line = self._child.poll(wait_seconds)
+            answer = None if line is None else read_answer(line, self._number, operation, shape)
+        except Stopped as stopped:
+            return self._ended(stopped)
+        except MalformedAnswer as error:
+            self.close()
+            return Failed(Outcome.PROTOCOL, str(error))
+        if line is None:
+            return None
+        return self._erred(answer) if isinstance(answer, ErrorResult) else Answer(answer)
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when `poll` has something to do."""
+        assert self._child is not None, "nothing was asked"
+        return self._child.fileno()
+
+    def _ended(self, stopped: Stopped) -> Failed:
+        self.kill()
+        return Failed(stopped.outcome, stopped.reason)
+
+    def _erred(self, answer: ErrorResult) -> Failed:
+        message = without_paths(answer.message)
+        if answer.status == ERROR:
+            reason = f"{answer.error}: {message}" if message else answer.error
+            return Failed(Outcome.REFUSED, reason, answer.error, message)
+        try:
+            outcome = Outcome(answer.status)
+        except ValueError:
+            self.close()
+            return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
+        if outcome.ends_process:
+            self.close()
+        raised = unpacked(answer.raised) if answer.raised and self._asked[0] == CALL else None
+        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message, raised)
+
+    def call(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
+        """Return what `function(*arguments)` returns in a process started by `functions`."""
+        self.begin_call(function, *arguments, seconds=seconds)
+        while (answer := self.poll_call(WATCH_SECONDS)) is None:
+            pass
+        return answer
+
+    def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
+        """Begin a call, whose end `poll_call` returns."""
+        self.begin(CALL, seconds=seconds, shape=str, function=packed((function, arguments)))
+
+    def poll_call(self, wait_seconds: float = 0.0) -> Answer | Failed | None:
+        """Return the answer to a call, or None if there is none within `wait_seconds`."""
+        answer = self.poll(wait_seconds)
+        return Answer(unpacked(answer.value)) if isinstance(answer, Answer) else answer
+
+    def value(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> T:
+        """Return what `function(*arguments)` returns there, or raise what it raises; else raise `FailedError`."""
+        self.begin_call(function, *arguments, seconds=seconds)
+        value: T = self.result()
+        return value
+
+    def result(self) -> Any:
+        """Wait for a call that was begun and return its value, as `value` does."""
+        while (answer := self.poll_call(WATCH_SECONDS)) is None:
+            pass
+        if isinstance(answer, Failed):
+            raise answer.raised or FailedError(answer)
+        return answer.value
+
+    def kill(self) -> None:
+        """End the process at once; the next question starts another."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            self.peak_memory_bytes = max(self.peak_memory_bytes, child.peak_memory_bytes)
+
+    def close(self) -> None:
+        """Let the process end; the next question starts another."""
+        child, self._child = self._child, None
+        if child is not None:
+            self.peak_memory_bytes = max(self.peak_memory_bytes, child.peak_memory_bytes)
+            child.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close() if kind is None else self.kill()
+
+
+def functions(
+    limits: Limits | None = None, environment: Mapping[str, str] | None = None, *, echo: bool = False
+) -> Session:
+    """Return a session with a process that calls functions, under the limits of a process of ours."""
+    command = python_command("harness.process.protocol")
+    return Session(command, limits or worker_limits(), environment, echo=echo)

@@ -1,0 +1,103 @@
+"""A session: every question has an answer or an outcome, and a process that died is replaced."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.outcome import Outcome
+from harness.process.limits import Limits, NotStarted
+from harness.process.session import Answer, Failed, FailedError, Session, functions
+from impls import Missing, Unsupported
+
+_HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.syspath_prepend(str(_HERE))
+    with functions(Limits(memory_bytes=300_000_000)) as session:
+        yield session
+
+
+def test_a_process_keeps_what_it_loaded_until_it_dies_and_is_then_replaced(session: Session) -> None:
+    import process_tasks
+
+    first = session.value(os.getpid)
+    assert session.call(os.getpid) == Answer(first)
+    died = session.call(process_tasks.die_of, 2)
+    assert died == Failed(Outcome.CRASH, "the process ended with exit status 7")
+    assert not session.is_running
+    assert session.value(os.getpid) != first
+
+
+def test_what_takes_too_long_or_too_much_is_an_outcome_and_not_an_error(session: Session) -> None:
+    import process_tasks
+
+    late = session.call(process_tasks.sleep, 60, seconds=0.5)
+    assert isinstance(late, Failed)
+    assert (late.outcome, late.reason) == (Outcome.TIMEOUT, "took longer than 0.5 s")
+    heavy = session.call(process_tasks.hold_for_a_while, 400_000_000, seconds=30)
+    assert isinstance(heavy, Failed)
+    assert heavy.outcome is Outcome.OUT_OF_MEMORY
+    assert session.peak_memory_bytes > 200_000_000
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (Missing("nothing", "not installed"), Outcome.MISSING),
+        (Unsupported("nothing", "not this model"), Outcome.REFUSED),
+        (ValueError("no"), Outcome.CRASH),
+        (KeyboardInterrupt("no"), Outcome.PANIC),
+        (MemoryError(), Outcome.OUT_OF_MEMORY),
+    ],
+)
+def test_what_a_function_raises_is_an_outcome_and_the_error_itself(
+    session: Session, error: BaseException, outcome: Outcome
+) -> None:
+    import process_tasks
+
+    failed = session.call(process_tasks.raise_this, error)
+    assert isinstance(failed, Failed)
+    assert (failed.outcome, type(failed.raised)) == (outcome, type(error))
+    with pytest.raises(type(error)):
+        session.value(process_tasks.raise_this, error)
+
+
+def test_an_error_that_cannot_be_sent_is_told_in_words(session: Session) -> None:
+    import process_tasks
+
+    with pytest.raises(FailedError, match="raised Unsendable: this: has two arguments"):
+        session.value(process_tasks.raise_what_cannot_be_sent)
+
+
+def test_the_answers_of_a_program_must_be_of_the_shape_asked_for() -> None:
+    program = (
+        "import sys, json\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    print(json.dumps({'id': asked['id'], **asked['answer']}), flush=True)\n"
+    )
+    with Session([sys.executable, "-c", program]) as session:
+        assert session.ask("encode", shape=list[int], answer={"result": [1, 2]}) == Answer([1, 2])
+        refused = session.ask("encode", answer={"error": "ValueError", "message": "no"})
+        assert refused == Failed(Outcome.REFUSED, "ValueError: no", "ValueError", "no")
+        assert session.is_running
+        malformed = session.ask("encode", shape=list[int], answer={"result": ["1"]})
+        assert isinstance(malformed, Failed)
+        assert malformed.outcome is Outcome.PROTOCOL
+        assert session.ask("encode", shape=str, answer={"result": "again"}) == Answer("again")
+        panicked = session.ask("encode", answer={"error": "Panic", "message": "no", "status": "panic"})
+        assert isinstance(panicked, Failed)
+        assert panicked.outcome is Outcome.PANIC
+        assert not session.is_running
+
+
+def test_a_program_that_is_not_there_cannot_be_started() -> None:
+    with Session(["no-such-program"]) as session, pytest.raises(NotStarted, match="no such program"):
+        session.ask("encode")
