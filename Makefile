@@ -6,11 +6,13 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -n 2 --dist worksteal
 
-.PHONY: help setup fetch kernels run test cover bench lint types lock clean
+.PHONY: help setup fetch kernels run test campaign mutants cover bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
 	@echo 'make test    run the tests'
+	@echo 'make campaign            random tests with new seeds (SECONDS=300 SEED=…)'
+	@echo 'make mutants FILES="…"   plant faults in those files: which do the tests not find? (SAMPLE=40 SEED=…)'
 	@echo 'make cover   run them and count the lines of impls they reach'
 	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
 	@echo 'make lint types   what CI checks besides'
@@ -37,6 +39,15 @@ run: fetch kernels
 
 test: fetch kernels
 	@$(BIN)/pytest $(PYTEST_ARGS)
+
+SECONDS ?= 300
+
+# Random texts, patterns, models, calls and steps, printed commands: each in turn, with seeds that it prints.
+campaign: fetch kernels
+	@$(BIN)/python tests/campaigns.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+mutants: fetch kernels
+	@$(BIN)/python tests/mutants/plant.py $(FILES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
 
 # Takes three times as long as `test`: CPython counts lines one by one.
 cover: fetch kernels
