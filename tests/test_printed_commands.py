@@ -10,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from harness.cli import VERBS
+from harness.cli import VERBS, group
 from harness.data import cache_folder
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -34,7 +35,8 @@ def printed() -> list[str]:
 
 def examples() -> list[str]:
     known = {command.partition("#")[0].strip() for command in printed()}
-    return [verb.example for name, verb in VERBS.items() if name not in _LONG and verb.example not in known]
+    every = [f"bpebench {name} {verb.example}" for name, verb in VERBS.items() if name not in _LONG]
+    return [command for command in every if command not in known]
 
 
 def sequences() -> dict[str, list[str]]:
@@ -67,6 +69,16 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
+@pytest.mark.parametrize("command", [command for commands in sequences().values() for command in commands])
+def test_printed_commands_are_understood(command: str) -> None:
+    words = shlex.split(command, comments=True)[1:]
+    context = click.Context(group)
+    name, verb, arguments = group.resolve_command(context, words)
+    assert verb is not None
+    verb.make_context(name, arguments, parent=context)
+
+
+@pytest.mark.campaign
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("commands", [pytest.param(found, id=name) for name, found in sequences().items()])
 def test_printed_commands_work(commands: list[str], environment: dict[str, str], tmp_path: Path) -> None:
@@ -84,4 +96,4 @@ def test_every_verb_shows_its_example() -> None:
     from harness.report.readme.write import help_text
 
     for name, verb in VERBS.items():
-        assert f"Example: {verb.example}" in help_text([name])
+        assert f"Example: bpebench {name} {verb.example}".strip() in help_text([name])

@@ -1,8 +1,6 @@
-"""Fixtures shared by the tests of the implementations: known ids, difficult texts, the size of random tests."""
+"""Fixtures shared by the tests of the implementations: known ids and difficult texts."""
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
@@ -40,9 +38,3 @@ def worth_keeping() -> list[str]:
         "ab" * 4_000, "a\ud83d", "\ud83d\udc4d", "ﬁ\u0301t", "non\u00a0breaking", "12½34", "1\U00011de0234", "\u0c5c's",
         " " * 1_000, "中文没有空格" * 200, "\t  " * 2_000 + "x",
     ]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def fuzz() -> int:
-    """Factor on the number of trials of random tests: BPEBENCH_FUZZ, 1 by default."""
-    return int(os.environ.get("BPEBENCH_FUZZ", "1"))

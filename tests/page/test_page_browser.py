@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.page
+pytestmark = pytest.mark.needs("chromium")
 
 DRAWN = "() => document.querySelectorAll('.plot').length === document.querySelectorAll('.plot[data-drawn] svg').length"
 

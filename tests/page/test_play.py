@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import impls
 
-pytestmark = pytest.mark.page
+pytestmark = pytest.mark.needs("chromium")
 
 TEXTS = ["evlerimizden gelen hello world, unhappiness and happiness", "hello hello world 👩🏽‍🚀 öğrendik שלום"]
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e&amp;"

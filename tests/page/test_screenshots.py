@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from screenshots import FOLDER, MOST_BYTES, ROOT, WIDTH, main
 
-pytestmark = pytest.mark.page
+pytestmark = pytest.mark.needs("chromium")
 NAMES = ("playground.png", "barometer.png")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness.report.site.pages import page_texts
 
-pytestmark = pytest.mark.page
+pytestmark = pytest.mark.needs("chromium")
 
 
 def test_without_javascript_tables_are_seen_and_controls_are_not(open_page: Any, site_folder: Path) -> None:

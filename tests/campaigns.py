@@ -1,0 +1,59 @@
+"""Run the long differential campaigns, each for its share of a budget: random tests again and again with new seeds.
+
+    python tests/campaigns.py [--seconds 300] [--seed 7] [NAME…]
+
+A failure prints the seed and the round; the same seed draws the same again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CAMPAIGNS = {
+    "strings": (3, "tests/impls/compiled/test_corpus.py tests/impls/sentencepiece"),
+    "patterns": (2, "tests/impls/compiled/test_pattern.py tests/impls/compiled/test_parts.py tests/impls/patterns"),
+    "models": (
+        3,
+        "tests/impls/compiled/test_models.py tests/impls/compiled/test_segments.py tests/impls/training "
+        "tests/impls/compiled/test_training.py tests/impls/compiled/test_training_extension.py",
+    ),
+    "drop-ins": (2, "tests/impls/drop_in"),
+    "steps": (2, "tests/impls/incremental tests/impls/streaming"),
+    "bounds": (1, "tests/impls/interface tests/impls/offsets"),
+    "printed": (4, "tests/test_printed_commands.py"),
+}
+"""Weight in the budget and tests, by name."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="run random tests again and again, with new seeds")
+    parser.add_argument("names", nargs="*", default=list(CAMPAIGNS), help=f"of {', '.join(CAMPAIGNS)}; all by default")
+    parser.add_argument("--seconds", type=float, default=300.0, help="for all together (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(CAMPAIGNS):
+        parser.error(f"unknown campaign '{unknown.pop()}'; there are {', '.join(CAMPAIGNS)}")
+    total = sum(CAMPAIGNS[name][0] for name in options.names)
+    failed = []
+    for name in options.names:
+        weight, tests = CAMPAIGNS[name]
+        seconds, began = options.seconds * weight / total, time.monotonic()
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--timeout", "0", "-n", "0", f"--campaign={seconds:.0f}"]
+        done = subprocess.run([*command, f"--seed={options.seed}", *tests.split()], cwd=ROOT, check=False,
+                              capture_output=True, text=True)  # fmt: skip
+        verdict = "passed" if done.returncode == 0 else "FAILED"
+        print(f"{name}: {verdict} in {time.monotonic() - began:.0f} s, --seed {options.seed}", flush=True)
+        if done.returncode != 0:
+            failed.append(name)
+            print(done.stdout[-8000:], done.stderr[-2000:], flush=True)
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
