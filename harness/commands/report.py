@@ -23,11 +23,13 @@ _FORMATS = ["text", "markdown", "csv", "json", "latex"]
 class Report(Verb):
     """Show the tables of RUN (a folder of records; default: results/local or the newest run inside it).
 
+    --html writes one self-contained page of one run or several; several runs of one machine are its history.
+
     The table `ranking` has the geometric mean of time over the workloads the chosen implementations share, with the
     probability of each place; those timed on fewer than three quarters of them are left out.
     """
 
-    folder: Path | None = argument(required=False, metavar="[RUN]", type=options.FOLDER)
+    folders: tuple[Path, ...] = argument(nargs=-1, metavar="[RUN]...", type=options.FOLDER)
     names: tuple[str, ...] = option(
         "Only this table, such as ranking; repeatable.", "--table", multiple=True, metavar="NAME"
     )
@@ -40,7 +42,7 @@ class Report(Verb):
     numbers: tuple[int, ...] = option(
         "This record in full; repeatable.", "--record", multiple=True, type=options.POSITIVE
     )
-    html: Path | None = option("Write one offline page here.", type=options.FILE)
+    html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
     charts: Path | None = option("Write the charts (SVG) here.", type=options.FOLDER)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
     check: bool = flag("Exit with 1 when one of these is stale.")
@@ -49,12 +51,14 @@ class Report(Verb):
         """Print or write what was requested; return whether a generated part is out of date."""
         is_one_format = not self.as_json or self.format == "json" or "format" not in options.given(self)
         options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
+        options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
+        options.ensure(self.html is None or self.charts is None, "--html and --charts exclude each other; choose one")
         if self.check or self.readme:
-            return _readme(self.folder, write=self.readme)
-        self._show(self.folder if self.folder is not None else newest_run())
+            return _readme(self.folders[0] if self.folders else None, write=self.readme)
+        self._show(self.folders or (newest_run(),))
         return False
 
-    def _show(self, folder: Path) -> None:
+    def _show(self, folders: tuple[Path, ...]) -> None:
         """Print the tables or the records of a run, or write its page and charts."""
         from harness.measure.recording import PLAN_FILE
         from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
@@ -64,7 +68,8 @@ class Report(Verb):
 
         if self.html is not None:
             names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
-            options.check_target(self.html, [str(folder / name) for name in names])
+            options.check_target(self.html, [str(folder / name) for folder in folders for name in names])
+        folder = folders[0]
         records = read_records(folder)
         if self.list_records or self.numbers:
             self._show_records(folder, records)
@@ -79,7 +84,7 @@ class Report(Verb):
         if self.html is not None or self.charts is not None:
             chooses = (self.implementation, self.exclude, self.workload) != (None, None, None)
             options.ensure(not chooses, "-e, -E and -w choose what tables show; --html and --charts show the whole run")
-            self._write_pictures(folder, records, amount)
+            self._write_pictures(folders, records, amount)
             return
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
         if self.as_json or self.format == "json":
@@ -116,13 +121,13 @@ class Report(Verb):
         rows = [[r["number"], r["kind"], *_described(r), r.get("status", "")] for r in chosen]
         click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
 
-    def _write_pictures(self, folder: Path, records: Sequence[AnyRecord], price: float) -> None:
+    def _write_pictures(self, folders: tuple[Path, ...], records: Sequence[AnyRecord], price: float) -> None:
         from harness.records import write_atomically
         from harness.report.charts import charts
-        from harness.report.page.run import render_page
+        from harness.report.page.runs import render_page
 
         if self.html is not None:
-            page = render_page(folder, price_per_million=price)
+            page = render_page(folders, price_per_million=price)
             write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
             options.say(str(self.html))
         for path in [] if self.charts is None else write_charts(self.charts, charts(records)):

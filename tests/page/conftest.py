@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from browsers import browser, open_page
-from built_site import hostile_site, site_folder
 from command_line import bpebench
 
 from harness.records import (
@@ -29,9 +28,9 @@ from harness.records import (
     TrainerAgreement,
     Verdict,
 )
-from harness.report.page.run import render_page
+from harness.report.page.runs import render_page
 
-__all__ = ["bpebench", "browser", "hostile_site", "open_page", "site_folder"]
+__all__ = ["bpebench", "browser", "open_page"]
 
 MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]
@@ -189,7 +188,7 @@ def _trainers() -> Iterator[AnyRecord]:
     yield trainer_pair("tiktoken", "sentencepiece", 27)
 
 
-def synthetic_records() -> list[AnyRecord]:
+def synthetic_records(seed: int = 3) -> list[AnyRecord]:
     """Records as a `default` run would leave them; the same ones each time."""
     counts = [int(90_000 / (1 + i) ** 0.9) for i in range(9_744)]
     trained = Trained(
@@ -200,7 +199,7 @@ def synthetic_records() -> list[AnyRecord]:
     return [
         *_compression(),
         *_agreements(),
-        *_measurements(random.Random(3)),
+        *_measurements(random.Random(seed)),
         *_growth(random.Random(5)),
         trained,
         *_trainers(),
@@ -240,11 +239,11 @@ def hostile_records() -> list[AnyRecord]:
     ]  # fmt: skip
 
 
-def write_run(folder: Path, records: list[AnyRecord]) -> Path:
+def write_run(folder: Path, records: list[AnyRecord], **facts: Any) -> Path:
     """A run's folder holding `records` and a machine."""
     with RecordWriter(folder) as writer:
         writer.write(*records)
-    (folder / MACHINE_FILE).write_text(json.dumps(MACHINE))
+    (folder / MACHINE_FILE).write_text(json.dumps(MACHINE | facts))
     return folder
 
 
@@ -260,12 +259,20 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def page_html(run_folder: Path) -> str:
-    return render_page(run_folder)
+    return render_page([run_folder])
+
+
+@pytest.fixture(scope="session")
+def several_html(run_folder: Path, hostile_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two runs of one machine, the later with other libraries, and the hostile one."""
+    facts = {"date": "2026-02-02", "packages": {"tiktoken": "0.15.0", "tokenizers": "0.23.3"}}
+    later = write_run(tmp_path_factory.mktemp("runs") / "later", synthetic_records(seed=4), **facts)
+    return render_page([run_folder, hostile_folder, later])
 
 
 @pytest.fixture(scope="session")
 def hostile_html(hostile_folder: Path) -> str:
-    return render_page(hostile_folder)
+    return render_page([hostile_folder])
 
 
 @pytest.fixture(scope="session")

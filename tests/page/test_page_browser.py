@@ -1,18 +1,28 @@
-"""The page in a browser: charts drawn, tooltips, sorting, filtering, schemes, phone width, no request, no error."""
+"""The page in a browser: charts, folded parts, sorting, filtering, schemes, phone width, no request, no error."""
 
 from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 pytestmark = pytest.mark.needs("chromium")
 
-DRAWN = "() => document.querySelectorAll('.plot').length === document.querySelectorAll('.plot[data-drawn] svg').length"
+OPEN = "document.querySelectorAll('details').forEach(d => d.open = true)"
 
 
 @pytest.fixture(scope="module")
 def url(page_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(page_html, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def several_url(several_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(several_html, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -26,43 +36,40 @@ def written(html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-def draw_all(page: Page) -> None:
-    """Bring every chart near the window, which draws it."""
-    plots = page.locator(".plot")
-    for i in range(plots.count()):
-        plots.nth(i).scroll_into_view_if_needed()
-    page.wait_for_function(DRAWN)
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_every_chart_is_drawn_without_complaint_or_request(open_page, url: str, scheme: str, width: int) -> None:  # type: ignore[no-untyped-def]
+def test_every_chart_is_seen_without_complaint_or_request(open_page: Any, url: str, scheme: str, width: int) -> None:
     watched = open_page(url, scheme=scheme, width=width)
-    draw_all(watched.page)
+    watched.page.evaluate(OPEN)
     assert watched.page.locator(".plot svg").count() > 10
     assert watched.page.evaluate("[...document.querySelectorAll('.plot svg')].every(s => s.getBBox().width > 100)")
     assert watched.complaints == []
     assert [request for request in watched.requests if not request.startswith(("file:", "data:"))] == []
 
 
-def test_the_body_does_not_scroll_sideways(open_page, url: str, hostile_url: str) -> None:  # type: ignore[no-untyped-def]
-    for address in (url, hostile_url):
-        page = open_page(address, width=320).page
-        draw_all(page)
-        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        for width in (320, 390, 768, 1280):
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+def test_the_body_does_not_scroll_sideways(open_page: Any, several_url: str) -> None:
+    page = open_page(several_url, width=320).page
+    page.evaluate(OPEN)
+    for width in (320, 390, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_dot_has_a_tooltip_with_its_figures(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
-    page = open_page(url).page
-    plot = page.locator('.plot[data-chart="speed-encode/cl100k_base/turkish"]')
-    plot.scroll_into_view_if_needed()
-    plot.locator(".mark-symbol path").first.hover()
-    tooltip = page.locator("#vg-tooltip-element.visible")
-    tooltip.wait_for()
-    assert "gigatoken" in tooltip.inner_text()
-    assert "95 % interval" in tooltip.inner_text()
+def test_the_page_is_short_until_a_part_is_opened_by_its_link(open_page: Any, url: str) -> None:
+    page = open_page(url, width=360).page
+    assert page.evaluate("document.documentElement.scrollHeight") < 7000
+    part = page.locator("#memory")
+    assert part.get_attribute("open") is None
+    page.get_by_role("navigation").get_by_role("link", name="Memory").click()
+    assert part.get_attribute("open") is not None
+    assert page.locator("#table-memory").is_visible()
+
+
+def test_a_phone_shows_the_speeds(open_page: Any, url: str) -> None:
+    page = open_page(url, width=360).page
+    for figure in page.locator("#view-table td.figure").all():
+        place = figure.bounding_box()
+        assert place is not None
+        assert 0 < place["x"] < place["x"] + place["width"] <= 360
 
 
 def column(page: Page, table: str, heading: str) -> list[str]:
@@ -75,8 +82,9 @@ def column(page: Page, table: str, heading: str) -> list[str]:
     return found
 
 
-def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page: Any, url: str) -> None:
     page = open_page(url).page
+    page.evaluate(OPEN)
     heading = page.locator("#table-ranking th", has_text="× best")
     button = heading.get_by_role("button")
     button.click()
@@ -91,17 +99,18 @@ def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page, url: str) -> N
     assert figures[-1] > 1000
 
 
-def test_what_has_no_figure_is_last_whichever_way_a_table_is_sorted(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_has_no_figure_is_last_whichever_way_a_table_is_sorted(open_page: Any, url: str) -> None:
     page = open_page(url).page
+    page.evaluate(OPEN)
     button = page.locator("#table-training th", has_text="MB/s").get_by_role("button")
     for _ in range(2):
         button.click()
         assert column(page, "table-training", "MB/s")[-2:] == ["—", "—"]
 
 
-def test_a_table_filters_by_several_words_and_counts_what_is_left(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_filters_by_several_words_and_counts_what_is_left(open_page: Any, url: str) -> None:
     page = open_page(url).page
-    page.locator("summary", has_text="Speed (").click()
+    page.evaluate(OPEN)
     tools = page.locator('.tools[data-table="table-speed"]')
     tools.get_by_role("searchbox").fill("tiktoken encode/cl100k")
     assert set(column(page, "table-speed", "implementation")) == {"tiktoken"}
@@ -111,45 +120,32 @@ def test_a_table_filters_by_several_words_and_counts_what_is_left(open_page, url
     assert len(column(page, "table-speed", "workload")) > 100
 
 
-def test_the_switch_changes_the_scheme_of_page_and_charts_and_is_remembered(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_switch_changes_the_scheme_says_which_comes_next_and_is_remembered(open_page: Any, url: str) -> None:
     page = open_page(url, scheme="light").page
     ground = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(ground) == "rgb(255, 255, 255)"
-    switch = page.get_by_role("button", name="Dark")
-    assert switch.get_attribute("aria-pressed") == "false"
-    page.locator(".plot").first.scroll_into_view_if_needed()
-    page.wait_for_selector(".plot[data-drawn=light]")
-    switch.click()
-    page.wait_for_selector(".plot[data-drawn=dark]")
-    assert switch.get_attribute("aria-pressed") == "true"
-    assert page.evaluate(ground) != "rgb(255, 255, 255)"
+    ink = "getComputedStyle(document.querySelector('.plot text')).fill"
+    page.evaluate(OPEN)
+    light = page.evaluate(ground), page.evaluate(ink)
+    assert light[0] == "rgb(255, 255, 255)"
+    page.get_by_role("button", name="Dark theme").click()
+    dark = page.evaluate(ground), page.evaluate(ink)
+    assert dark[0] == "rgb(22, 25, 29)"
+    assert dark[1] != light[1]
     page.reload()
-    assert page.evaluate("document.documentElement.dataset.scheme") == "dark"
+    assert page.evaluate(ground) == dark[0]
+    page.get_by_role("button", name="Light theme").click()
+    assert page.evaluate(ground) == light[0]
 
 
-def test_the_page_follows_the_systems_scheme(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_page_follows_the_systems_scheme(open_page: Any, url: str) -> None:
     page = open_page(url, scheme="dark").page
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 29)"
-    page.locator(".plot").first.scroll_into_view_if_needed()
-    page.wait_for_selector(".plot[data-drawn=dark]")
     page.emulate_media(color_scheme="light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    page.wait_for_selector(".plot[data-drawn=light]")
+    assert page.get_by_role("button", name="Dark theme").is_visible()
 
 
-def test_the_agreement_of_one_model_can_be_chosen(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
-    page = open_page(url).page
-    plot = page.locator('.plot[data-chart="agreement"]')
-    plot.scroll_into_view_if_needed()
-    page.wait_for_selector('.plot[data-chart="agreement"][data-drawn]')
-    choice = page.get_by_label("Model")
-    assert choice.locator("option").all_inner_texts() == ["all models together", "cl100k_base", "turkish-10k"]
-    before = plot.locator(".mark-rect path").count()
-    choice.select_option("turkish-10k")
-    assert plot.locator(".mark-rect path").count() == before > 20
-
-
-def test_the_keyboard_reaches_the_results_first(open_page, url: str) -> None:  # type: ignore[no-untyped-def]
+def test_the_keyboard_reaches_the_results_first(open_page: Any, url: str) -> None:
     page = open_page(url).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
@@ -157,11 +153,116 @@ def test_the_keyboard_reaches_the_results_first(open_page, url: str) -> None:  #
     assert page.evaluate("location.hash") == "#main"
 
 
-def test_no_text_of_a_record_runs(open_page, hostile_url: str) -> None:  # type: ignore[no-untyped-def]
+def test_no_text_of_a_record_runs(open_page: Any, hostile_url: str) -> None:
     watched = open_page(hostile_url)
-    draw_all(watched.page)
-    watched.page.locator(".mark-symbol path").first.hover()
-    watched.page.locator("#vg-tooltip-element.visible").wait_for()
+    watched.page.evaluate(OPEN)
     assert watched.page.evaluate("window.hacked") is None
-    assert watched.page.locator("#vg-tooltip-element img, #vg-tooltip-element svg").count() == 0
+    assert watched.page.locator("main img, main b").count() == 0
     assert watched.complaints == []
+
+
+# --- the explorer ------------------------------------------------------------------------------------------------
+
+
+def test_without_javascript_tables_are_seen_and_controls_are_not(open_page: Any, several_url: str) -> None:
+    page = open_page(several_url, java_script_enabled=False).page
+    assert page.locator("#view-table tbody tr").first.is_visible()
+    assert page.locator("#table-overview tbody tr").count() > 10
+    assert not page.locator("#view").is_visible()
+
+
+def test_choosing_changes_table_and_address_and_the_address_restores_it(open_page: Any, several_url: str) -> None:
+    watched = open_page(several_url)
+    page = watched.page
+    names = page.locator("#view-table tbody th")
+    before = names.all_inner_texts()
+    assert len(before) > 10
+    page.get_by_label("Figures", exact=True).select_option("relative")
+    page.get_by_label("Baseline", exact=True).select_option("tokenizers")
+    assert page.locator("#view-table thead").inner_text().count("× tokenizers") == 1
+    row = page.locator("#view-table tbody tr", has=page.locator("th", has_text=re.compile("^gigatoken$")))
+    shown = row.locator("td.figure").inner_text()
+    workload = page.evaluate("""() => {
+        const data = JSON.parse(document.getElementById("view-data").textContent);
+        const run = data.runs.find((one) => one.id === data.main);
+        return run.workloads.find((one) => one.name === data.begin);
+    }""")
+    places = [workload["ranked"].index(name) for name in ("tokenizers", "gigatoken")]
+    assert shown.replace("≈ ", "≈") == workload["ratios"][places[0]][places[1]].split(" ")[0]
+    page.locator("#view summary").click()
+    page.get_by_role("button", name="None").click()
+    assert names.count() == 0
+    for name in ("gigatoken", "tiktoken"):
+        page.locator(f"#view .choices input[value={name}]").check()
+    assert names.all_inner_texts() == ["gigatoken", "tiktoken"]
+    page.get_by_label("Task", exact=True).select_option("decode")
+    page.get_by_label("Text", exact=True).is_visible()
+    title = page.locator("#view-title").inner_text()
+    assert title.startswith("decode/")
+    address = page.url
+    assert "only=gigatoken" in address
+    assert "base=tokenizers" in address
+    again = open_page(address)
+    assert again.page.locator("#view-title").inner_text() == title
+    assert again.page.locator("#view-table tbody th").all_inner_texts() == ["gigatoken", "tiktoken"]
+    assert again.page.get_by_label("Baseline", exact=True).input_value() == "tokenizers"
+    for one in (watched, again):
+        assert one.complaints == []
+        assert all(request.startswith("file:") for request in one.requests)
+
+
+def test_every_run_and_work_can_be_chosen_and_drawn(open_page: Any, several_url: str) -> None:
+    watched = open_page(several_url)
+    n_views = watched.page.evaluate("""() => {
+        const form = document.getElementById("view");
+        const choose = (name, value) => {
+            form.elements[name].value = value;
+            form.elements[name].dispatchEvent(new Event("change", { bubbles: true }));
+        };
+        let views = 0;
+        for (const { id, workloads } of JSON.parse(document.getElementById("view-data").textContent).runs) {
+            choose("run", id);
+            for (const { name, work, model, text, rows } of workloads) {
+                [["work", work], ["model", model], ["text", text]].forEach((one) => choose(...one));
+                const table = document.getElementById("view-table");
+                const circles = [...table.querySelectorAll(".dot")];
+                const dots = circles.every((dot) => parseFloat(dot.getAttribute("x")) >= 0);
+                if (table.tBodies[0].rows.length !== rows.length || !dots) throw new Error(`${id} ${name}`);
+                const title = document.getElementById("view-title").textContent;
+                if (!title.startsWith(name)) throw new Error(title);
+                views += 1;
+            }
+        }
+        return views;
+    }""")
+    assert n_views > 20
+    assert watched.complaints == []
+
+
+def test_an_address_that_names_what_is_not_there_begins_with_what_is(open_page: Any, several_url: str) -> None:
+    address = several_url + "#run=none&work=%3Cb%3E&base=nobody&as=sideways&only=nobody"
+    watched = open_page(address)
+    assert watched.page.locator("#view-title").inner_text().startswith("encode")
+    assert watched.page.locator("#view-table tbody tr").count() == 0
+    assert watched.complaints == []
+
+
+def test_tables_and_charts_can_be_taken_away(open_page: Any, several_url: str) -> None:
+    page = open_page(several_url).page
+    rows = page.locator("#view-table tbody tr").count()
+    for kind in ("CSV", "JSON", "SVG"):
+        with page.expect_download() as download:
+            page.locator("#explorer").get_by_role("button", name=kind, exact=True).click()
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        assert "gigatoken" in text
+        if kind == "CSV":
+            assert len(text.splitlines()) == rows + 1
+        elif kind == "JSON":
+            assert len(json.loads(text)) == rows
+        else:
+            assert "var(" not in text
+            assert text.count("<path") > 10
+    page.evaluate(OPEN)
+    with page.expect_download() as download:
+        page.locator("#speed figure").first.get_by_role("button", name="SVG").click()
+    assert "var(" not in Path(download.value.path()).read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from screenshots import FOLDER, MOST_BYTES, ROOT, WIDTH, main
 
 pytestmark = pytest.mark.needs("chromium")
-NAMES = ("playground.png", "barometer.png")
+NAMES = ("playground.png", "report.png")
 
 
 def size_of(path: Path) -> tuple[int, int]:

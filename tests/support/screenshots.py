@@ -1,4 +1,4 @@
-"""Take the README's two screenshots: the playground with three columns, and the site's barometer.
+"""Take the README's two screenshots: the playground with three columns, and the page of a run.
 
     python tests/support/screenshots.py [FOLDER]        # default: results/screenshots
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -56,13 +57,16 @@ def playground(page: Page) -> bytes:
             server.terminate()
 
 
-def barometer(page: Page) -> bytes:
-    """Return the first page of the site of the committed runs as a PNG."""
+def report(page: Page) -> bytes:
+    """Return the explorer of the page of the run that README shows as a PNG."""
+    run = re.search(r"chart-throughput run:(\S+)", (ROOT / "README.md").read_text("utf-8"))
+    assert run is not None
     with tempfile.TemporaryDirectory() as folder:
-        site = Path(folder) / "site"
-        subprocess.run([sys.executable, "-m", "harness", "site", "--out", str(site)], check=True, cwd=ROOT)
-        page.goto((site / "index.html").as_uri())
-        place = page.get_by_role("heading", name="Who is how fast").bounding_box()
+        path = Path(folder) / "page.html"
+        command = [sys.executable, "-m", "harness", "report", run[1], "--html", str(path)]
+        subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+        page.goto(path.as_uri())
+        place = page.get_by_role("heading", name="Speed by workload").bounding_box()
         assert place is not None
         clip = {"x": 0, "y": place["y"] - 16, "width": WIDTH, "height": 760}
         return page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
@@ -94,7 +98,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name, take, height in (("playground", playground, 520), ("barometer", barometer, 760)):
+        for name, take, height in (("playground", playground, 520), ("report", report, 760)):
             page = browser.new_page(viewport={"width": WIDTH, "height": height})
             content = quantised(browser, take(page))
             if len(content) > MOST_BYTES:

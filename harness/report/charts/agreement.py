@@ -12,14 +12,11 @@ from harness.report.tables import correctness
 
 
 def agreement_charts(records: Sequence[object]) -> Iterator[Chart]:
-    """Yield the heat map of pairs, over all models and for each."""
+    """Yield the heat map of pairs, over all models."""
     pairs = [pair for pair in correctness.pair_rows(records) if pair["status"] != correctness.NOT_COMPARED]
     names = correctness.implementations_in_order(records)
     if not pairs:
         return
-    by_model = grouped(pairs, lambda pair: str(pair["model"]))
-    shown = {"all models together": pairs, **by_model} if len(by_model) > 1 else by_model
-    cells = [cell for model, some in shown.items() for cell in _cells(model, some, names)]
     differing = [pair["class"] for pair in pairs if pair["status"] == "differs"]
     by_class = ", ".join(f"{n} {name}" for name, n in Counter(differing).items())
     yield Chart(
@@ -30,17 +27,17 @@ def agreement_charts(records: Sequence[object]) -> Iterator[Chart]:
         alternative=f"{len(pairs)} pairs of implementations and models were compared; "
         f"{len(pairs) - len(differing)} gave the same ids on every text, {len(differing)} differed"
         f"{f' ({by_class})' if by_class else ''}. The table of pairs holds them all.",
-        spec=plots.heat_map(cells, names, list(shown)),
+        spec=plots.heat_map(list(_cells(pairs, names)), names),
     )
 
 
-def _cells(model: str, pairs: Sequence[Row], names: Sequence[str]) -> Iterator[Row]:
+def _cells(pairs: Sequence[Row], names: Sequence[str]) -> Iterator[Row]:
     by_pair = grouped(pairs, lambda pair: frozenset((pair["a"], pair["b"])))
     for i, one in enumerate(names):
         for other in names[:i]:
             status, detail = _judged(by_pair.get(frozenset((one, other)), []))
             mark = "" if status == "not compared" else "≠" if status.startswith("differs") else "="
-            yield {"model": model, "one": one, "other": other, "status": status, "mark": mark, "detail": detail}
+            yield {"one": one, "other": other, "status": status, "mark": mark, "detail": detail}
 
 
 def _judged(found: Sequence[Row]) -> tuple[str, str]:

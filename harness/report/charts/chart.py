@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from harness.printable import printable_values
@@ -47,13 +48,27 @@ def svg(chart: Chart, scheme: palette.Scheme) -> str:
     config = palette.config(scheme, palette.IMAGE_FONT)
     if chart.section == "agreement":
         config["legend"] |= {"columns": 2, "symbolType": "square"}
-    return str(vl_convert.vegalite_to_svg(_without_choice(spec), config=config))
+    return str(vl_convert.vegalite_to_svg(spec, config=config))
 
 
-def _without_choice(spec: dict[str, Any]) -> dict[str, Any]:
-    """Remove input bindings, which an image cannot have: parameters keep their first value."""
-    text = json.loads(json.dumps(spec), object_hook=lambda part: {k: v for k, v in part.items() if k != "bind"})
-    return dict(text)
+_IN_THE_FIGURE = re.compile(r' (?:(?:aria-[a-z]+|role|class|pointer-events|font-family)="[^"]*"|opacity="1")')
+"""Attributes of an SVG image that its figure on a page already has, or that change nothing."""
+
+
+def themed(chart: Chart) -> str:
+    """Return the image of a chart as an element of a page, whose CSS variables give the colours of its scheme."""
+    image = _IN_THE_FIGURE.sub("", svg(chart, "light"))
+    return re.sub(r'"(#[0-9a-fA-F]{6})"', lambda match: f'"{_variables().get(match[1].lower(), match[1])}"', image)
+
+
+@cache
+def _variables() -> dict[str, str]:
+    """Return the CSS variable of each colour of the light scheme."""
+    named = [(palette.GRID["light"], "line")]
+    named += [(colours["light"], name) for name, colours in palette.PAGE.items()]
+    named += [(colour, f"agreement-{i}") for i, colour in enumerate(palette.AGREEMENT_COLOURS["light"])]
+    named += [(c, f"kind-{kind}") for c, kind in zip(palette.KIND_COLOURS["light"], wording.KINDS, strict=True)]
+    return {colour.lower(): f"var(--{name})" for colour, name in named}
 
 
 def dot_chart(

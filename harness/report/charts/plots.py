@@ -18,8 +18,6 @@ from harness.report.wording import KINDS
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 21
-CHOICE_ID = "choice-of-model"
-"""Id of the page element that holds the selection of a model."""
 _PARETO_HEIGHT = 360
 _KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=None)
 _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
@@ -142,16 +140,12 @@ def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> l
     return layers
 
 
-def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
-    """Plot a triangle of pairs (`model, one, other, status, mark, detail`); with several models, one is selected."""
+def heat_map(cells: Sequence[Row], names: Sequence[str]) -> Spec:
+    """Plot a triangle of pairs (`one, other, status, mark, detail`)."""
     status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
     x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
     tiles, marks = alt.Chart(_values(cells)), alt.Chart(_values(cells))
-    if len(models) > 1:
-        listed = alt.binding_select(options=list(models), name="Model ", element=f"#{CHOICE_ID}")
-        tiles = tiles.add_params(alt.param(name="model", value=models[0], bind=listed))
-        tiles, marks = (layer.transform_filter("datum.model === model") for layer in (tiles, marks))
     tooltip = _tooltip(one="one", other="other", status="verdict", detail="on")
     layers = (
         tiles.mark_rect(cornerRadius=3).encode(

@@ -149,24 +149,3 @@ def _batch(m: Measurement) -> tuple[str, ...]:
     """Return what a chart of threads is about: model, corpus, and anything unusual."""
     arrays = () if m.task == "encode-batch" else ("arrays",)
     return (m.model, m.corpus, *arrays, *(() if m.state == "warm-same" else (m.state,)))
-
-
-def release_charts(rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield for each workload and machine the speed of a package's releases, in order (`versions.release_rows`)."""
-    for number, (where, some) in enumerate(grouped(rows, lambda row: (row["workload"], row["machine"])).items(), 1):
-        points = [
-            {"series": row["implementation"], "at": row["place"] + 1, "value": row["median"]}
-            | {"low": row["low"], "high": row["high"], "label": row["version"]}
-            for row in some
-        ]
-        figures = ", ".join(f"{row['implementation']} {row['version']} {wording.figure(row['median'])}" for row in some)
-        unit = some[0]["unit"]
-        better = "higher" if unit == "MB/s" else "lower"
-        yield Chart(
-            name=f"releases-{number}",
-            section="releases",
-            title=f"Releases: {where[0]}",
-            subtitle=f"{unit}, 95 % interval as a band · {better} is better · {where[1]}",
-            alternative=f"{where[0]}, {unit} by release: {figures}.",
-            spec=plots.bands(points, "release, oldest first", unit, points),
-        )

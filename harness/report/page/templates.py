@@ -1,6 +1,6 @@
 """The templates of pages: HTML in `templates/*.html`, rendered by jinja2, which escapes every value.
 
-Unprintable characters are replaced by backslash escapes first. Scripts are allowed by their digests only
+Unprintable characters are replaced by backslash escapes first. Only a page's own script is allowed, by its digest
 (Content-Security-Policy), so that even a fault in escaping runs nothing.
 """
 
@@ -24,14 +24,11 @@ _LONGEST_PIECE = 80
 """Most characters shown of a piece."""
 
 
-def render(template: str, *scripts: str, evaluating: bool = False, **values: object) -> str:
-    """Render `templates/TEMPLATE` with `values` and return the page.
-
-    Only `scripts` may run in it, and only `evaluating` pages may compile functions from text.
-    """
+def render(template: str, script: str = "", **values: object) -> str:
+    """Render `templates/TEMPLATE` with `values` and return the page, in which only `script` may run."""
     colours = {scheme: _variables(scheme) for scheme in palette.SCHEMES}
     page = _environment().get_template(template)
-    return page.render(policy=_policy(*scripts, evaluating=evaluating), colours=colours, font=palette.FONT, **values)
+    return page.render(policy=_policy(script), script=Markup(script), colours=colours, font=palette.FONT, **values)
 
 
 def script_json(value: object) -> Markup:
@@ -115,11 +112,9 @@ def _plain(value: object, name: str) -> str:
     return wording.figure(value) if isinstance(value, float) else wording.text(value)
 
 
-def _policy(*scripts: str, evaluating: bool) -> str:
-    digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    # Vega compiles its expressions with Function, hence unsafe-eval; they come only from our specifications.
-    also = " 'unsafe-eval'" if evaluating else ""
-    allowed = f"script-src {digests}{also}; " if scripts else ""
+def _policy(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"script-src 'sha256-{digest}'; " if script else ""
     return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
 
 

@@ -16,6 +16,7 @@ from harness.records import Measurement, RecordWriter
         (["encode", "a", "-m", "MODEL", "--allow-special", "--special-as-text"], "exclude each other; choose one"),
         (["encode", "a", "-m", "MODEL", "-m", "gpt2"], "-m: given 2 times"),
         (["report", "RUN", "--json", "--format", "csv"], "--json and --format csv exclude each other"),
+        (["report", "RUN", "RUN"], "only --html takes several runs; name one"),
         (["train", "-c", "TEXT", "--weight", "TEXT=2", "--weight", "TEXT=3"], "has a weight already; give one"),
         (["count", "-c", "TEXT", "--weight", "TEXT=2", "--weight", "TEXT=2"], "has a weight already; give one"),
         (["vocab", "MODEL", "--max-bytes", "3"], "--max-bytes go with -c"),

@@ -1,4 +1,4 @@
-// The barometer's view: runs, workloads and implementations to choose, drawn as a table with its dots and intervals.
+// The explorer: runs, workloads and implementations to choose, drawn as a table with its dots and intervals.
 // All figures come written from the records; this script chooses, orders and draws them.
 
 // --- drawing ----------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ function viewImage(table) {
   return new XMLSerializer().serializeToString(image);
 }
 
-// --- the barometer ----------------------------------------------------------------------------------------------
+// --- the explorer ----------------------------------------------------------------------------------------------
 const form = document.getElementById("view");
 if (form) {
   const data = JSON.parse(document.getElementById("view-data").textContent);
@@ -191,7 +191,8 @@ if (form) {
     const unit = relative ? `× ${state.base}` : workload.unit;
     const noted = chosen.some((row) => !row.failed && row.verdict);
     const head = element("tr", {}, element("th", { scope: "col" }, "implementation"), element("th", { scope: "col", class: "dots" }, element("span", { class: "visually-hidden" }, "drawn, logarithmic"), axis));
-    for (const name of [unit, "95 % interval", ...(relative ? [] : ["time × best"]), "text"]) head.append(element("th", { scope: "col", class: "right" }, name));
+    head.append(element("th", { scope: "col", class: "right" }, unit));
+    for (const name of ["95 % interval", ...(relative ? [] : ["time × best"]), "text"]) head.append(element("th", { scope: "col", class: "right aside" }, name));
     if (noted || chosen.every((row) => row.failed)) head.append(element("th", { scope: "col" }, "note"));
     table.tHead.replaceChildren(head);
     table.tBodies[0].replaceChildren(...chosen.map((row) => {
@@ -206,9 +207,9 @@ if (form) {
         line.append(element("td", { class: "why", colspan: head.cells.length - 1 }, row.verdict));
         return line;
       }
-      line.append(element("td", { class: "right figure" }, shown), element("td", { class: "right" }, range));
-      if (!relative) line.append(element("td", { class: "right" }, row.ratio));
-      line.append(element("td", { class: "right" }, row.text));
+      line.append(element("td", { class: "right figure" }, shown), element("td", { class: "right aside" }, range));
+      if (!relative) line.append(element("td", { class: "right aside" }, row.ratio));
+      line.append(element("td", { class: "right aside" }, row.text));
       if (noted) line.append(element("td", { class: "long" }, row.verdict));
       return line;
     }));

@@ -1,4 +1,4 @@
-"""Which releases a run measured, and how figures changed from run to run on one machine."""
+"""Which machine and versions a run measured, and how figures changed from run to run on one machine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from harness.report.run import Run
 from harness.report.table import Row
 
 OWN_PACKAGE = "bpebench"
-LEAST_RELEASES = 3
-"""Fewest releases that make a series."""
 
 
 @cache
@@ -44,11 +42,6 @@ def shown_version(run: Run, implementation: str) -> str:
     version, suite = version_of(run, implementation), run.machine.get("suite")
     commit = suite.get("commit") if isinstance(suite, dict) and package_of(implementation) == OWN_PACKAGE else None
     return wording.ABSENT if version is None else f"{version} ({str(commit)[:7]})" if commit else version
-
-
-def release_order(version: str) -> tuple[int, ...]:
-    """Return a sort key for releases: 0.14.0 comes after 0.9.2, whenever they were measured."""
-    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def date_of(run: Run) -> str:
@@ -85,32 +78,6 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
     return groups
 
 
-def release_rows(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield what one machine timed of at least `LEAST_RELEASES` releases of a package: a series for each workload.
-
-    For a release timed in several runs the newest run counts. Releases are sorted by version, not by run.
-    """
-    for group in by_machine(sorted(runs, key=lambda run: (date_of(run), run.folder.name))):
-        series: dict[tuple[str, str], dict[str, Row]] = {}
-        for run in group:
-            for row in run.speed_rows:
-                version = version_of(run, row["implementation"])
-                if row["median"] is not None and version and package_of(row["implementation"]) != OWN_PACKAGE:
-                    of_version = series.setdefault((row["workload"], row["implementation"]), {})
-                    facts = ("workload", "implementation", "unit", "median", "low", "high")
-                    of_version[version] = {key: row[key] for key in facts} | {
-                        "version": version,
-                        "run": run.folder.name,
-                    }
-        for of_version in series.values():
-            ordered = [of_version[version] for version in sorted(of_version, key=release_order)]
-            if len(ordered) >= LEAST_RELEASES:
-                for place, row in enumerate(ordered):
-                    gain = row["median"] / ordered[0]["median"]
-                    gain = gain if row["unit"] == "MB/s" else 1 / gain
-                    yield row | {"machine": machine_name(group[0]), "place": place, "gain": gain}
-
-
 def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
     """Yield what two runs of one machine both timed: versions, figures, and any change that may be claimed.
 
@@ -124,7 +91,9 @@ def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
                 continue
             figures = [{(row["workload"], row["implementation"]): row for row in run.speed_rows} for run in (old, new)]
             for found in compare_runs(*sides):
-                earlier, later = (side[found.workload, found.implementation] for side in figures)
+                earlier, later = (side.get((found.workload, found.implementation)) for side in figures)
+                if earlier is None or later is None:
+                    continue  # a point of growth, which has no figure of its own
                 gain = 1 / found.ratio.value
                 yield {
                     "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,

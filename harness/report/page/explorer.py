@@ -1,4 +1,4 @@
-"""The barometer's data: every workload of every run as formatted rows, and the ratio of each pair of them.
+"""The data of the explorer: every workload of every run as formatted rows, and the ratio of each pair of them.
 
 All figures are formatted here, by `wording`; the script of the page only selects, sorts and draws them.
 """
@@ -12,8 +12,8 @@ from typing import Any
 from harness.measure.analysis.stats import Interval, claim, ratio_interval
 from harness.printable import printable
 from harness.report import wording
+from harness.report.history import by_machine, date_of, machine_name, run_name, shown_version
 from harness.report.run import Run
-from harness.report.site.versions import by_machine, date_of, machine_name, run_name, shown_version
 from harness.report.table import Row, grouped
 from harness.report.tables import speed
 from harness.report.tables.timings import Timing, timings
@@ -22,7 +22,7 @@ PREFERRED = ("encode/cl100k_base/english", "encode/o200k_base/parallel")
 """Workloads to show first: the first of these that a run has, else the run's first."""
 
 
-def barometer(runs: Sequence[Run]) -> dict[str, Any]:
+def explorer(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what the page's script reads: machines, runs, workloads, rows, ratios, and the initial choice."""
     groups = by_machine(runs)
     shown = [(run, workloads) for group in groups for run in group if (workloads := list(_workloads(run)))]
@@ -90,7 +90,7 @@ def _workloads(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def row_of(row: Row) -> list[Any]:
-    """Return a row of the barometer: implementation, figure, interval, × best, ≈ to the row above, text, verdict."""
+    """Return a row of the explorer: implementation, figure, interval, × best, ≈ to the row above, text, verdict."""
     return [
         row["implementation"],
         *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),

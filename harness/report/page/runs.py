@@ -1,0 +1,178 @@
+"""The page of one run or many: one self-contained HTML file, which needs no network, no server and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.report import palette, wording
+from harness.report.charts.chart import IMAGE_ONLY, Chart, themed
+from harness.report.history import by_machine, date_of, history_rows, machine_name
+from harness.report.page.explorer import explorer
+from harness.report.page.templates import asset, render, script_json, slug
+from harness.report.run import Run
+from harness.report.table import Column, Table, grouped, plain_rows, table_of
+from harness.report.tables import speed
+from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
+
+_FILTER_FROM_ROWS = 15
+_LONG_CHARACTERS = 40
+"""A cell longer than this may break over lines."""
+_SEPARATE = ("turkish", "learned")
+"""Tables whose groups are shown one at a time; the others get a column that names the group."""
+_SORTED_BY = {"interval": "low", "ratio": "times_best", "text": "n_bytes"}
+"""Columns written in words -> the figure they sort by."""
+
+
+def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
+    """Return the values with which `templates/pieces.html` shows a table; `prefix` makes its id unique on the page."""
+    apart, name = source.name in _SEPARATE, f"{prefix}table-{slug(source.name)}"
+    columns = source.columns if apart else _columns(source)
+    groups = source.groups() if apart else [(source.title, source.frame)]
+    return {
+        "columns": columns,
+        "grids": [
+            {
+                "id": f"{name}-{i}" if apart else name,
+                "title": title,
+                "rows": [_row(row, columns) for row in plain_rows(rows)],
+            }
+            for i, (title, rows) in enumerate(groups)
+        ],
+        "filter_from": _FILTER_FROM_ROWS,
+        "notes": source.note.splitlines(),
+    }
+
+
+def _columns(source: Table) -> tuple[Column, ...]:
+    if source.group_by is None or source.group_by in {column.key for column in source.columns}:
+        return source.columns
+    unit = [Column("unit", "unit")] if "unit" in source.frame else []
+    return (Column(source.group_by, source.group_by), *unit, *source.columns)
+
+
+def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> dict[str, Any]:
+    failed = row.get("status") not in (None, "ok", "equal", "differs")
+    return {"failed": failed, "cells": [_cell(row, column) for column in columns]}
+
+
+def _cell(row: Mapping[str, Any], column: Column) -> dict[str, Any]:
+    shown = column.write(row[column.key])
+    side = "right" if column.right else "long" if column.elastic and len(shown) > _LONG_CHARACTERS else None
+    return {"shown": shown, "side": side, "sort": _sort_value(row, column) if column.right else None}
+
+
+def _sort_value(row: Mapping[str, Any], column: Column) -> str:
+    value = row.get(_SORTED_BY.get(column.key, column.key), row[column.key])
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return repr(value) if isinstance(value, int) else ""
+
+
+_PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("turkish", "Turkish comparison", ("turkish",)),
+    ("agreement", "Agreement", ("agreement-pairs", "round-trip")),
+    ("speed", "Speed", ("ranking", "speed")),
+    ("compression", "Compression against speed", ("compression",)),
+    ("scaling", "Scaling", ("breaks", "scaling")),
+    ("memory", "Memory and load time", ("memory",)),
+    ("threads", "Threads", ()),
+    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),
+    ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
+)
+"""Id, heading and tables of each folded part of a run; `runs.html` introduces them."""
+
+
+def render_page(folders: Sequence[Path], *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+    """Return the page of the runs in `folders`, the newest first; raise `RecordError` if one holds no records."""
+    runs = [Run(folder.name if folder.is_absolute() else folder.as_posix(), folder) for folder in folders]
+    runs.sort(key=lambda run: (date_of(run), run.folder.name), reverse=True)
+    data = explorer(runs)
+    begin = _begin(data)
+    history = _history(runs)
+    where = ", ".join(str(runs[0].machine[key]) for key in ("date", "profile", "cpu") if runs[0].machine.get(key))
+    return render(
+        "runs.html",
+        asset("tables.js") + asset("page.js") + asset("explorer.js"),
+        title=f"bpebench: {runs[0].label if len(runs) == 1 else wording.counted(len(runs), 'run')}",
+        subtitle=f"{runs[0].label} · {where}".strip(" ·") if len(runs) == 1 else wording.counted(len(runs), "run"),
+        begin=begin,
+        kinds=[(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
+        view_data=script_json(data),
+        runs=[_run(run, f"r{i}-" if i else "", price_per_million) for i, run in enumerate(runs)],
+        history=view_of(history) if len(history.frame) else None,
+        labels=" ".join(run.label for run in runs),
+    )
+
+
+def _begin(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the workload that the explorer shows first, and facts of its run; None if nothing was timed."""
+    run = next((run for run in data["runs"] if run["id"] == data["main"]), None)
+    if run is None:
+        return None
+    workload = next(workload for workload in run["workloads"] if workload["name"] == data["begin"])
+    return {**workload, **{key: run[key] for key in ("label", "command", "claimed")}}
+
+
+def _history(runs: Sequence[Run]) -> Table:
+    several = [run for group in by_machine(runs) if len(group) > 1 for run in group]
+    rows = sorted(history_rows(several), key=lambda row: (row["workload"], row["implementation"]))
+    return table_of("history", rows)
+
+
+def _run(run: Run, prefix: str, price: float) -> dict[str, Any]:
+    """Return the values of the section of a run."""
+    tables, machine = run.tables(price), run.machine
+    drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
+    overview = tables.get("overview")
+    return {
+        "id": f"{prefix}run",
+        "prefix": prefix,
+        "label": run.label,
+        "where": " · ".join(filter(None, (date_of(run), machine_name(run)))),
+        "headlines": run.headlines,
+        "overview": None if overview is None else view_of(overview, prefix),
+        "warnings": run.warnings,
+        "parts": list(_parts(run, tables, drawn, prefix)),
+        "noise": _noise(run.records),
+        "command": machine.get("command") or "bpebench run",
+        "machine": {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")},
+    }
+
+
+def _parts(run: Run, tables: Mapping[str, Table], drawn: Sequence[Chart], prefix: str) -> Iterator[dict[str, Any]]:
+    """Yield the values of each part of a run that has a table or a chart."""
+    for name, heading, names in _PARTS:
+        views = {key: view_of(tables[key], prefix) for key in names if key in tables}
+        charts = [{"chart": chart, "svg": Markup(themed(chart))} for chart in drawn if chart.section == name]
+        if views or charts:
+            yield {
+                "id": prefix + name,
+                "name": name,
+                "heading": heading,
+                "count": ", ".join(
+                    wording.counted(n, what) for n, what in ((len(charts), "chart"), (len(views), "table")) if n
+                ),
+                "charts": charts,
+                "tables": views,
+                "analyses": _analyses(tables["speed"], run.analyses) if "speed" in views else {},
+            }
+
+
+def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
+    """Return what workloads measure, by the names of the workloads that share a description."""
+    analysed = [str(name) for name in speeds.frame["workload"].unique() if analyses.get(name)]
+    return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
+
+
+def _noise(records: Sequence[object]) -> str:
+    floor = speed.noise_floor(records)
+    if floor is None:
+        return f"This run measured no implementation twice. {speed.claimed_where(None, ())}"
+    return (
+        f"Two copies of one implementation differed by at most {wording.percent(floor)} in this run; "
+        "no smaller difference is claimed."
+    )
