@@ -78,8 +78,13 @@ def document(rng: Random) -> Document:
 def processor(rng: Random, alphabet: str) -> Document | None:
     template, trimming = _template(rng, alphabet), byte_level(prefix=rng.random() < 0.5)
     trimming["trim_offsets"] = rng.random() < 0.8
-    steps = rng.choice(([trimming, template], [template, trimming], [trimming, trimming], [template]))
-    return rng.choice((None, template, trimming, {"type": "Sequence", "processors": steps}))
+    around = {"sep": ["<n>", n_ids(alphabet) + 1], "cls": ["<m>", n_ids(alphabet)]}
+    roberta = {"trim_offsets": rng.random() < 0.7, "add_prefix_space": rng.random() < 0.5}
+    whole = rng.choice(
+        (template, {"type": "RobertaProcessing", **around, **roberta}, {"type": "BertProcessing", **around})
+    )
+    steps = rng.choice(([trimming, whole], [whole, trimming], [trimming, trimming], [template]))
+    return rng.choice((None, whole, trimming, {"type": "Sequence", "processors": steps}))
 
 
 def _template(rng: Random, alphabet: str) -> Document:
@@ -147,7 +152,8 @@ def _encoding(rng: Random) -> Call:
     kind, adds = rng.randrange(4), rng.random() < 0.7
     if kind == 0:
         batch = [rng.choice((text(rng), (text(rng), text(rng)))) for _ in range(rng.randrange(4))]
-        return lambda t: [shown(e) for e in t.encode_batch(batch, add_special_tokens=adds)]
+        method = rng.choice(("encode_batch", "encode_batch_fast"))
+        return lambda t: [shown(e) for e in getattr(t, method)(batch, add_special_tokens=adds)]
     if kind == 1:
         many, pair = words(rng), rng.choice((None, words(rng)))
         return lambda t: shown(t.encode(many, pair, is_pretokenized=True, add_special_tokens=adds))

@@ -16,8 +16,7 @@ Not provided, and why:
   of the file.
 * `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` is over it.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
-* `BertProcessing` and `RobertaProcessing`: a `TemplateProcessing`, after a `ByteLevel`, says the same. The decoder CTC,
-  and WordPiece with clean-up: they belong to other models.
+* The decoder CTC, and WordPiece with clean-up: they belong to other models.
 * The `async_` calls, `Encoding.words`, and those of a model or a part in `not_provided.py`: there is another way.
 
 Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap), an ordinary

@@ -1,4 +1,4 @@
-"""Post-processors, which put special tokens around texts (`TemplateProcessing`) or trim offsets (`ByteLevel`).
+"""Post-processors, which put special tokens around texts or trim offsets (`ByteLevel`), or both (`RobertaProcessing`).
 
     single "<s> $A </s>", pair "<s> $A </s> $B:1 </s>:1"
 
@@ -8,6 +8,7 @@ Knows no tokenizer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -54,18 +55,86 @@ class ByteLevel(PostProcessor, frozen=True, tag=True):
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the encodings with trimmed offsets."""
         for index, encoding in enumerate(encodings):
-            for part in (encoding, *encoding.overflowing) if self.trim_offsets else ():
-                spans = enumerate(zip(part.tokens, part.offsets, strict=True))
-                part.offsets = [self._trimmed(token, *span, k == 0 or span[0] == 0) for k, (token, span) in spans]
+            if self.trim_offsets:
+                _trim(encoding, self.add_prefix_space)
             encoding.set_sequence_id(index)
         return encodings
 
-    def _trimmed(self, token: str, start: int, end: int, is_first: bool) -> tuple[int, int]:
-        leading = len(token) - len(token.lstrip(_BLANKS))
-        trailing = len(token) - len(token.rstrip(_BLANKS))
-        if not (leading == 1 and is_first and self.add_prefix_space):  # such a space may not be in the text
-            start = min(start + leading, end)
-        return start, max(end - trailing, start) if end >= trailing else end
+
+def _trim(encoding: Encoding, has_prefix_space: bool) -> None:
+    """Leave the white space at the ends of tokens out of their offsets; the first space may not be in the text."""
+    for part in (encoding, *encoding.overflowing):
+        spans = enumerate(zip(part.tokens, part.offsets, strict=True))
+        part.offsets = [_trimmed(*span, has_prefix_space and (k == 0 or span[1][0] == 0)) for k, span in spans]
+
+
+def _trimmed(token: str, span: tuple[int, int], keeps_one: bool) -> tuple[int, int]:
+    start, end = span
+    leading = len(token) - len(token.lstrip(_BLANKS))
+    trailing = len(token) - len(token.rstrip(_BLANKS))
+    if not (leading == 1 and keeps_one):
+        start = min(start + leading, end)
+    return start, max(end - trailing, start) if end >= trailing else end
+
+
+class BertProcessing(PostProcessor, frozen=True, tag=True):
+    """Puts `cls` before a text, and `sep` after each text of a pair."""
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens are added to one text, or to a pair."""
+        return 3 if flag("is_pair", is_pair) else 2
+
+    def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        """Return the texts with the tokens around them; those of the second are of type 1, `cls` and the first `sep`
+        of type 0."""
+        if add_special_tokens:
+            return [_around(text, k, ((self.cls,), ())[k], self.sep, k) for k, text in enumerate(encodings)]
+        return encodings
+
+
+class RobertaProcessing(PostProcessor, frozen=True, tag=True):
+    """Puts `cls` and `sep` around a text, two `sep` around the second of a pair, and trims offsets as `ByteLevel`."""
+
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+    trim_offsets: bool = True
+    add_prefix_space: bool = True
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens are added to one text, or to a pair."""
+        return 4 if flag("is_pair", is_pair) else 2
+
+    def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
+        """Return the texts with trimmed offsets and the tokens around them, all of type 0."""
+        for encoding in encodings:
+            if self.trim_offsets:
+                _trim(encoding, self.add_prefix_space)
+            for part in (encoding, *(encoding.overflowing if add_special_tokens else ())):  # like the library
+                part.type_ids = [0] * len(part)
+        if add_special_tokens:
+            return [_around(text, k, ((self.cls, self.sep)[k],), self.sep, 0) for k, text in enumerate(encodings)]
+        return encodings
+
+
+def _around(
+    encoding: Encoding, index: int, before: Sequence[tuple[str, int]], after: tuple[str, int], type_id: int
+) -> Encoding:
+    """Return the tokens of text `index`, and its overflowing parts, with tokens around them."""
+    parts: list[Encoding] = []
+    for part in (encoding, *encoding.overflowing):
+        inner = part.part(0, len(part))
+        inner.special_tokens_mask, inner.attention_mask = [0] * len(part), [1] * len(part)
+        inner.set_sequence_id(index)
+        added = [
+            Encoding.of([i for _, i in tokens], type_id, [name for name, _ in tokens], special=1, attention=1)
+            for tokens in (before, (after,))
+        ]
+        parts.append(Encoding.merge([added[0], inner, added[1]], False))
+    parts[0].overflowing = parts[1:]
+    return parts[0]
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -125,10 +194,10 @@ class TemplateProcessing(PostProcessor, frozen=True, tag=True):
         return written
 
 
-class Sequence(PostProcessor, frozen=True, tag=True):
+class Chain(PostProcessor, frozen=True, tag="Sequence"):
     """Post-processors one after another."""
 
-    processors: tuple[ByteLevel | TemplateProcessing | Sequence, ...]
+    processors: tuple[Step, ...]
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens all of them add to one text, or to a pair."""
@@ -141,14 +210,17 @@ class Sequence(PostProcessor, frozen=True, tag=True):
         return encodings
 
 
+Step = ByteLevel | TemplateProcessing | BertProcessing | RobertaProcessing | Chain
+
+
 def read_processor(document: Any) -> PostProcessor | None:
     """Return the post-processor of tokenizer.json; raise `InvalidModel` naming what is invalid or not supported."""
     if document is None:
         return None
     try:
-        return converted([document], list[ByteLevel | TemplateProcessing | Sequence])[0]
+        return converted([document], list[Step])[0]
     except InvalidModel as error:
-        known = "ByteLevel, TemplateProcessing, and a Sequence of them"
+        known = "ByteLevel, TemplateProcessing, BertProcessing, RobertaProcessing, and a Sequence of them"
         raise InvalidModel(f"post_processor: {error}; supported are {known}") from None
 
 

@@ -135,6 +135,9 @@ def test_post_processors_of_the_library_may_be_given() -> None:
     for given in (
         tokenizers.processors.TemplateProcessing(single="<m> $A", pair="$A <m>:1 $B:2", special_tokens=[("<m>", 500)]),
         tokenizers.processors.ByteLevel(trim_offsets=True),
+        tokenizers.processors.RobertaProcessing(("<n>", 501), ("<m>", 500)),
+        tokenizers.processors.RobertaProcessing(("<n>", 501), ("<m>", 500), trim_offsets=False, add_prefix_space=False),
+        tokenizers.processors.BertProcessing(("<n>", 501), ("<m>", 500)),
         None,
     ):
         ours.post_processor, theirs.post_processor = given, given
@@ -185,7 +188,7 @@ def _plant_offsets_of_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processors.ByteLevel, "_trimmed", lambda self, token, start, end, is_first: (start, end))
+    monkeypatch.setattr(processors, "_trimmed", lambda token, span, keeps_one: span)
 
 
 def _plant_halves(monkeypatch: pytest.MonkeyPatch) -> None:

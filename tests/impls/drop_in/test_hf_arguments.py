@@ -134,7 +134,8 @@ def test_unknown_options_are_ignored_with_a_warning() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"post_processor": {"type": "BertProcessing"}}, "post_processor: Invalid value 'BertProcessing'"),
+        ({"post_processor": {"type": "BertProcessing"}}, "post_processor: Object missing required field `sep`"),
+        ({"post_processor": {"type": "Other"}}, "post_processor: Invalid value 'Other'"),
         ({"post_processor": 3}, "post_processor: Expected `object`, got `int`"),
         ({"decoder": {"type": "CTC"}}, "decoder: 'CTC' is not supported"),
         ({"truncation": {"max_length": 3}}, "truncation: 'strategy' is missing or not known"),
