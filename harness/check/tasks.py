@@ -18,8 +18,8 @@ import msgspec
 import impls
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
-from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import describe, status_of
+from harness.judge import MISREAD, Encoded, ModelDecoder, judge
 from harness.minimize import smallest_text
 from harness.outcome import Outcome
 from harness.records import Counterexample, Status, Text, Verdict
@@ -89,8 +89,8 @@ def encode_corpus(
         seen.append(key)
         try:
             ids = _ids(tokenizer, text)
-            back = tokenizer.decode(ids)
-            wrong = wrong_text(tokenizer, decoder, text, ids, back)
+            answer = Encoded.by(tokenizer, text, ids, decoder)
+            wrong, back = _wrong(answer, tokenizer.model), answer.back
             outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
             if verdict.status == "ok":
@@ -110,6 +110,12 @@ def encode_corpus(
     return outcome
 
 
+def _wrong(answer: Encoded, model: impls.Model) -> str:
+    """Say what is wrong with a round trip; empty if nothing is."""
+    judgement = judge([answer], None, model, exact=False)
+    return judgement.reason if judgement.outcome is Outcome.MISMATCH else ""
+
+
 def status_and_reason(error: BaseException) -> tuple[Status, str]:
     """Return the status and reason of the verdict on an error raised while an implementation is loaded or trained."""
     if isinstance(error, impls.Missing):
@@ -121,8 +127,7 @@ def status_and_reason(error: BaseException) -> tuple[Status, str]:
 
 def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
     def wrong(candidate: str) -> str:
-        ids = _ids(tokenizer, candidate)
-        return wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
+        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate), decoder), tokenizer.model)
 
     found = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
     if found.got is None or wrong(found.text.text) != MISREAD:

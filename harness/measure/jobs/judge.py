@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.decoded import LOST, ModelDecoder, decoding_fault, wrong_text
 from harness.measure.jobs.answers import (
     Wrong,
     digest,
@@ -21,6 +20,7 @@ from harness.measure.jobs.answers import (
     read_ids,
     require_kind,
 )
+from harness.measure.jobs.decoded import LOST, ModelDecoder, decoding_fault, wrong_text
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, streaming, strings
 from harness.measure.protocol import Expected

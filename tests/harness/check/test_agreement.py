@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness import decoded
+from harness import judge
 from harness.check import tasks
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.classes import relation
@@ -161,7 +161,7 @@ def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, w
     (tmp_path / "text.txt").write_text("  a   b  ", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         if wrongly:
-            patch.setattr(decoded, "round_trip_text", lambda model, text: text)
+            patch.setattr(judge, "round_trip_text", lambda model, text: text)
         found = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
     assert found.verdict.round_trip == "normalising"
     assert found.verdict.status == ("mismatch" if wrongly else "ok")

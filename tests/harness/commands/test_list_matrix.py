@@ -50,7 +50,9 @@ def test_one_that_fails_is_a_finding(
     monkeypatch.setattr(Pool, "run", run_here)
     monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
     assert command.main(["matrix", "-e", "^naive$", "-m", models[0]], standalone_mode=False) == 1
-    assert f"mismatch: naive on {models[0]}: a text does not come back" in capsys.readouterr().out
+    assert (
+        f"mismatch: naive on {models[0]}: the ids do not decode to the text they came from" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("option", [("-m", "x"), ("-e", "naive"), ("-E", "naive")])

@@ -1,0 +1,203 @@
+"""The judge: the only place that decides whether ids, a round trip, counts or merges are right.
+
+Verbs differ only in the texts they send. An exact implementation must give the ids of a reference; one that declares
+itself inexact is judged by its round trip alone. An answer that nothing independent confirms is `unverified`.
+
+The ids of a text do not test a decoder: one that caches texts by their ids, or returns the last encoded text, would
+pass too. Reordered ids are new to it, and their text follows from the model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from harness.outcome import Outcome
+from impls import Model, Tokenizer, UnknownId
+from impls.core.decoding import Decoder, round_trip_text
+from impls.core.text.text import repair_surrogates
+
+LOST = "the ids do not decode to the text they came from"
+MISREAD = "its ids in another order do not decode to what the model has for them"
+_CONTINUING = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
+
+
+class ModelDecoder(Decoder):
+    """Decodes by the model alone.
+
+    Raises `UnknownId` for ids outside the model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def reordered(self, ids: Sequence[int]) -> list[int]:
+        """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.
+
+        >>> decoder = ModelDecoder(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+        >>> decoder.reordered([97, 195, 169, 98]), decoder.reordered([97])
+        ([98, 97, 195, 169], [97, 97])
+        """
+        middle = next((k for k in range(len(ids) // 2, len(ids)) if self._begins_character(ids[k])), 0)
+        other = [*ids[middle:], *ids[:middle]]
+        return other if other != list(ids) else [*ids, *ids]
+
+    def _begins_character(self, token: int) -> bool:
+        return self._bytes_by_id.get(token, b"")[:1] not in _CONTINUING
+
+
+class Encoded(NamedTuple):
+    """What an implementation gave for one text."""
+
+    text: str
+    ids: Sequence[int]
+    back: str | None = None
+    """What it decodes the ids to; None if it was not asked."""
+    other: str | None = None
+    """What it decodes the ids in another order to (`ModelDecoder.reordered`)."""
+
+    @staticmethod
+    def by(tokenizer: Tokenizer, text: str, ids: Sequence[int], decoder: ModelDecoder | None = None) -> Encoded:
+        """Ask `tokenizer` to decode `ids`, its ids of `text`, as they are and in another order."""
+        ids = list(map(int, ids))
+        decoder = decoder or ModelDecoder(tokenizer.model)
+        return Encoded(text, ids, tokenizer.decode(ids), tokenizer.decode(decoder.reordered(ids)) if ids else "")
+
+
+class Judgement(NamedTuple):
+    """The outcome, and where it was decided."""
+
+    outcome: Outcome
+    reason: str = ""
+    index: int = 0
+    """Number of the text on which it was decided."""
+    expected: Sequence[int] | None = None
+    """The reference's ids of that text; None where not they decided."""
+
+
+RIGHT = Judgement(Outcome.RIGHT)
+_UNCONFIRMED = "no reference did this, or no second one confirms it, and a round trip alone does not show it right"
+
+
+def judge(
+    answers: Sequence[Encoded], reference: Sequence[Sequence[int]] | None, model: Model, *, exact: bool = True
+) -> Judgement:
+    """Return whether `answers` are right under `model`; `reference` holds the ids each text must have, if known."""
+    decoder = ModelDecoder(model)
+    if reference is not None and len(reference) != len(answers):
+        return Judgement(Outcome.MISMATCH, f"{len(answers)} answers to {len(reference)} texts")
+    confirmed = True
+    for index, answer in enumerate(answers):
+        wanted = None if reference is None else list(reference[index])
+        if wanted is not None and exact and list(answer.ids) != wanted:
+            return Judgement(Outcome.MISMATCH, "other ids than the reference", index, wanted)
+        if reason := _misread(answer, decoder, model):
+            return Judgement(Outcome.MISMATCH, reason, index)
+        if not exact:
+            restored = answer.back is not None and round_trip_text(model, repair_surrogates(answer.text)) is not None
+            confirmed = confirmed and (restored or _spell_alike(decoder, answer.ids, wanted))
+    if (exact and reference is None) or not confirmed:
+        return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)
+    return RIGHT
+
+
+def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
+    """Say what is wrong with the decoding of an answer; empty if nothing is, or nothing was decoded."""
+    ids = list(answer.ids)
+    try:
+        if answer.back is not None:
+            wanted = round_trip_text(model, repair_surrogates(answer.text))
+            if answer.back != (decoder.decode(ids) if wanted is None else wanted):
+                return LOST
+        if answer.other is not None and ids and answer.other != decoder.decode(decoder.reordered(ids)):
+            return MISREAD
+    except UnknownId as error:
+        return f"not ids of the model: {error}"
+    return ""
+
+
+def _spell_alike(decoder: ModelDecoder, ids: Sequence[int], wanted: Sequence[int] | None) -> bool:
+    """Return whether ids that may differ from the reference's decode to the same text."""
+    return wanted is not None and decoder.decode(ids) == decoder.decode(wanted)
+
+
+def judge_counts(counts: Sequence[int], reference: Sequence[Sequence[int]] | None) -> Judgement:
+    """Return whether the numbers of tokens of texts are right."""
+    if reference is None:
+        return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)
+    if len(counts) != len(reference):
+        return Judgement(Outcome.MISMATCH, f"{len(counts)} answers to {len(reference)} texts")
+    for index, (count, ids) in enumerate(zip(counts, reference, strict=True)):
+        if count != len(ids):
+            return Judgement(Outcome.MISMATCH, f"counts {count} tokens where the reference has {len(ids)}", index, ids)
+    return RIGHT
+
+
+def judge_merges(model: Model, reference: Model | None) -> Judgement:
+    """Return whether a trained model has the merges and tokens that the reference learned."""
+    if reference is None:
+        return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)
+    for rank, (wanted, got) in enumerate(zip(reference.merges, model.merges, strict=False)):
+        if tuple(wanted) != tuple(got):
+            return Judgement(Outcome.MISMATCH, f"merge {rank} joins {got}; the reference joins {wanted}", rank)
+    if len(model.merges) != len(reference.merges):
+        reason = f"{len(model.merges)} merges; the reference has {len(reference.merges)}"
+        return Judgement(Outcome.MISMATCH, reason, min(len(model.merges), len(reference.merges)))
+    if model.tokens != reference.tokens:
+        return Judgement(Outcome.MISMATCH, "the merges are those of the reference, the token table is another")
+    return RIGHT
+
+
+class IdsDifference(NamedTuple):
+    """Where two lists of ids differ: the ids of that stretch in both, and texts around it, smallest first."""
+
+    windows: tuple[bytes, ...]
+    expected: list[int]
+    got: list[int]
+
+
+def ids_difference(
+    text: bytes, expected: Sequence[int], got: Sequence[int], token_bytes: Mapping[int, bytes]
+) -> IdsDifference:
+    """Return the stretch from the first differing id to the next token border that both lists share."""
+    a, b = list(map(int, expected)), list(map(int, got))
+    i = 0
+    while i < len(a) and i < len(b) and a[i] == b[i]:
+        i += 1
+    start = sum(len(token_bytes.get(token, b"")) for token in a[:i])
+    end_a = end_b = start
+    j = k = i
+    while not (end_a == end_b > start):
+        if end_a <= end_b and j < len(a):
+            end_a += len(token_bytes.get(a[j], b""))
+            j += 1
+        elif k < len(b) and b[k] in token_bytes:
+            end_b += len(token_bytes[b[k]])
+            k += 1
+        else:
+            end_a, j, k = len(text), len(a), len(b)
+            break
+    return IdsDifference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
+
+
+def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:
+    last = b""
+    for margin in (0, 8, 32, 256):
+        left, right = max(0, start - margin), min(len(text), end + margin)
+        while 0 < left < len(text) and text[left] & 0xC0 == 0x80:
+            left -= 1
+        while right < len(text) and text[right] & 0xC0 == 0x80:
+            right += 1
+        if (window := text[left:right]) and window != last:
+            yield window
+        last = window
+    line = text[text.rfind(b"\n", 0, start) + 1 : (text.find(b"\n", end) + 1) or len(text)]
+    for wider in (line, text):
+        if len(wider) > len(last):
+            yield wider
+            last = wider
+
+
+def wrong_types(entries: Any, kind: type) -> str:
+    """Return the names of the types of entries other than `kind`: objects that compare equal to it are not it."""
+    return ", ".join(sorted({type(entry).__name__ for entry in entries} - {kind.__name__}))
