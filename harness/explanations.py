@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 Stage = Literal[
-    "failure", "determinism", "special tokens", "normalisation", "pieces", "unicode version", "merges", "vocabulary",
-    "decode",
+    "failure", "determinism", "special tokens", "normalisation", "pieces", "unicode version", "pieces or merges",
+    "merges", "vocabulary", "decode",
 ]  # fmt: skip
 STAGES: dict[Stage, str] = {
     "failure": "one side fails to encode the text, or fails on one of two calls",
@@ -21,19 +21,18 @@ STAGES: dict[Stage, str] = {
     "normalisation": "the text is rewritten before it is cut: a normal form, a space before it, dropped characters",
     "pieces": "the text is cut into different pieces",
     "unicode version": "the pieces differ because a character is newer than one of the engines",
+    "pieces or merges": "the tokens differ; whether by cutting or by merging is not known, as a side hides its pieces",
     "merges": "the same piece is merged differently",
     "vocabulary": "the same bytes have a different id, or no token, on one side",
     "decode": "the ids are equal but decode to different texts",
 }
 """Every stage, in the order a text passes through them (Unicode version: a reason why pieces differ)."""
 
-Certainty = Literal["certain", "inferred"]
-PiecesFrom = Literal["reported", "pattern", "inferred", "unknown"]
+PiecesFrom = Literal["reported", "pattern", "unknown"]
 PIECES_FROM: dict[PiecesFrom, str] = {
     "reported": "reported by the implementation itself",
     "pattern": "its pattern, run by the package regex; no token crosses a cut",
-    "inferred": "inferred from its answers",
-    "unknown": "not known",
+    "unknown": "not known; shown cut only where the other side cuts between two of its tokens",
 }
 
 
@@ -127,7 +126,6 @@ class Explanation(msgspec.Struct, kw_only=True):
     """For merges: the first step that differs, from 1."""
     rank: int | None = None
     """For merges: the rank of that step, on the side that takes it."""
-    certainty: Certainty = "certain"
     evidence: list[str] = msgspec.field(default_factory=list)
     """The evidence for the verdict, one line each."""
     a: SideSummary

@@ -47,8 +47,11 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
         return "determinism", "asked again, it gives the ids of the reference"
     if found.stage == "failure":
         return "refusal", found.what
-    if found.stage == "pieces" and _only_length_matters(text, pieces, client, reference):
-        return "merges", f"{found.what}; but shorter, the same letters are merged correctly"
+    if found.stage == "pieces or merges":
+        if _only_length_matters(text, pieces, client, reference):
+            return "merges", f"{found.what}; but shorter, the same letters are merged correctly"
+        if len(pieces) > 1 and all(client.ids(piece) == reference.ids(piece) for piece in pieces):
+            return "pieces", f"each piece alone is right; {found.what}"
     return found.stage, found.what
 
 

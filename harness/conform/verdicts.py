@@ -18,10 +18,9 @@ from harness.records import Text
 
 Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
 Stage = Literal[
-    "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
-    "decode", "offsets", "incremental", "batch", "truncation", "threads", "values", "cache", "determinism", "saving",
-    "bad input",
-    "resources",
+    "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "pieces or merges", "merges",
+    "vocabulary", "decode", "offsets", "incremental", "batch", "truncation", "threads", "values", "cache",
+    "determinism", "saving", "bad input", "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order in which a text passes through a tokenizer.
 

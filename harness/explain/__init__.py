@@ -1,4 +1,4 @@
-"""Explain why two tokenizers differ: the first differing stage, both derivations, and how certain the result is.
+"""Explain why two tokenizers differ: the first differing stage, both derivations, and the evidence.
 
 `explain(side_of(x, "x"), side_of(y, "y"), text).stage` names the stage; `black_box` makes a side from two functions.
 Implementations are known only through their interface; `harness.report` renders the result.

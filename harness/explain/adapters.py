@@ -1,6 +1,6 @@
 """Sides for tokenizers: our own with their model and algorithm, library objects with what they expose, model files.
 
-Anything else is a black box with `encode` and `decode`, and the rest is found by probing.
+Anything else is a black box with `encode` and `decode`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from impls.core.model.model import Model
 
 
 def explain(a: Side, b: Side, text: str) -> Explanation:
-    """Explain where `a` and `b` differ on `text`, stage by stage, and how that is known."""
+    """Explain where `a` and `b` differ on `text`, stage by stage, with the evidence."""
     if a.name == b.name:
         a, b = replace(a, name=f"{a.name} (A)"), replace(b, name=f"{b.name} (B)")
     one, two = observed(a, b, text)
@@ -40,7 +40,7 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
         if one.error is not None and two.error is not None:
             explanation.agree, explanation.what = None, "both refuse the text, so nothing was compared"
         return explanation
-    explanation.stage, explanation.what, explanation.certainty = found.stage, readable(found.what), found.certainty
+    explanation.stage, explanation.what = found.stage, readable(found.what)
     explanation.step, explanation.rank = found.step, found.rank
     explanation.evidence = list(dict.fromkeys(map(readable, found.evidence)))
     if found.byte is not None and one.sees_the_text:

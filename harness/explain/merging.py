@@ -62,16 +62,14 @@ def derivation(observation: Observation, other: Observation, span: Span) -> Deri
 def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDifference | None:
     """Return the first step of either side that joins what the other keeps apart; None if too little is known.
 
-    The stage is `vocabulary` if the other side has no such token, `inferred` if a derivation does not end in its side's
-    ids.
+    The stage is `vocabulary` if the other side has no such token.
     """
     one, two = derivation(a, b, span), derivation(b, a, span)
     if one is None or two is None or a.seen is None:
         return None
     piece = a.seen[slice(*span)]
     evidence = [one.describe(), two.describe()]
-    certain = one.algorithm is not None and two.algorithm is not None
-    found = StageDifference("merges", "", "certain" if certain else "inferred", evidence)
+    found = StageDifference("merges", "", evidence)
     crossings = _crossing(one, two), _crossing(two, one)
     candidates = [(step.number, k, step) for k, step in enumerate(crossings) if step is not None]
     if not candidates:
@@ -83,7 +81,7 @@ def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDif
     found.what = f"in the piece {quoted(piece)}, step {number}: {taker.name} {_describe_step(step)}; "
     result = taker.rules.token(step.result_id) if step.result_id is not None else b""
     if other.rules is not taker.rules and result not in other.rules.model.id_by_token:
-        found.stage, found.certainty = "vocabulary", "certain"
+        found.stage = "vocabulary"
         found.what += f"{other.name} has no such token"
     else:
         found.what += _answer(other, number, step, piece)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from harness.explain.sides import Side
-from harness.explanations import Certainty, PiecesFrom, Stage
+from harness.explanations import PiecesFrom, Stage
 from harness.failures import describe
 from harness.printable import quoted
 from impls.core.text.text import repair_surrogates
@@ -26,7 +26,6 @@ class StageDifference:
 
     stage: Stage
     what: str
-    certainty: Certainty = "certain"
     evidence: list[str] = field(default_factory=list)
     byte: int | None = None
     """Where the difference begins, as a byte offset in the text the merges see."""
@@ -183,8 +182,7 @@ def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
     observation.pieces_from = side.split_by
     if not set(observation.cuts) <= set(observation.borders):
         # Tokens cross a cut: the side cuts elsewhere, whatever it declares.
-        observation.cuts = sorted(set(observation.cuts) & set(observation.borders))
-        observation.pieces_from = "inferred"
+        observation.cuts, observation.pieces_from = None, "unknown"
 
 
 def _specials(observation: Observation, text_of: Mapping[int, str]) -> Iterator[Special]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from harness.printable import readable
 from impls.core.model.model import Model
@@ -22,12 +21,6 @@ class Rules:
         self.one_at_a_time = bool(model.equal_ranks)
         """Whether only the leftmost of equal ranks is merged in a round (SentencePiece models)."""
         self.longest_token_bytes = max((len(token) for token in model.id_by_token), default=1)
-
-    @cached_property
-    def merging_characters(self) -> frozenset[str]:
-        """Return the ASCII characters of tokens of more than one byte."""
-        tokens = (token for token in self.model.id_by_token if len(token) > 1 and token.isascii())
-        return frozenset(character for token in tokens for character in token.decode())
 
     def token(self, i: int) -> bytes:
         """Return the bytes of an id as in the text the merges see."""

@@ -8,12 +8,13 @@ from itertools import pairwise
 from harness.explain.algorithms import ALGORITHMS
 from harness.explain.merging import derivation
 from harness.explain.observations import Observation, StageDifference, decoded
-from harness.explain.probing import MAX_TOKENS, needed_cuts
 from harness.explain.text_stage import rewriting
 from harness.explanations import Piece, SideSummary, Token
 from harness.printable import readable
 
 _PIECES_AROUND = 6
+_LONGEST_PIECE = 800
+"""Most bytes of a piece whose steps are shown."""
 _TOKENS_SHOWN = 400
 """Most tokens shown of one piece."""
 
@@ -33,38 +34,18 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
         change = rewriting(observation.text, observation.declared or observation.spelled)
         found.rewriting = "" if change is None else change.what
     byte = None if difference is None else difference.byte
-    if difference is not None and byte is not None and observation.pieces_from not in ("reported", "pattern"):
-        if difference.stage in ("pieces", "unicode version"):
-            _infer_cuts(observation, other, byte)
-        elif other.cuts is not None and observation.borders:
-            observation.cuts = sorted(set(other.cuts) & set(observation.borders))
-            observation.pieces_from = "inferred"
+    if byte is not None and observation.pieces_from == "unknown" and other.cuts is not None and observation.borders:
+        observation.cuts = sorted(set(other.cuts) & set(observation.borders))
     _add_pieces(found, observation, byte)
     if byte is not None:
         _add_steps(found, observation, other, byte)
     return found
 
 
-def _infer_cuts(observation: Observation, other: Observation, byte: int) -> None:
-    """Add the cuts that the ids require to those that are known, for a side that hides its pieces."""
-    rules = observation.side.rules or other.side.rules
-    if rules is None or observation.seen is None:
-        return
-    shared = set(other.cuts or ()) & set(observation.borders)
-    common = sorted({0, len(observation.seen), *shared, *(observation.cuts or ())})
-    k = bisect_right(common, byte)
-    start, end = common[max(0, k - 2)], common[min(k + 1, len(common) - 1)]
-    cuts = needed_cuts(observation, rules, observation.side.algorithm or "leftmost", start, end)
-    if cuts is not None:
-        observation.cuts = sorted({*cuts, *(cut for cut in common if cut not in range(start + 1, end))})
-        observation.pieces_from = "inferred"
-
-
 def _add_pieces(found: SideSummary, observation: Observation, byte: int | None) -> None:
     if observation.seen is None:
-        found.pieces_from = "unknown"
         return
-    found.pieces_from = observation.pieces_from if observation.cuts is not None else "unknown"
+    found.pieces_from = observation.pieces_from
     cuts = observation.cuts or []
     if len(cuts) < 2:
         cuts = [0, len(observation.seen)]
@@ -101,7 +82,7 @@ def _add_steps(found: SideSummary, observation: Observation, other: Observation,
     span = observation.piece_at(byte)
     if span is None and observation.cuts is None and other.cuts is not None:
         span = other.piece_at(byte)
-    if span is None or observation.seen is None or span[1] - span[0] > MAX_TOKENS * 4:
+    if span is None or observation.seen is None or span[1] - span[0] > _LONGEST_PIECE:
         return
     derived = derivation(observation, other, span)
     if derived is None:

@@ -94,10 +94,9 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
     what = "; ".join(shown)
     byte = len(texts[0][: common_prefix_length(*texts)].encode("utf-8", "surrogatepass"))
     hints = [*a.side.hints, *b.side.hints]
-    if dropping:
-        known = a.declared is not None and b.declared is not None
-        return StageDifference("pieces", what, "certain" if known else "inferred", hints + dropping, byte)
-    return StageDifference("normalisation", what, evidence=hints + spelling, byte=byte)
+    if dropping and a.declared is not None and b.declared is not None:
+        return StageDifference("pieces", what, hints + dropping, byte)
+    return StageDifference("normalisation", what, hints + spelling, byte)
 
 
 def _escaped(text: str) -> str:
@@ -121,12 +120,12 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     byte = None if wrong.seen is None else common_prefix_length(declared.encode(), wrong.seen)
     if change is not None and change.dropped:
         what = f"{name} {done}; the pattern it should have covers them"
-        return StageDifference("pieces", what, "inferred", evidence, byte)
+        return StageDifference("pieces or merges", what, evidence, byte)
     lost = len(declared.encode()) - len(wrong.seen or b"")
     what = (
         f"the tokens of {name} do not spell the text: {plural(abs(lost), 'byte')} {'lost' if lost > 0 else 'too many'}"
     )
-    return StageDifference("merges", what, "certain", evidence, byte)
+    return StageDifference("merges", what, evidence, byte)
 
 
 def _has_every_symbol(model: Model, text: str) -> bool:

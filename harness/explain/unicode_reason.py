@@ -1,4 +1,4 @@
-"""Find out whether two sides cut differently because their engines classify a (perhaps new) character differently."""
+"""Find out whether two sides differ because a character is newer than the Unicode version of one of their engines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CONTEXT = 40
 
 @dataclass(frozen=True, slots=True)
 class UnicodeReason:
-    """A character the two sides classify differently."""
+    """A character with whose class the difference stands and falls."""
 
     what: str
     is_version: bool
@@ -34,10 +34,8 @@ def unicode_reason(a: Observation, b: Observation, start: int, end: int) -> Unic
         return None
     around = a.text[max(0, first - _CONTEXT) : last + _CONTEXT]
     text = around if ask(a.side, around)[0] != ask(b.side, around)[0] else a.text
-    for character in candidates:
-        if character in text and _is_decided_by(character, a, b, text):
-            return _reason(a, b, text, character)
-    return None
+    character = next((one for one in candidates if one in text and _is_decided_by(one, a, b, text)), None)
+    return None if character is None else _reason(a, b, character)
 
 
 def _is_decided_by(character: str, a: Observation, b: Observation, text: str) -> bool:
@@ -50,44 +48,17 @@ def _is_decided_by(character: str, a: Observation, b: Observation, text: str) ->
     return True
 
 
-def _reason(a: Observation, b: Observation, text: str, character: str) -> UnicodeReason:
-    shown = code_point(character)
-    evidence = [f"with any long-known letter, number, mark or symbol in the place of {shown} they agree"]
-    classified, known = [], []
-    for one in (a, b):
-        classified.append(f"{one.name} {_classed_as(one.side, text, character)}")
-        known.append(unicode_version(one.side))
-        if known[-1]:
-            evidence.append(f"{one.name} knows the letters of Unicode {known[-1]}")
-    age = newer_than(character)
+def _reason(a: Observation, b: Observation, character: str) -> UnicodeReason:
+    known = {one.name: unicode_version(one.side) for one in (a, b)}
+    evidence = [f"{name} knows the letters of Unicode {number}" for name, number in known.items() if number]
+    shown, age = code_point(character), newer_than(character)
     if age:
         evidence.append(f"{shown} {age}")
-    is_version = is_of_a_version(character, *known)
+    is_version = is_of_a_version(character, *known.values())
     if not is_version:
         evidence.append(f"{shown} is older than both engines, so no Unicode version explains it")
-    return UnicodeReason(f"{shown} is classed by {', by '.join(classified)}", is_version, evidence)
-
-
-def _classed_as(side: Side, text: str, character: str) -> str:
-    """Describe how a side classifies `character`: by which replacements leave the tokens around it in place."""
-    here = _around(side, text, character, character)
-    fitting = [kind for kind in STAND_INS if _around(side, text, character, stand_in(kind, character)) == here]
-    groups, known = (list(dict.fromkeys(kind.split()[-1] for kind in kinds)) for kinds in (fitting, STAND_INS))
-    others = [group for group in known if group not in groups]
-    if here is None or not groups or not others:
-        return "as something else"
-    return f"not as a {others[0]}" if len(others) == 1 else f"as a {' or '.join(groups)}"
-
-
-def _around(side: Side, text: str, character: str, other: str) -> tuple[list[int], list[int]] | None:
-    """Return the token borders before and after the first `character`, with `other` in its place."""
-    place = len(text[: text.index(character)].encode())
-    end = place + len(other.encode())
-    answer = observe(side, text.replace(character, other))
-    if answer.error is not None or answer.seen is None:
-        return None
-    borders = answer.borders
-    return [border for border in borders if border <= place], [border - end for border in borders if border >= end]
+    what = f"with any long-known letter, number, mark or symbol in the place of {shown} they agree"
+    return UnicodeReason(what, is_version, evidence)
 
 
 def unicode_version(side: Side) -> str | None:
@@ -97,8 +68,9 @@ def unicode_version(side: Side) -> str | None:
     """
 
     def behind(character: str) -> list[int] | None:
-        around = _around(side, f"{character}'s", character, character)
-        return None if around is None else around[1]
+        end = len(character.encode())
+        answer = observe(side, f"{character}'s")
+        return [border - end for border in answer.borders if border >= end] if answer.borders else None
 
     pairs = zip(STAND_INS["letter"], STAND_INS["symbol"], strict=True)
     if any(behind(letter) == behind(symbol) for letter, symbol in pairs):

@@ -24,9 +24,9 @@ def render_explanation(found: Explanation) -> str:
         lines += [f"{found.a.name} and {found.b.name} agree: {found.what}"]
     else:
         assert found.stage is not None
-        where = "" if found.where is None else f", at character {found.where}"
+        where = "" if found.where is None else f" (at character {found.where})"
         lines += [
-            f"{found.a.name} and {found.b.name} differ first in: {found.stage} ({found.certainty}{where})",
+            f"{found.a.name} and {found.b.name} differ first in: {found.stage}{where}",
             f"  {wording.text(found.what)}",
             *(f"  - {wording.text(line)}" for line in found.evidence),
         ]
@@ -173,7 +173,7 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 _PATH = ("special tokens", "normalisation", "pieces", "merges", "vocabulary", "decode")
-_BRANCH = {"unicode version": "pieces"}
+_BRANCH = {"unicode version": "pieces", "pieces or merges": "pieces"}
 """A stage that is a reason for another one -> that other one."""
 _STEPS_ON_A_PAGE = 200
 _IDS_ON_A_PAGE = 60
@@ -183,12 +183,11 @@ def explanation_page(found: Explanation) -> str:
     """Return the whole page. External text is escaped, and none of it can run as a script."""
     from harness.report.page.templates import render
 
-    where = "" if found.where is None else f", at character {found.where} of the text"
     return render(
         "explanation.html",
         title=f"bpebench explain: {found.a.name} and {found.b.name}",
         found=found,
-        certainty=f"{found.certainty.capitalize()}{where}" if found.agree is False else "",
+        where="" if found.where is None else f"At character {found.where} of the text. ",
         meaning=STAGES[found.stage] if found.stage is not None else "",
         path=_path(found),
         stages=stage_rows(found, _IDS_ON_A_PAGE),

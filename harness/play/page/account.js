@@ -55,7 +55,7 @@ export async function account(first, second, text, bytes, byte) {
   const short = bytes.length <= AROUND ? text : lineAt(bytes, byte ?? 0);
   try {
     const found = await json("/api/explain", { text: short, columns: [first, second] });
-    if (found.agree === false) title.textContent = `They differ first in: ${found.stage} (${found.certainty})`;
+    if (found.agree === false) title.textContent = `They differ first in: ${found.stage}`;
     body.replaceChildren(
       h("p", {}, ...visible(found.what, true)),
       h("ul", {}, ...(found.evidence ?? []).map((line) => h("li", {}, ...visible(line, true)))),

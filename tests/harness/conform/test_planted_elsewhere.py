@@ -83,8 +83,8 @@ FAST = [check.name for check in CHECKS if check.name not in _SLOW]
     [
         ("LowersDottedI", "normalisation"),
         ("SpecialsAlways", "special tokens"),
-        ("DropsUncovered", "pieces"),
-        ("StrReplace", "merges"),
+        ("DropsUncovered", "normalisation"),
+        ("StrReplace", "pieces or merges"),
         ("HashCache", "cache"),
         ("RemembersBySum", "cache"),
         ("ReplacesEachByte", "decode"),
