@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -39,11 +38,7 @@ class Conform(Verb):
     only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
     list_checks: bool = flag("List the checks and exit.", "--list", is_eager=True, expose_value=False, callback=_list)
     seed: int = option("Seed of the random texts.", default=0)
-    call_seconds: float = option("A single call that takes longer is a failure.", type=options.SECONDS, default=10.0)
     check_seconds: float = option("How long one check asks a slow target.", type=options.SECONDS, default=30.0)
-    memory_megabytes: int = option(
-        "Megabytes the target may hold.", "--memory", type=click.IntRange(64, 10**9), default=2048
-    )
     junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
     def run(self) -> bool:
@@ -51,7 +46,7 @@ class Conform(Verb):
         import msgspec
 
         from harness.conform.report import conclusion, render
-        from harness.conform.run import LIMITS, choose, run
+        from harness.conform.run import choose, run
 
         if self.junit is not None:
             from harness.targets.spec import split_object
@@ -59,11 +54,10 @@ class Conform(Verb):
             options.check_target(
                 self.junit, options.model_sources(self.target, split_object(self.target)[0], self.model)
             )
-        limits = replace(LIMITS, call_seconds=self.call_seconds, memory_bytes=self.memory_megabytes << 20)
         with progress("judging", len(choose(self.only))) as bar:
             report = run(
                 self.target, self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
-                limits=limits, check_seconds=self.check_seconds,
+                check_seconds=self.check_seconds,
                 done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
             )  # fmt: skip
         if self.junit is not None:
