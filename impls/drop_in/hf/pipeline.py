@@ -105,10 +105,10 @@ class Pipeline:
         if not self.names:
             raise BPEError("the model has no tokens yet; train it")
         as_text = self.encode_special_tokens
-        if fast:
+        if fast:  # as in the library, which does not tell the texts of a pair apart
             words = [sequence] if isinstance(sequence, str) else sequence
             ids = [i for word in words for i in self.encoder.ids(word, self.added, as_text=as_text)]
-            return Encoding.of(ids, type_id, [""] * len(ids), special=0, attention=1)
+            return Encoding.of(ids, 0, [""] * len(ids), special=0, attention=1)
         if isinstance(sequence, str):
             return self.encoder.encode(sequence, self.added, as_text=as_text, type_id=type_id, word=None)
         parts = [
