@@ -27,7 +27,7 @@ from impls.core.model.model import Model
 from impls.core.pattern.automaton import ASSERT, FORK, MATCH, TAKE, Program
 from impls.core.pattern.classes import partition
 from impls.core.pattern.syntax import NotExpressible, parse
-from impls.core.text.patterns import DROPS_MATCHES
+from impls.core.text.stages import DROPS_MATCHES
 
 
 class Factors:

@@ -21,7 +21,8 @@ import msgspec
 from impls.core.errors import InvalidFile, InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
-from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
+from impls.core.text.patterns import NAMED, name_of
+from impls.core.text.stages import DROPS_MATCHES
 from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
 from impls.formats.subword_nmt import END_OF_WORD
 from impls.formats.vocabulary import (

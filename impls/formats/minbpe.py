@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import drops_text, resolve
+from impls.core.text.patterns import resolve
+from impls.core.text.stages import drops_text
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.vocabulary import Pair, added_as_special, listed_merges, lost_fields
 

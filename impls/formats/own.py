@@ -15,8 +15,8 @@ import msgspec
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.model.data import JoinedPieces
-from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.text.stages import drops_text
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
 from impls.formats.parse_cache import cached_model
 

@@ -70,14 +70,14 @@ def read_merges(
 
 
 def without_whole_tokens(
-    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str]
 ) -> dict[str, int]:
-    """Return `vocab` without the special and added tokens in it, unless they are in `base` or part of a merge."""
+    """Return `vocab` without the tokens of `whole`, unless they are part of a merge."""
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
     used = {token for left, right in merges for token in (left, right, left + right)}
-    gone = {text for text in listed if text not in used and text not in base}
+    gone = {text for text in listed if text not in used}
     return {token: i for token, i in vocab.items() if token not in gone}
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from impls.core.errors import Unsupported, plural
 from impls.core.model import Model
-from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
+from impls.core.text.patterns import NAMED, WHOLE_TEXT
+from impls.core.text.stages import drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks

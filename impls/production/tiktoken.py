@@ -21,7 +21,8 @@ from tiktoken._educational import bpe_train
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, IN_TIKTOKEN, NAMED, WHOLE_TEXT
+from impls.core.text.patterns import IN_TIKTOKEN, NAMED, WHOLE_TEXT
+from impls.core.text.stages import DROPS_MATCHES, DROPS_REST
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.libraries import check_stages, failure, loading, ranks_for

@@ -11,7 +11,8 @@ from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.files import TextFiles
-from impls.core.text.patterns import NAMED, WHOLE_TEXT, Splitter, drops_text, resolve
+from impls.core.text.patterns import NAMED, WHOLE_TEXT, Splitter, resolve
+from impls.core.text.stages import drops_text
 from impls.core.text.text import repair_surrogates
 from impls.core.training import first_base_id, may_become_token, trained_model
 from impls.interface import TrainingSpec

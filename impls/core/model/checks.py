@@ -135,13 +135,19 @@ def _check_whole_tokens(model: ModelData) -> None:
 
 
 def _check_flags(model: ModelData) -> None:
+    normal = normal_form(model)
+    written_as: dict[str, str] = {}
     for text, flags in model.whole_token_flags.items():
         if text not in model.whole_token_ids:
             raise InvalidModel(f"whole_token_flags: {text!r} is not a special or added token")
         if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
             raise InvalidModel(f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}")
-        if "normalized" in flags and not normal_form(model)(text, True):
-            raise InvalidModel(f"whole_token_flags: nothing is left of {text!r} when it is normalised")
+        if "normalized" in flags:
+            written = normal(text, True)
+            if not written:
+                raise InvalidModel(f"whole_token_flags: nothing is left of {text!r} when it is normalised")
+            if (other := written_as.setdefault(written, text)) != text:
+                raise InvalidModel(f"whole_token_flags: {other!r} and {text!r} are the same when they are normalised")
 
 
 # --- SentencePiece's rules ---------------------------------------------------------------------------------------
@@ -176,9 +182,10 @@ def _check_ids(model: ModelData, rules: SentencePieceRules) -> None:
         raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
     if rules.byte_ids and not rules.spells_all and model.merge_rule != "pairs":
         raise InvalidModel(f"{256 - len(given)} of the 256 byte ids are missing; only listed merges go with that")
-    taken = {*model.whole_token_ids.values(), model.unknown_id}
+    taken = {i: text for text, i in model.whole_token_ids.items()} | {model.unknown_id: model.unknown}
     for byte, i in enumerate(rules.byte_ids):
-        if i != -1 and (not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken):
+        is_free = 0 <= i < len(model.tokens) and model.tokens[i] is None and taken.get(i) in (None, f"<0x{byte:02X}>")
+        if i != -1 and not is_free:
             raise InvalidModel(f"byte 0x{byte:02X}: the id {i} is not free for it")
     for name in ("user_defined_ids", "unused_ids"):
         for i in getattr(rules, name):

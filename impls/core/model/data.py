@@ -188,6 +188,8 @@ class ModelData:
         """
         if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
             return None
+        if self.sentencepiece is not None and (i := self.sentencepiece.written_byte(piece)) is not None:
+            return i
         return self.id_by_token.get((piece + (self.end_of_word or "")).encode("utf-8", "surrogateescape"))
 
     def normalize(self, text: str, *, first: bool = True) -> str:

@@ -21,7 +21,6 @@ def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     if rules is not None:
         mark = (SPACE_MARK if rules.escape_spaces else " ").encode()
         by_id = {i: token.replace(mark, b" ") for i, token in by_id.items()}
-        by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
     if model.end_of_word is not None:
         end = model.end_of_word.encode()
         by_id = {i: token.removesuffix(end) + b" " if token.endswith(end) else token for i, token in by_id.items()}
@@ -33,6 +32,8 @@ def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
     if model.unknown is not None and model.unknown_id is not None:
         by_id[model.unknown_id] = (model.unknown if rules is None else rules.unknown_text).encode()
+    if rules is not None:
+        by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
     return by_id
 
 

@@ -17,8 +17,8 @@ from impls.core.model.checks import check_model
 from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.text.normalization import is_settled
-from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.text.stages import drops_text
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
 

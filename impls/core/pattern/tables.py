@@ -12,10 +12,7 @@ from impls.core.pattern.automaton import Automaton, compile_pattern
 from impls.core.pattern.classes import paged
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.syntax import NotExpressible
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST
-
-GAPS = r"|(?:(?!{0})[\s\S])+"
-"""Appended to a pattern, which replaces {0}, to keep the text between its matches."""
+from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, without_gaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +59,6 @@ def stage_tables(stage: str, tables_of: Callable[[str], SplitTables] = split_tab
     if stage.startswith(DROPS_REST) and not covers_all(tables):
         raise NotExpressible("text is dropped")
     return tables
-
-
-def without_gaps(pattern: str) -> str:
-    """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps the text between matches of `P`; else the pattern
-    itself.
-
-    Hugging Face's `Split` works that way, and `impls.formats` writes it so.
-    """
-    matched = pattern[: (len(pattern) - len(GAPS.format(""))) // 2]
-    return matched if matched and pattern == matched + GAPS.format(matched) else pattern
 
 
 def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:

@@ -1,7 +1,7 @@
 """Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
 
 A pattern must not have capturing groups and must match all of the text: most libraries would drop unmatched text, so
-that is an error naming the character, unless the stage is marked as dropping it (`DROPS_REST`, `DROPS_MATCHES`). The
+that is an error naming the character, unless the stage is marked as dropping it (see `core.text.stages`). The
 reference engine is the package `regex`, pinned to Unicode 16.
 
 A file may hold a pattern made to backtrack without end. A pattern not named here is refused if its counted repetitions
@@ -17,6 +17,7 @@ import regex
 
 from impls.core.errors import InvalidPattern, plural
 from impls.core.text.script_patterns import SCRIPTS_1, SCRIPTS_3
+from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -94,12 +95,6 @@ IN_TIKTOKEN = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k
 WHOLE_TEXT = r"(?s:.+)"
 """A pattern that makes each text one piece, for engines that need a pattern."""
 
-DROPS_REST = "(?#drop the rest)"
-"""Prefix of a stage whose pieces are its matches and that drops the text between them (tiktoken; Hugging Face's
-`Removed` with `invert`). Such a model is lossy. For the regex engine it is a comment."""
-DROPS_MATCHES = "(?#drop the matches)"
-"""Prefix of a stage whose pieces are the text between its matches (Hugging Face's `Removed`)."""
-
 MAX_CHARACTERS = 20_000
 """Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
 
@@ -136,11 +131,6 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
 def name_of(stages: tuple[str, ...]) -> str | None:
     """Return the first name of `stages` in `NAMED`, or None."""
     return next((name for name, named in NAMED.items() if named == stages), None)
-
-
-def drops_text(stages: Sequence[str]) -> bool:
-    """Return whether a stage is marked as dropping text."""
-    return any(stage.startswith((DROPS_REST, DROPS_MATCHES)) for stage in stages)
 
 
 class Splitter:
@@ -282,16 +272,17 @@ def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) ->
     try:
         parts: list[str] = cut(text, timeout=None if deadline is None else max(deadline - time.monotonic(), 0.001))
     except TimeoutError:
-        raise too_slow(expression.pattern, text) from None
+        raise too_slow(pattern_of(expression.pattern), text) from None
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         position = 0
         for found in expression.finditer(text):
             if found.start() != position:
                 break
             position = found.end()
+        pattern = _short(pattern_of(expression.pattern))
         raise InvalidPattern(
-            f"the pattern {_short(expression.pattern)} leaves out {text[position]!a} at character {position}, "
-            f"which would be dropped; add an alternative that matches it, or begin the pattern with {DROPS_REST}"
+            f"the pattern {pattern} leaves out {text[position]!a} at character {position}, which would "
+            f"be dropped; add an alternative that matches it, or begin the pattern with {DROPS_REST}"
         )
     return parts if all(parts) else [part for part in parts if part]
 

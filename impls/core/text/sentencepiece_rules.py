@@ -76,6 +76,13 @@ class SentencePieceRules:
         ids = [self.byte_ids[byte] for byte in character.encode()] if self.byte_ids else []
         return [] if -1 in ids else ids
 
+    def written_byte(self, text: str) -> int | None:
+        """Return the id of the byte that `text` names as its token does, `<0x41>`, or None."""
+        if not self.byte_ids or not (named := re.fullmatch("<0x([0-9A-F]{2})>", text)):
+            return None
+        i = self.byte_ids[int(named[1], 16)]
+        return None if i == -1 else i
+
     @property
     def hides_prefix(self) -> bool:
         """Return whether decoding removes the space that begins a text."""

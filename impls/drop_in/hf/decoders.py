@@ -14,7 +14,7 @@ from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.drop_in.hf.arguments import items, text
 from impls.drop_in.hf.parts import Part
-from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps, read_expression
+from impls.formats.tokenizer_json.space_steps import DECODER_STEPS, STRIP_STEP, flat_steps, read_replaced
 
 Step = Callable[[list[str]], list[str]]
 
@@ -68,7 +68,7 @@ def _read(step: dict[str, Any], where: str) -> Step:
         case {"type": "Fuse"}:
             return lambda tokens: ["".join(tokens)]
         case {"type": "Replace", "pattern": {"String": str(old)} | {"Regex": str(old)} as pattern, "content": str(new)}:
-            expression = regex.compile(read_expression(old, where, literal="String" in pattern))
+            expression = regex.compile(read_replaced(old, where, literal="String" in pattern))
             return lambda tokens: [expression.sub(lambda _: new, token) for token in tokens]
         case {"type": "Strip", "content": str(character), "start": int(start), "stop": int(stop)}:
             return lambda tokens: [_stripped(token, character, start, stop) for token in tokens]

@@ -25,7 +25,8 @@ from impls import registry
 from impls.core.arguments import check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import DROPS_REST, NAMED
+from impls.core.text.patterns import NAMED
+from impls.core.text.stages import DROPS_REST
 from impls.core.text.text import repair_surrogates, special_matcher
 from impls.drop_in.tiktoken import arguments, unstable
 from impls.drop_in.tiktoken.decoding import DecodingEncoding

@@ -41,6 +41,16 @@ _PART = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ATOM = re.compile(
+    r"""
+    (?: (?P<flags>\(\?[a-zA-Z-]+\)) | (?P<start>\((?:\?(?:<?[=!]|>|[a-zA-Z-]*:))?) | (?P<end>\)) | \|
+      | (?: \\[pP]\{[^}]*\} | \\u[0-9a-fA-F]{4} | \\x[0-9a-fA-F]{2} | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | . )
+    ) (?:(?P<repeat>[*+?]|\{(?:\d+,?\d*|,\d+)\})[+?]?)?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+ENDLESS = 1 << 30
+_MARKS = {"*": (0, ENDLESS), "+": (1, ENDLESS), "?": (0, 1)}
 _ESCAPED_LETTERS = frozenset("pPsSdDnrtfux")
 _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:", "(?i)"})
 
@@ -74,6 +84,8 @@ def _translated(expression: str, word: str, reason: str) -> str:
             in_class = True
             if part.endswith("]"):  # []a] and [^]a]: the bracket is a member
                 translated = part[:-1] + r"\]"
+        elif part == "(":
+            translated = "(?:"  # back-references are refused, so it does not matter whether a group captures
         elif (
             part in "^$"
             or (part.startswith("{") and part.endswith("+"))
@@ -84,6 +96,47 @@ def _translated(expression: str, word: str, reason: str) -> str:
             raise InvalidPattern(f"{part} {reason}; write the pattern without it: {expression}")
         parts.append(translated)
     return "".join(parts)
+
+
+def match_lengths(expression: str) -> tuple[int, int]:
+    """Return the least and the most characters of a match of `expression` (in our dialect); `ENDLESS`, or more,
+    if there is no limit.
+
+    >>> match_lengths("(?=[A-Z])"), match_lengths(r"ab?|\\p{L}{2,3}"), match_lengths("(?:ab)*c{2}")
+    ((0, 0), (1, 3), (2, 2147483650))
+    """
+    atoms = _ATOM.finditer(expression)
+
+    def alternatives() -> tuple[int, int, re.Match[str] | None]:
+        """Return the lengths of what follows up to the end of its group, and the atom there."""
+        branches = [[0, 0]]
+        for atom in atoms:
+            if atom["end"]:
+                break
+            if atom[0] == "|":
+                branches.append([0, 0])
+                continue
+            shortest, longest, last = (1, 1, atom) if atom["start"] is None else alternatives()
+            if atom["start"] in ("(?=", "(?!", "(?<=", "(?<!") or atom["flags"]:
+                shortest = longest = 0
+            least, most = _bounds(last)
+            branches[-1][0] += shortest * least
+            branches[-1][1] += longest * most
+        else:
+            atom = None
+        return min(low for low, _ in branches), max(high for _, high in branches), atom
+
+    return alternatives()[:2]
+
+
+def _bounds(atom: re.Match[str] | None) -> tuple[int, int]:
+    """Return how often an atom occurs at least and at most."""
+    if atom is None or (mark := atom["repeat"]) is None:
+        return 1, 1
+    if mark in _MARKS:
+        return _MARKS[mark]
+    least, comma, most = mark[1:-1].partition(",")
+    return int(least or 0), int(most or (ENDLESS if comma else least))
 
 
 def _escape(part: str, word: str, in_class: bool) -> str | None:

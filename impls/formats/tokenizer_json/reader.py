@@ -19,7 +19,7 @@ from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
-from impls.core.text.normalization import call
+from impls.core.text.normalization import PREFIX_SPACE, call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
@@ -96,7 +96,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     spaces = read_normalizer(file.normalizer)
     stages, byte_level = read_stages(file.pre_tokenizer, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
-        spaces.steps.append(call("prepend", " "))
+        spaces.steps.insert(len(spaces.steps) - (spaces.steps[-1:] == [PREFIX_SPACE]), call("prepend", " "))
         spaces.dummy_prefix, spaces.prepended = "never", ""
     check_prefix(spaces)
     special, added, flags = _whole_tokens(entries, spaces)
@@ -109,8 +109,10 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     unknown = _unknown(bpe.unk_token, vocab, whole, byte_level)
     if byte_level and any(left + right == unknown for left, right in merges):
         unknown = None
+    if unknown is not None and not byte_level and any(unknown in (*pair, "".join(pair)) for pair in merges):
+        raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
     listed = [*whole, *([] if unknown is None else [unknown])]
-    kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
+    kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
     rules = _rules(bpe, spaces, kept, unknown, byte_level)
     end_of_word, prefix = bpe.end_of_word_suffix or None, bpe.continuing_subword_prefix or None
     _check_affix(bpe, byte_level, rules)
@@ -135,6 +137,15 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     )
     notes = [*spaces.notes, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     return model, list(filter(None, notes))
+
+
+def _occurs(text: str, bpe: _Bpe, byte_level: bool) -> bool:
+    """Return whether a token may come from text without any merge: as a symbol, or as a whole piece."""
+    if byte_level:
+        printed = CHARACTER_TO_BYTE.keys() >= set(text)
+        return printed and (len(text) == 1 or (bool(bpe.ignore_merges) and text.isascii()))
+    symbol = text.removesuffix(bpe.end_of_word_suffix or "")
+    return bool(bpe.ignore_merges) or len(symbol) == 1 or (bool(bpe.byte_fallback) and text in BYTE_PIECES)
 
 
 def _rules(

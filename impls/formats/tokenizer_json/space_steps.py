@@ -20,7 +20,7 @@ from impls.core.model import Model
 from impls.core.text.normalization import call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
-from impls.formats.tokenizer_json.oniguruma import from_oniguruma, to_oniguruma
+from impls.formats.tokenizer_json.oniguruma import from_oniguruma, match_lengths, to_oniguruma
 
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
 """How `Metaspace` splits: before every mark."""
@@ -52,6 +52,8 @@ class Spaces:
     """Text that `Prepend` puts before a text."""
     by_metaspace: bool = False
     """Whether a `Metaspace` marks the spaces, after the normalizer and the search for added tokens in its result."""
+    escapes_before: bool = False
+    """Whether the normalizer had marked them already."""
     notes: list[UserWarning] = field(default_factory=list)
     """What the model leaves out of the file, or does differently."""
 
@@ -64,7 +66,8 @@ class Spaces:
     def can_place_normalized(self) -> bool:
         """Return whether a model can express which steps come before the search for normalized tokens, and
         which after."""
-        return not (self.by_metaspace and (self.dummy_prefix == "never" or self.remove_extra_spaces))
+        early = self.escapes_before or self.dummy_prefix == "never" or self.remove_extra_spaces
+        return not (self.by_metaspace and early)
 
     @property
     def marks(self) -> bool:
@@ -165,21 +168,26 @@ def _step_name(step: dict[str, Any], where: str) -> str | None:
         case {"String": str() as old, **others}, str() as new if old and not others:
             return call("replace", old, new)
         case {"Regex": str() as expression, **others}, str() as new if not others:
-            return call("replace-regex", read_expression(expression, where), new)
+            return call("replace-regex", read_replaced(expression, where), new)
     raise InvalidModel(f"{where}: Replace needs one String or Regex as 'pattern', and a text as 'content'")
 
 
 def read_expression(text: str, where: str, *, literal: bool = False) -> str:
     """Return an expression of the file, or a text to match literally (`literal`), in our dialect; raise `InvalidModel`
-    for one that has no equivalent here, or matches nothing at all."""
+    for one that has no equivalent here."""
     try:
         if len(text) > MAX_CHARACTERS:
             raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
-        expression: str = regex.escape(text) if literal else from_oniguruma(text)
-        if regex.match(expression, "") is not None:
-            raise InvalidPattern("a pattern that matches nothing at all")
-    except (InvalidPattern, regex.error) as error:
+        return regex.escape(text) if literal else from_oniguruma(text)
+    except InvalidPattern as error:
         raise InvalidModel(f"{where}.pattern: {error}") from None
+
+
+def read_replaced(text: str, where: str, *, literal: bool = False) -> str:
+    """Return an expression whose matches are replaced; raise `InvalidModel` if it may match the empty text."""
+    expression = read_expression(text, where, literal=literal)
+    if match_lengths(expression)[0] == 0:
+        raise InvalidModel(f"{where}.pattern: it may match the empty text, which is not replaced: {text}")
     return expression
 
 
@@ -201,6 +209,7 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
     if scheme == "first" and not _KEEP_THE_START.issuperset(spaces.steps):
         after = "after a normalizer that may drop characters"
         raise InvalidModel(f"{where}.prepend_scheme: 'first' {after} is not supported")
+    spaces.escapes_before = spaces.escape_spaces
     spaces.escape_spaces = spaces.by_metaspace = True
     if spaces.dummy_prefix == "never":
         spaces.dummy_prefix = prefixes[scheme]

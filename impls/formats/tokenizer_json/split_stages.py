@@ -13,10 +13,11 @@ from typing import Any
 import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
-from impls.core.pattern import tables
+from impls.core.text import stages as forms
 from impls.core.text.normalization import PREFIX_SPACE
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, drops_text
-from impls.formats.tokenizer_json.oniguruma import leaves_nothing_out, to_oniguruma
+from impls.core.text.patterns import NAMED
+from impls.core.text.stages import DROPS_ALL, DROPS_MATCHES, DROPS_REST, cut_at, drops_text, without_cuts
+from impls.formats.tokenizer_json.oniguruma import leaves_nothing_out, match_lengths, to_oniguruma
 from impls.formats.tokenizer_json.space_steps import (
     WORDS_STAGE,
     OlderUnicode,
@@ -31,6 +32,7 @@ BYTE_LEVEL = "ByteLevel"
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"
 _SPACE = r"\p{White_Space}"
 _MAX_STEPS = 16
+_BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 _PUNCTUATION = r"[\p{P}$+<=>^`|~]"
 _REMOVING = {
     "Whitespace": (rf"{DROPS_REST}[{_WORD}]+|[^{_WORD}{_SPACE}]+",),
@@ -73,7 +75,7 @@ def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spac
                 spaces.steps.append(PREFIX_SPACE)
             return NAMED["gpt2"] if step.get("use_regex", True) else ()
         case "Split":
-            if step.get("pattern") == {"String": " "} and spaces.escape_spaces:
+            if step.get("pattern") == {"String": " "} and spaces.escape_spaces and not _keeps_matches_only(step):
                 return ()  # there are no spaces left to split at
             return (_read_split(step, field),)
         case "Metaspace" if not before:
@@ -120,12 +122,23 @@ def _read_split(step: dict[str, Any], field: str) -> str:
         raise InvalidModel(f"{field}.pattern: {error}") from None
 
 
+def _keeps_matches_only(step: dict[str, Any]) -> bool:
+    return step.get("behavior") == "Removed" and bool(step.get("invert", False))
+
+
 def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
     """Return the stage that splits like Hugging Face by the matches of `expression`, or with `invert` by the gaps.
 
     Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
-    MergedWithNext `ab 1c 2 3d`, Removed `ab c d`.
+    MergedWithNext `ab 1c 2 3d`, Removed `ab c d`. An empty match is a cut under all of them.
     """
+    if behavior not in _BEHAVIORS:
+        raise InvalidModel(f"{field}.behavior: {behavior!r} is not one of: {', '.join(_BEHAVIORS)}")
+    shortest, longest = match_lengths(expression)
+    if longest == 0:
+        return DROPS_ALL if behavior == "Removed" and invert else cut_at(expression)
+    if shortest == 0:
+        raise InvalidPattern("it may match the empty text as well as characters; write it so that it is one of the two")
     covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
     if behavior == "Isolated" or (behavior == "Removed" and invert and covers):
         return expression if covers else with_gaps(expression)
@@ -136,10 +149,8 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
     found = expression if simple is not None else f"(?:{expression})"
     if behavior == "Contiguous":
         return f"(?:{found})+|{between}+"
-    if behavior in ("MergedWithPrevious", "MergedWithNext"):
-        goes_before = (behavior == "MergedWithNext") != invert
-        return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
-    raise InvalidModel(f"{field}.behavior: {behavior!r} is not supported; 'Isolated' is")
+    goes_before = (behavior == "MergedWithNext") != invert
+    return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
 
 
 def with_gaps(expression: str) -> str:
@@ -150,7 +161,7 @@ def with_gaps(expression: str) -> str:
     """
     if (simple := _complement(expression)) is not None:
         return f"{expression}|{simple}+"
-    return expression + tables.GAPS.format(expression)
+    return forms.with_gaps(expression)
 
 
 def without_gaps(stage: str) -> str:
@@ -158,7 +169,7 @@ def without_gaps(stage: str) -> str:
     one_class = _ONE_CLASS.match(stage)
     if one_class is not None and with_gaps(one_class[0]) == stage:
         return one_class[0]
-    return tables.without_gaps(stage)
+    return forms.without_gaps(stage)
 
 
 def _complement(expression: str) -> str | None:
@@ -167,7 +178,12 @@ def _complement(expression: str) -> str | None:
     if found is None:
         return None
     members = found[1]
-    return f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
+    others = f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
+    try:
+        regex.compile(f"{expression}|{others}+")
+    except AttributeError:  # a fault of `regex` where one of the two is empty
+        return None
+    return others
 
 
 def write_stages(
@@ -194,5 +210,5 @@ def _write_split(stage: str) -> dict[str, Any]:
     if drops_text([stage]):
         stage, behavior = stage.removeprefix(DROPS_REST).removeprefix(DROPS_MATCHES), "Removed"
     else:
-        stage, behavior = without_gaps(stage), "Isolated"
+        stage, behavior = without_cuts(without_gaps(stage)), "Isolated"
     return {"type": "Split", "pattern": {"Regex": to_oniguruma(stage)}, "behavior": behavior, "invert": invert}

@@ -15,8 +15,9 @@ import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
 from impls.core.offsets import Unit
 from impls.core.text import tracing
-from impls.core.text.patterns import DROPS_MATCHES, NAMED
+from impls.core.text.patterns import NAMED
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
+from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.text import repair_surrogates
 from impls.formats.tokenizer_json import write_compact
 from impls.interface import Tokenizer

@@ -11,7 +11,8 @@ import tiktoken
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol, Unsupported
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, Splitter, drops_text
+from impls.core.text.patterns import Splitter
+from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text
 from impls.formats import load, losses, save
 from impls.formats.tiktoken_ranks import ranks_of
 

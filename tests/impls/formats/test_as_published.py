@@ -1,0 +1,195 @@
+"""What a tokenizer.json says in odd corners is followed as its library does, or the file is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizer_json_shapes import Document, a_file, before, split, token
+from tokenizers import Regex, Tokenizer, pre_tokenizers
+
+import impls
+from impls import Model
+from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol
+from impls.core.text import patterns
+from impls.core.text.patterns import Splitter
+from impls.formats import load, save
+
+IMPLEMENTATIONS = ("priority", "compiled", "tokenizers")
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
+
+
+def small_file(added: list[Document], bpe: Document | None = None, **fields: Any) -> Document:
+    """Five tokens and one merge."""
+    document = a_file("chars", normalizer=None, pre_tokenizer=None, added_tokens=added) | fields
+    document["model"] |= {
+        "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4},
+        "merges": [["b", "c"]],
+        "unk_token": "<unk>",
+    } | (bpe or {})
+    return document
+
+
+def read(document: Document, folder: Path) -> Model:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load(path)
+
+
+def ids_of_the_library(document: Document, text: str) -> list[int]:
+    ids: list[int] = Tokenizer.from_str(json.dumps(document)).encode(text, add_special_tokens=False).ids
+    return ids
+
+
+A = token("a", 1, special=False, normalized=False)
+ALPHABET = {
+    "lower case": (small_file([A], normalizer={"type": "Lowercase"}), "A", [1]),
+    "compatibility": (small_file([A], normalizer={"type": "NFKC"}), "ａ", [1]),
+    "inside a word": (small_file([A | {"single_word": True}]), "ba", [2, 1]),
+    "without an unknown token": (small_file([A], {"unk_token": None}, normalizer={"type": "Lowercase"}), "Ab", [1, 2]),
+    "a whole piece": (
+        small_file(
+            [token("xy", 5, normalized=False)],
+            {"ignore_merges": True, "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "xy": 5}},
+            normalizer={"type": "Lowercase"},
+        ),
+        "XY",
+        [5],
+    ),
+    "a byte that is a whole piece": (
+        small_file(
+            [],
+            {
+                "byte_fallback": True,
+                "ignore_merges": True,
+                "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4} | {f"<0x{k:02X}>": 5 + k for k in range(256)},
+            },
+        ),
+        "<0x41>",
+        [5 + 0x41],
+    ),
+    "a byte": (
+        small_file(
+            [token("<0x41>", 5 + 0x41)],
+            {
+                "byte_fallback": True,
+                "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4} | {f"<0x{k:02X}>": 5 + k for k in range(256)},
+            },
+        ),
+        "aA",
+        [1, 5 + 0x41],
+    ),
+    "the unknown token": (small_file([], {"unk_token": "a", "fuse_unk": True}), "xaxxb", [1, 1, 1, 2]),
+    "a space before a space": (
+        a_file(
+            "bytes",
+            normalizer={"type": "Prepend", "prepend": " "},
+            pre_tokenizer={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False},
+        ),
+        "z",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALPHABET)
+def test_a_token_that_is_also_an_added_one_stays_a_symbol(name: str, tmp_path: Path) -> None:
+    document, text, ids = ALPHABET[name]
+    theirs = ids_of_the_library(document, text)
+    assert ids in (None, theirs)
+    model = read(document, tmp_path)
+    for implementation in IMPLEMENTATIONS[:1] if model.ignore_merges else IMPLEMENTATIONS:
+        assert impls.load(implementation, model).encode(text, disallowed_special=()) == theirs, implementation
+    save(model, tmp_path / "again.json", "tokenizer.json")
+    assert load(tmp_path / "again.json").digest == model.digest
+
+
+def test_a_special_token_that_is_not_allowed_is_its_symbol(tmp_path: Path) -> None:
+    document = small_file([token("a", 1, special=True)])
+    library = Tokenizer.from_str(json.dumps(document))
+    library.encode_special_tokens = True
+    assert library.encode("ab").ids == [1, 2]
+    for implementation in IMPLEMENTATIONS:
+        assert impls.load(implementation, read(document, tmp_path)).encode("ab", disallowed_special=()) == [1, 2]
+
+
+def test_an_unknown_token_that_merges_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidFile, match=r"model\.unk_token: 'b' is part of a merge, which is not supported"):
+        read(small_file([], {"unk_token": "b"}), tmp_path)
+
+
+def test_two_added_tokens_that_are_one_when_normalised_are_refused(tmp_path: Path) -> None:
+    added = [token(text, 5 + k, normalized=True) for k, text in enumerate(("<X>", "<x>"))]
+    with pytest.raises(InvalidFile, match=r"'<X>' and '<x>' are the same when they are normalised"):
+        read(small_file(added, normalizer={"type": "Lowercase"}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}},
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": False}},
+    ],
+    ids=["Replace", "Metaspace"],
+)
+def test_a_split_that_never_matches_is_not_nothing(marks: Document, tmp_path: Path) -> None:
+    for behavior, invert in product(BEHAVIORS, (False, True)):
+        step = split(" ", behavior, invert=invert, kind="String")
+        steps = [marks["pre_tokenizer"], step] if "pre_tokenizer" in marks else [step]
+        document = small_file([], **marks | {"pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}})
+        theirs = ids_of_the_library(document, "a b")
+        assert (theirs == []) == (behavior == "Removed" and invert)
+        for implementation in IMPLEMENTATIONS:
+            assert impls.load(implementation, read(document, tmp_path)).encode("a b") == theirs, implementation
+
+
+_SNAKE = {"MergedWithPrevious": "merged_with_previous", "MergedWithNext": "merged_with_next"}
+EMPTY = (r"(?=(?:\d{3})+(?!\d))", r"(?=(\d{3})+(?!\d))", "(?=[A-Z])", "(?<=[a-z])(?=[A-Z])", "", "(?!)", "(?=x)|(?<=1)")
+OTHER = (r"(a|b)+", r"[\s\S]", r"z", r"(?:(\p{L})|(\p{N}))+")
+TEXTS = ("1234567 12 x1000", "aBCd", "camelCaseText", "A", "", "x", "12345678901", "abAB12ab é😀")
+
+
+@pytest.mark.parametrize("pattern", [*EMPTY, *OTHER])
+def test_a_pattern_cuts_as_in_its_library(pattern: str, tmp_path: Path) -> None:
+    for behavior, invert in product(BEHAVIORS, (False, True)):
+        step = split(pattern, behavior, invert=invert)
+        model = read(small_file([], pre_tokenizer=step), tmp_path)
+        theirs = pre_tokenizers.Split(Regex(pattern), _SNAKE.get(behavior, behavior.lower()), invert)
+        save(model, tmp_path / "again.json", "tokenizer.json")
+        for read_pattern in (model.pattern, load(tmp_path / "again.json").pattern):
+            for text in TEXTS:
+                pieces = [text[start:end] for _, (start, end) in theirs.pre_tokenize_str(text)]
+                assert Splitter(read_pattern).split(text) == pieces, (behavior, invert, text)
+
+
+@pytest.mark.parametrize("pattern", ["x*", "a|(?=b)", r"\s+|", "a??", "(?:ab|c?)d{0,2}"])
+def test_a_pattern_that_may_match_nothing_or_something_is_refused(pattern: str, tmp_path: Path) -> None:
+    for behavior, invert in product(BEHAVIORS, (False, True)):
+        with pytest.raises(InvalidFile, match="pattern: it may match the empty text as well as characters"):
+            read(small_file([], pre_tokenizer=split(pattern, behavior, invert=invert)), tmp_path)
+
+
+def test_long_runs_of_digits_are_cut_in_time_or_refused_in_the_words_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns, "LEAST_SECONDS", 0.3)
+    pattern = r"(?=(?:\d{3})+(?!\d))"
+    tokenizer = impls.load(
+        "priority", read(a_file("bytes", pre_tokenizer=before(split(pattern, "Isolated", invert=False))), tmp_path)
+    )
+    assert tokenizer.pieces("1" * 2_000)[:2] == ["11", "111"]
+    with pytest.raises(InvalidPattern) as caught:
+        tokenizer.encode("1" * 30_000)
+    assert str(caught.value).startswith(f"the pattern {pattern!r} takes more than 1 s for a text of 30000 characters")
+
+
+def test_a_character_outside_the_alphabet_is_still_unknown(tmp_path: Path) -> None:
+    model = read(small_file([A], {"unk_token": None}), tmp_path)
+    with pytest.raises(UnknownSymbol):
+        impls.load("priority", model).encode("ax")
