@@ -42,7 +42,7 @@ def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:
         ("DropsCutCharacter", 20_000, "decode"),
         ("SwallowsSpace", 80_000, "special tokens"),
         ("WrongPast64K", 40_000, None),
-        ("OneInManyTexts", 200_000, None),
+        ("OneInManyTexts", 40_000, None),
     ],
 )
 def test_a_fault_beside_the_ids_of_one_text_is_found(model: Path, target: str, n_texts: int, stage: str | None) -> None:

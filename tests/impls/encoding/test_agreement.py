@@ -29,7 +29,7 @@ specs = {
 
 
 @given(texts=corpora, options=st.fixed_dictionaries(specs), text=letters | any_text)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_on_a_trained_model_of_bytes_all_give_the_same_ids_and_the_text_back(
     texts: list[str], options: dict[str, object], text: str
 ) -> None:
@@ -40,7 +40,7 @@ def test_on_a_trained_model_of_bytes_all_give_the_same_ids_and_the_text_back(
 
 
 @given(texts=corpora, options=st.fixed_dictionaries(specs), text=letters, end=st.sampled_from([None, "</w>"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_on_a_trained_model_of_characters_all_give_the_same_ids(
     texts: list[str], options: dict[str, object], text: str, end: str | None
 ) -> None:
@@ -54,7 +54,7 @@ def test_on_a_trained_model_of_characters_all_give_the_same_ids(
 
 
 @given(texts=corpora, known=st.integers(0, 40), rest=letters)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_without_an_unknown_token_all_name_the_same_character(texts: list[str], known: int, rest: str) -> None:
     model = impls.get("naive").train_model(texts, TrainingSpec(vocab_size=60, alphabet="chars"))
     beginning = texts[0][:known]
@@ -65,7 +65,7 @@ def test_without_an_unknown_token_all_name_the_same_character(texts: list[str], 
 
 
 @given(texts=corpora, text=letters)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_on_a_trained_model_joined_bytes_decide_as_the_listed_pairs_do(texts: list[str], text: str) -> None:
     pairs = impls.get("naive").train_model(texts, TrainingSpec(vocab_size=290, pattern="gpt2"))
     joined = Model(tokens=pairs.tokens, pattern=pairs.pattern, merge_rule="concatenation")
@@ -74,7 +74,7 @@ def test_on_a_trained_model_joined_bytes_decide_as_the_listed_pairs_do(texts: li
 
 
 @given(texts=corpora, text=letters | any_text)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_greedy_gives_the_text_back(texts: list[str], text: str) -> None:
     tokenizer = impls.load("greedy", impls.get("naive").train_model(texts, TrainingSpec(vocab_size=290)))
     assert tokenizer.decode(tokenizer.encode(text)) == text
@@ -87,14 +87,14 @@ def tower() -> Model:
 
 
 @pytest.mark.parametrize("name", ["priority", "backtracking"])
-def test_a_million_spaces_are_encoded_exactly(name: str) -> None:
+def test_a_long_run_of_spaces_is_encoded_exactly(name: str) -> None:
     tokenizer = impls.load(name, tower())
-    text = " " * 1_000_000
+    text = " " * 200_000
     longest = max(len(token or b"") for token in tower().tokens)
     ids = tokenizer.encode(text)
     assert tokenizer.decode(ids) == text
     assert longest == 512
-    assert len(ids) <= 1_000_000 // longest + 10
+    assert len(ids) <= 200_000 // longest + 10
 
 
 @pytest.mark.parametrize("pattern", sorted(NAMED))

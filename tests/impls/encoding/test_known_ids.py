@@ -11,7 +11,11 @@ import impls
 pytestmark = pytest.mark.corpus
 
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking"]
-MODELS = ["r50k_base", "cl100k_base", "o200k_base"]
+PAIRS = [
+    *((name, "r50k_base") for name in EXACT),
+    *((name, "cl100k_base") for name in EXACT[:4]),
+    *((name, "o200k_base") for name in EXACT[1:4]),
+]
 KnownIds = dict[str, dict[str, str]]
 
 
@@ -19,14 +23,10 @@ KnownIds = dict[str, dict[str, str]]
 def loaded(name: str, model: str) -> impls.Tokenizer:
     from harness.data import load_model
 
-    return impls.load(name, models.setdefault(model, load_model(model)))
+    return impls.load(name, load_model(model))
 
 
-models: dict[str, impls.Model] = {}
-
-
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize(("name", "model"), PAIRS)
 def test_known_ids(name: str, model: str, known_ids: KnownIds) -> None:
     tokenizer, known = loaded(name, model), known_ids[model]
     encoded = {text: " ".join(map(str, tokenizer.encode(text, disallowed_special=()))) for text in known}
@@ -34,17 +34,15 @@ def test_known_ids(name: str, model: str, known_ids: KnownIds) -> None:
     assert all(tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == text for text in known)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", EXACT[1:])
+@pytest.mark.parametrize(("name", "model"), [pair for pair in PAIRS if pair[0] != "naive"])
 def test_inputs_worth_keeping_get_the_same_ids_from_all(name: str, model: str, worth_keeping: list[str]) -> None:
     ours, yardstick = loaded(name, model), loaded("naive", model)
     for text in worth_keeping:
         assert ours.encode(text) == yardstick.encode(text), text
 
 
-@pytest.mark.parametrize("model", MODELS[:1])
-def test_greedy_gives_the_text_back_and_fewer_or_other_ids(model: str) -> None:
-    greedy, exact = loaded("greedy", model), loaded("priority", model)
+def test_greedy_gives_the_text_back_and_other_ids() -> None:
+    greedy, exact = loaded("greedy", "r50k_base"), loaded("priority", "r50k_base")
     text = "Longest match tears words apart elsewhere: unbelievably, Kahramanmaraş, evlerimizden."
     assert greedy.decode(greedy.encode(text)) == text
     assert greedy.encode(text) != exact.encode(text)

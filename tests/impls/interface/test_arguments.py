@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,14 @@ MODELS = {
     "characters": CHARACTERS,
     "mistral-v1": None,
 }
-NAMES = [*impls.default_names(), "compiled, plain border", "plug-in"]
+EVERY = [*impls.default_names(), "compiled, plain border", "plug-in"]
+PAIRS = [
+    *((name, "added and nfc") for name in EVERY),
+    *(("compiled", "plain"), ("naive", "plain"), ("plug-in", "plain"), ("tiktoken", "specials")),
+    *((name, "characters") for name in ("naive", "compiled", "sentencepiece", "plug-in")),
+    *((name, "mistral-v1") for name in ("compiled", "compiled, plain border", "sentencepiece", "tokenizers")),
+]
+"""Each implementation over the model with most rules, and each model by the implementations that differ over it."""
 
 Method = Callable[..., Any]
 TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate", "pieces"]
@@ -61,29 +69,22 @@ class Bytes:
         return bytes(ids).decode()
 
 
-def loaded(name: str, model_name: str, monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
+@cache
+def loaded(name: str, model_name: str) -> Tokenizer:
     from harness.data import load_model
 
     model = MODELS[model_name] or load_model(model_name)
     if name == "plug-in":
         return wrap("plug-in", Bytes)(model)
-    if name == "compiled, plain border":
-        monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
-        name = "compiled"
-    try:
-        return impls.load(name, model)
-    except impls.Unsupported as error:
-        pytest.skip(str(error))
+    with pytest.MonkeyPatch.context() as patch:
+        if name == "compiled, plain border":
+            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        return impls.load(name.partition(",")[0], model)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.corpus] * (MODELS[name] is None)) for name in MODELS])
-def model_name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(params=NAMES)
-def tokenizer(request: pytest.FixtureRequest, model_name: str, monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
-    return loaded(request.param, model_name, monkeypatch)
+@pytest.fixture(params=PAIRS, ids=": ".join)
+def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
+    return loaded(*request.param)
 
 
 def refusal(method: Method, *arguments: Any, **options: Any) -> str:
