@@ -19,7 +19,7 @@ from harness.targets import is_target
 
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
-"""The implementation that runs for a target that only names another splitting engine."""
+"""The implementation that targets are compared with."""
 _ORDER_SENSITIVE = {
     "naive": "merges a rank everywhere at once",
     "bytelevel": "merges a rank everywhere at once",
@@ -37,15 +37,8 @@ class Relation:
 
 
 def registered(name: str) -> str | None:
-    """Return the registered implementation that `name` runs, or None for any other kind of target.
-
-    `tiktoken@0.12.0` is `tiktoken` over another release of its package; `regex@VERSION` is the reference, splitting
-    with another release of that engine.
-    """
-    package = name.partition("@")[0]
-    if package == "regex":
-        return REFERENCE
-    return None if is_target(name) else package
+    """Return the registered implementation that `name` runs, or None for any other kind of target."""
+    return None if is_target(name) else name
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
@@ -69,8 +62,6 @@ def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bo
 def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
     """Return under which conditions an implementation equals ours; none for those that split as ours do."""
     known = registered(name)
-    if name.startswith("regex@"):
-        return ["no code point newer than Unicode 16"]
     if known is None:
         return [f"{name} is exact, as its author claims"]
     if impls.get(known).kind in OWN_KINDS or known == "sentencepiece":

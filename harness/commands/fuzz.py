@@ -28,9 +28,7 @@ class Fuzz(Verb):
     """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
-    cmd:COMMAND, a model file, or another release of a package, installed separately: regex@2026.11.15 is our reference
-    splitting with that `regex`, tiktoken@VERSION tiktoken. The text of -c is mutated (default: the samples and the
-    cached corpora).
+    cmd:COMMAND or a model file. The text of -c is mutated (default: the samples and the cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
     corpora. Exit status 0: no difference (a text that both sides refuse is none), 1: some, or nothing was compared, 2:
@@ -76,7 +74,6 @@ class Fuzz(Verb):
 
     def _plan(self) -> FuzzPlan:
         from harness.check.fuzz.run import FuzzPlan
-        from harness.check.fuzz.side_process import parse_side
         from harness.targets import DEFAULT_MODEL
 
         made_up, given = self.random_models, bool(self.models)
@@ -86,7 +83,7 @@ class Fuzz(Verb):
             made_up or not self.expected, "--expected goes with --models; texts are reported whatever the class"
         )
         return FuzzPlan(
-            sides=[parse_side(name) for name in self.sides],
+            sides=self.sides,
             models=() if self.random_models else self.models or (DEFAULT_MODEL,),
             seed=self.seed,
             seconds=_DEFAULT_SECONDS if self.seconds is None and self.n_texts is None else self.seconds,
@@ -150,13 +147,13 @@ def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[Excep
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
     """Return the sides for which no text was answered both by them and by the first side."""
-    return [side.name for side in plan.sides[1:] if not result.n_compared_texts[side.name]]
+    return [name for name in plan.sides[1:] if not result.n_compared_texts[name]]
 
 
 def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
     from harness.check.fuzz.findings import table_rows
 
-    names = [side.name for side in plan.sides]
+    names = list(plan.sides)
     first = names[0]
     if result.findings:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
@@ -188,7 +185,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
 
 
 def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
-    asked = {"sides": [side.name for side in plan.sides], "models": plan.models, "seed": plan.seed}
+    asked = {"sides": list(plan.sides), "models": plan.models, "seed": plan.seed}
     return asked | {field.name: getattr(result, field.name) for field in fields(result)}
 
 

@@ -45,12 +45,6 @@ class Run(Verb):
         type=click.Choice(["smoke", "quick", "default", "rigorous"]),
         default="default",
     )
-    releases: tuple[str, ...] = option(
-        "Measure this release of a package, installed separately; repeatable.",
-        "--release",
-        multiple=True,
-        metavar="NAME==VERSION",
-    )
     seed: int = option("Seed of the random orders.", default=0)
     out: Path = options.out_option("The run's folder.", options.FOLDER, default=DEFAULT_OUT)
     resume: bool = flag("Continue the run in that folder, or start it.")
@@ -58,14 +52,6 @@ class Run(Verb):
 
     def run(self) -> bool:
         """Measure and print the tables; return whether there are faults."""
-        from harness.data.releases import imported_first, release_to_measure
-        from harness.measure.provenance import recorded_packages
-
-        chosen = set(recorded_packages()) - {"bpebench"} if self.releases else set()
-        with imported_first([release_to_measure(name, chosen) for name in self.releases]):
-            return self._measure()
-
-    def _measure(self) -> bool:
         from harness.measure.schedule import PROFILES, Plan, estimate_seconds
         from harness.measure.templates import expand, load_templates
         from harness.measure.workloads import select

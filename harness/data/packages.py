@@ -53,7 +53,7 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     if package.kind == "sdist":
         options[-1] = "--no-build-isolation"
         environment = {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
-    _pip("download", package, [package.sha256], options, folder, environment, lambda: watch(_bytes_below(folder)))
+    _pip_download(package, options, folder, environment, lambda: watch(_bytes_below(folder)))
     file = target / package.file
     if not file.is_file():
         raise DataError(
@@ -67,32 +67,14 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     return file
 
 
-def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> None:
-    """Install one wheel into `folder / "target"`, without its dependencies; its digest is one of `sha256s` if given.
-
-    Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
-    """
-    package = Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0)
-    options = ["--only-binary=:all:", "--no-compile", "--target", str(folder / "target")]
-    _pip("install", package, sha256s, options, folder, {}, lambda: None)
-
-
-def _pip(
-    verb: str,
-    package: Package,
-    sha256s: Sequence[str],
-    options: Sequence[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    look: Callable[[], None],
+def _pip_download(
+    package: Package, options: Sequence[str], folder: Path, environment: Mapping[str, str], look: Callable[[], None]
 ) -> None:
-    """Run a pip command on the package alone, calling `look` meanwhile; raise `DataError` if it fails."""
+    """Let pip download the package alone, calling `look` meanwhile; raise `DataError` if it fails."""
     scratch, requirements = folder / "scratch", folder / "requirements.txt"
     scratch.mkdir(parents=True)
-    hashes = "".join(f" --hash=sha256:{digest}" for digest in sha256s)
-    requirements.write_text(f"{package.name}=={package.version}{hashes}\n", "utf-8")
-    options = [*(["--require-hashes"] if sha256s else []), *options]
-    arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--retries", "2", *options]
+    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
+    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries", "2", "--require-hashes", *options]
     arguments += ["--requirement", str(requirements)]
     status, output = run_pip(arguments, _environment(scratch) | dict(environment), look)
     if status:
@@ -127,7 +109,6 @@ def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[]
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        umask=0o022 if os.name == "posix" else -1,  # installed code is executed, so only this user may write it
     ) as process:
         try:
             while True:

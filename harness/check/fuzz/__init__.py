@@ -9,7 +9,7 @@ special tokens are recognised. Random models are `model_source`'s.
 Batch k of a seed is always the same; with a number of texts and no time limit a run depends on the seed, the release of
 Python and the fetched corpora, and on nothing else.
 
-Every side runs in a process of its own (`serve`, `side_process`): it may die, hang, or load another release of a
-package. A difference is minimised (`examine`), classified (`findings`), saved once per kind
+Every side runs in a process of its own (`serve`, `side_process`): it may die or hang. A
+difference is minimised (`examine`), classified (`findings`), saved once per kind
 (`replay.CounterexampleFile`), and replayed by the tests.
 """

@@ -99,7 +99,7 @@ def stage_of(a: SideProcess, b: SideProcess, question: Question, model: Model, t
 
 def _process_tokenizer(side: SideProcess, question: Question, model: Model) -> impls.Tokenizer:
     """Return a tokenizer that takes its ids from the process of `side`, with its registered name and kind, if any."""
-    known = None if side.spec.release is not None else registered(side.name)
+    known = registered(side.name)
 
     class ProcessTokenizer(impls.Tokenizer):
         name = known or side.name

@@ -1,7 +1,6 @@
 """Questions and answers between a fuzzing run and the processes of its sides, and the code that answers them.
 
-`answer` is called in a process that serves one side only. A separately installed release comes first
-on PYTHONPATH.
+`answer` is called in a process that serves one side only.
 """
 
 from __future__ import annotations

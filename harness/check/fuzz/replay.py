@@ -12,7 +12,7 @@ from typing import Literal
 import impls
 from harness.check.fuzz.findings import key_of, own_model
 from harness.check.fuzz.questions import Answer, Failure, LoadFailure, Question, ids_of, same, text_of_ids
-from harness.check.fuzz.side_process import SideProcess, parse_side
+from harness.check.fuzz.side_process import SideProcess
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
 
@@ -73,7 +73,7 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
 def _started(name: str, started: ExitStack) -> SideProcess | str:
     """Start a side, to be closed with `started`; return the reason instead if it cannot be started."""
     try:
-        return started.enter_context(SideProcess(parse_side(name)))
+        return started.enter_context(SideProcess(name))
     except (impls.BPEError, DataError) as error:
         return str(error)
 

@@ -17,7 +17,7 @@ from harness.check.classes import Relation, relation
 from harness.check.fuzz.examine import examine, stage_of
 from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
-from harness.check.fuzz.side_process import SideProcess, SideSpec
+from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
@@ -35,7 +35,7 @@ _OWN_MODEL_TOKENS = 4096
 class FuzzPlan:
     """What to run: the first side is the reference that every other side is compared with."""
 
-    sides: Sequence[SideSpec]
+    sides: Sequence[str]
     models: Sequence[str]
     """Names or paths; empty for random models."""
     seed: int = 0

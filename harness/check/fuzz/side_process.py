@@ -2,57 +2,26 @@
 
 - `tiktoken`, `priority`, a plug-in: a registered implementation.
 - `package.module:object`, a Python file, `cmd:COMMAND`, a model file: any form of target (see `harness.targets`).
-- `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed separately.
-- `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
-
-Releases are pinned by SHA-256 in `datasets/releases.toml`; for others give the digest: `regex@VERSION#sha256:HEX`.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import impls
 from harness.check.classes import registered
 from harness.check.fuzz import questions
 from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
 from harness.data.errors import DataError
-from harness.data.releases import Release, installed, pinned_names, pinned_release
 from harness.process.session import FailedError, Session, functions
 
-_RELEASE = re.compile(
-    r"(?P<package>[\w.-]+)@(?P<version>[\w.+!-]+)(?:#(?P<hashes>sha256:[0-9a-f]{64}(?:,sha256:[0-9a-f]{64})*))?"
-)
 
-
-@dataclass(frozen=True, slots=True)
-class SideSpec:
-    """One side, as named on the command line."""
-
-    name: str
-    release: Release | None = None
-    """The release installed separately for this side."""
-
-
-def parse_side(name: str) -> SideSpec:
-    """Return the side of that name. Raises `UnknownName`, or `DataError` for a release without a pinned hash."""
-    implementation = registered(name)
-    if implementation is None:
-        return SideSpec(name)
-    if implementation not in impls.names():
-        known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND", "PACKAGE@VERSION#sha256:HEX"]
+def ensure_known(name: str) -> None:
+    """Raise `UnknownName` if `name` is neither a registered implementation nor any other form of target."""
+    if (implementation := registered(name)) is not None and implementation not in impls.names():
+        known = [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"]
         raise impls.UnknownName("implementation", name, known)
-    if "@" not in name:
-        return SideSpec(name)
-    found = _RELEASE.fullmatch(name)
-    if found is None:
-        raise impls.UnknownName("release", name, [*pinned_names(), "PACKAGE@VERSION#sha256:HEX"])
-    hashes = tuple(part.removeprefix("sha256:") for part in (found["hashes"] or "").split(",") if part)
-    release = Release(found["package"], found["version"], hashes) if hashes else None
-    release = release or pinned_release(found["package"], found["version"])
-    return SideSpec(f"{release.package}@{release.version}", release)
 
 
 _SECONDS_TO_START = 120.0
@@ -64,17 +33,14 @@ _SECONDS_FOR_ONE = 60.0
 class SideProcess:
     """The process of one side of a run. Always `close` it, or use it in a `with` statement."""
 
-    def __init__(self, spec: SideSpec) -> None:
-        """Start the process. Raises `DataError` if it cannot be started."""
-        self.spec = spec
-        self.name = spec.name
+    def __init__(self, name: str) -> None:
+        """Start the process. Raises `UnknownName`, or `DataError` if it cannot be started."""
+        ensure_known(name)
+        self.name = name
         self._environment = os.environ | {"PYTHONHASHSEED": "0"}
-        if spec.release is not None:
-            paths = [str(installed(spec.release)), *filter(None, [os.environ.get("PYTHONPATH")])]
-            self._environment["PYTHONPATH"] = os.pathsep.join(paths)
         self._asked: list[Question] = []
         self.versions = self._start()
-        """The releases of the packages it runs."""
+        """The versions of the packages it runs."""
 
     def _start(self) -> dict[str, str]:
         self._session: Session = functions(environment=self._environment)

@@ -34,7 +34,7 @@ def bpebench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     [
         (["tiktoken"], "name two sides or more"),
         (["priority", "nobody", "--no-save"], "unknown implementation 'nobody'; known: naive"),
-        (["priority", "regex@1.0"], "no digest is pinned for this release; pinned are: regex@2026.11.15"),
+        (["priority", "regex@1.0"], "unknown implementation 'regex@1.0'"),
         (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
         (["priority", "greedy", "-m", "x", "--models"], "leave out -m"),
         (["priority", "greedy", "--expected"], "--expected goes with --models"),

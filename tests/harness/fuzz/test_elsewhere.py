@@ -10,7 +10,6 @@ import pytest
 import impls
 from harness.check.fuzz.replay import replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.side_process import parse_side
 from harness.data import load_corpus
 
 _HERE = Path(__file__).resolve().parent
@@ -30,7 +29,7 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:
-    sides = [parse_side("compiled"), parse_side(f"fuzz_targets:{target}")]
+    sides = ["compiled", f"fuzz_targets:{target}"]
     return FuzzRun(
         FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))
     ).run()
