@@ -14,7 +14,8 @@ Not provided, and why:
 
 * Setting `model`, and parts that are Python code: a tokenizer is what a tokenizer.json can hold. `model` shows settings
   of the file.
-* `train`, `train_from_iterator`, `Tokenizer(models.BPE(…))`: `bpebench.train` trains, `Tokenizer(trained)` is over it.
+* Of training, what `training.py` refuses: affixes, a limit of the alphabet, trainers other than `BpeTrainer`. No merge
+  makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * The decoder CTC, and WordPiece with clean-up: they belong to other models.
 * The `async_` calls, `Encoding.words`, and those of a model or a part in `not_provided.py`: there is another way.

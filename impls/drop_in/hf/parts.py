@@ -5,6 +5,7 @@ A part is its form in tokenizer.json. One of this module, or of the library's, m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from impls.drop_in.hf.not_provided import refuse
 from impls.formats.tokenizer_json.reader import read_with_notes
 from impls.formats.tokenizer_json.space_steps import flat_steps
 
-_LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
+LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
 """A vocabulary for a model of which only the normalization and the pattern are used."""
 
 
@@ -106,13 +107,13 @@ class PreTokenizer(Part):
     """The `pre_tokenizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "pre_tokenizer"
-    __slots__ = ("_is_byte_level", "_rewriter", "_splitter")
+    __slots__ = ("_rewriter", "_splitter", "is_byte_level")
 
     def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(document)
         model = _model_with("pre_tokenizer", document)
         for name, value in (
-            ("_is_byte_level", model.alphabet == "bytes"),
+            ("is_byte_level", model.alphabet == "bytes"),
             ("_rewriter", Rewriter(model, is_by_metaspace(document))),
             ("_splitter", Splitter(model.pattern)),
         ):
@@ -120,17 +121,20 @@ class PreTokenizer(Part):
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
         """Return the pieces of a text, in printable characters if they are bytes, with their start and end in it."""
-        part = self._rewriter.marked(Traced.of(text("sequence", sequence)), first=True)
-        pieces: list[tuple[str, Span]] = []
+        pieces = self.pieces(text("sequence", sequence))
+        if self.is_byte_level:
+            return [(to_printable(piece.encode()), span) for piece, span in pieces]
+        return list(pieces)
+
+    def pieces(self, sequence: str) -> Iterator[tuple[str, Span]]:
+        """Yield the pieces of a text, with their start and end in it."""
+        part = self._rewriter.marked(Traced.of(sequence), first=True)
         for start, end in self._splitter.spans(part.text) if sequence else ():
-            piece = part.text[start:end]
-            written = to_printable(piece.encode()) if self._is_byte_level else piece
-            pieces.append((written, (part.starts[start], part.ends[end - 1])))
-        return pieces
+            yield part.text[start:end], (part.starts[start], part.ends[end - 1])
 
 
 def _model_with(part: str, document: dict[str, Any]) -> Model:
-    return read_with_notes({"model": {"vocab": _LETTERS, "merges": []}, part: document})[0]
+    return read_with_notes({"model": {"vocab": LETTERS, "merges": []}, part: document})[0]
 
 
 def is_by_metaspace(pre_tokenizer: Any) -> bool:

@@ -22,11 +22,12 @@ from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.decoders import Decoder, read_decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.parts import LETTERS
 from impls.drop_in.hf.processors import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats.files import naming, parse_json, without_collecting
-from impls.formats.tokenizer_json import read
+from impls.formats.tokenizer_json.reader import check_kind, read
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 
@@ -151,6 +152,11 @@ def read_document(document: Any, prepare: Callable[[Model], Implementation], pat
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
         raise InvalidModel("model: an object is expected; this is no tokenizer.json")
+    check_kind(bpe.get("type", "BPE"))
+    if bpe.get("vocab") == {}:  # to be trained: only the parts are used until then
+        untrained = {"vocab": LETTERS, "merges": list[str]()}
+        part = {**document, "model": untrained, "added_tokens": [], "post_processor": None}
+        return Pipeline.of(prepare(read(part, path)), document)
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
     # Added tokens are found here and not by the model, which only needs to know which entries of its vocabulary

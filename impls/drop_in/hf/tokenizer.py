@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,13 +18,17 @@ from impls.drop_in.hf.arguments import Texts, batch_input, flag, id_list, items,
 from impls.drop_in.hf.configured import CHANGING, Configured
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import refuse
-from impls.drop_in.hf.pipeline import Pipeline, read_file
+from impls.drop_in.hf.parts import given_document
+from impls.drop_in.hf.pipeline import Pipeline, read_document, read_file
+from impls.drop_in.hf.training import given_texts, lines_of, trained
 from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
 from impls.formats.tokenizer_json import write_compact
 from impls.interface import Tokenizer as Implementation
 
 _UNNAMED = Path("tokenizer.json")
+_PARTS = ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+_EMPTY: dict[str, Any] = {"version": "1.0", "added_tokens": [], **dict.fromkeys(_PARTS)}
 
 
 class Tokenizer(Configured):
@@ -34,11 +38,18 @@ class Tokenizer(Configured):
     find_on_hub: ClassVar[Callable[[str, str, str | None], Path] | None] = None
     """Returns the file of a model of the hub; set by `bpebench`."""
 
-    def __init__(self, implementation: Implementation) -> None:
-        """Use a loaded implementation; raise `Unsupported` if tokenizer.json cannot hold its model."""
-        if not isinstance(implementation, Implementation):
-            raise wrong_type("implementation", "a tokenizer of the suite", implementation)
-        self.pipeline = Pipeline.of(implementation, json.loads(write_compact(implementation.model)))
+    def __init__(self, model: Any, *, implementation: str = "compiled") -> None:
+        """Use a loaded implementation, or make one of a `models.BPE` of the library, which may be untrained.
+
+        Raise `Unsupported` if tokenizer.json cannot hold its model, and `InvalidModel` for a model of another kind.
+        """
+        if isinstance(model, Implementation):
+            self.pipeline = Pipeline.of(model, json.loads(write_compact(model.model)))
+            return
+        given = given_document("model", "a tokenizer of the suite, or a models.BPE", "get_trainer", model)
+        if given is None:
+            raise wrong_type("model", "a tokenizer of the suite, or a models.BPE", model)
+        self.pipeline = read_document({**_EMPTY, "model": given}, registry.get(implementation))
 
     @classmethod
     def _of(cls, pipeline: Pipeline) -> Tokenizer:
@@ -89,6 +100,23 @@ class Tokenizer(Configured):
         if file.name == "tokenizer.json":
             return Tokenizer.from_file(str(file), implementation=implementation)
         return Tokenizer(registry.load(implementation, load(file)))
+
+    def train_from_iterator(self, iterator: Any, trainer: Any = None, length: int | None = None) -> None:
+        """Learn the vocabulary from an iterator of texts, or of lists of texts, as a `BpeTrainer` of the library says.
+
+        Raise `Unsupported` naming a setting that our trainers cannot follow. `length` is not used.
+        """
+        self._train(given_texts(iterator), trainer)
+
+    def train(self, files: list[str], trainer: Any = None) -> None:
+        """Learn the vocabulary from the lines of files; see `train_from_iterator`."""
+        self._train(lines_of(files), trainer)
+
+    def _train(self, texts: Iterator[str], trainer: Any) -> None:
+        pipeline = trained(self.pipeline, texts, trainer)
+        with CHANGING:
+            settings = ("truncation", "padding", "encode_special_tokens")
+            self._change(**{**vars(pipeline), **{name: getattr(self.pipeline, name) for name in settings}})
 
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of an equivalent tokenizer.json."""

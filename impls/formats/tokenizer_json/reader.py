@@ -91,8 +91,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     invalid or not supported."""
     file = converted(document, _File)
     bpe, entries = file.model, file.added_tokens or []
-    if bpe.type != "BPE":
-        raise InvalidModel(f"model.type: {bpe.type!r} is not byte pair encoding; only BPE models are read")
+    check_kind(bpe.type)
     spaces = read_normalizer(file.normalizer)
     stages, byte_level = read_stages(file.pre_tokenizer, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
@@ -146,6 +145,12 @@ def _occurs(text: str, bpe: _Bpe, byte_level: bool) -> bool:
         return printed and (len(text) == 1 or (bool(bpe.ignore_merges) and text.isascii()))
     symbol = text.removesuffix(bpe.end_of_word_suffix or "")
     return bool(bpe.ignore_merges) or len(symbol) == 1 or (bool(bpe.byte_fallback) and text in BYTE_PIECES)
+
+
+def check_kind(kind: object) -> None:
+    """Raise `InvalidModel` for another `model.type` than BPE."""
+    if kind != "BPE":
+        raise InvalidModel(f"model.type: {kind!r} is not byte pair encoding; only BPE models are read")
 
 
 def _rules(

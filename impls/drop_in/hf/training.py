@@ -1,0 +1,129 @@
+"""Training as the library's `BpeTrainer` says, by the trainer of an implementation: the learned vocabulary is written
+into the tokenizer.json. What our trainers cannot follow is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from impls import registry
+from impls.core.arguments import wrong_type
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model import Model
+from impls.core.specification import TrainingSpec
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.core.text.patterns import WHOLE_TEXT
+from impls.drop_in.hf.added_tokens import AddedToken
+from impls.drop_in.hf.arguments import encodable, items
+from impls.drop_in.hf.parts import Normalizer, PreTokenizer
+from impls.drop_in.hf.pipeline import Pipeline, read_document
+
+_DEFAULT_SIZE = 30_000
+
+
+class _Settings(msgspec.Struct):
+    """The settings of the library's `BpeTrainer`."""
+
+    vocab_size: int = _DEFAULT_SIZE
+    min_frequency: int = 0
+    special_tokens: list[dict[str, Any]] = []
+    limit_alphabet: int | None = None
+    initial_alphabet: list[str] = []
+    continuing_subword_prefix: str | None = None
+    end_of_word_suffix: str | None = None
+    max_token_length: int | None = None
+
+
+def trained(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> Pipeline:
+    """Return the pipeline with the vocabulary learned from texts; raise `Unsupported` naming a setting not followed."""
+    settings = _settings(trainer)
+    special = [AddedToken(**token) for token in settings.special_tokens]
+    names = [token.content for token in special]
+    if others := pipeline.added.ids.keys() - names:
+        raise Unsupported("train", f"Tokenizer.add_tokens: add {min(others)!r} after training, which gives ids anew")
+    normalizer, pre_tokenizer = (pipeline.document.get(name) for name in ("normalizer", "pre_tokenizer"))
+    split = PreTokenizer(pre_tokenizer) if pre_tokenizer else None
+    by_bytes = split is not None and split.is_byte_level
+    pieces: Iterable[str] = _pieces(texts, Normalizer(normalizer) if normalizer else None, split)
+    if not by_bytes:  # a piece of one letter adds no pair
+        pieces = chain(settings.initial_alphabet, pieces)
+    spec = _spec(settings, names, by_bytes)
+    model = registry.learn(pipeline.implementation.name, pieces, spec)
+    document = pipeline.written | {"model": pipeline.document["model"] | _vocabulary(model, names), "added_tokens": []}
+    document["added_tokens"] = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
+    return read_document(document, type(pipeline.implementation))
+
+
+def _settings(trainer: Any) -> _Settings:
+    if trainer is None:
+        return _Settings()
+    state = trainer.__getstate__() if hasattr(trainer, "special_tokens") else None
+    if not isinstance(state, bytes):
+        raise wrong_type("trainer", "a BpeTrainer of the library", trainer)
+    ((kind, fields),) = msgspec.json.decode(state).items()
+    if kind != "BpeTrainer":
+        raise Unsupported("train", f"{kind} does not train byte pair encoding; BpeTrainer does")
+    settings = msgspec.convert(fields, _Settings)
+    for name in ("limit_alphabet", "continuing_subword_prefix", "end_of_word_suffix"):
+        if (value := getattr(settings, name)) is not None:
+            raise Unsupported("train", f"BpeTrainer.{name}: {value!r} is not followed; train with the library")
+    return settings
+
+
+def _spec(settings: _Settings, names: list[str], by_bytes: bool) -> TrainingSpec:
+    if by_bytes and CHARACTER_TO_BYTE.keys() > set(settings.initial_alphabet):
+        alphabet = "pre_tokenizers.ByteLevel.alphabet()"
+        raise Unsupported("train", f"BpeTrainer.initial_alphabet: a model over bytes has all 256; give {alphabet}")
+    longest = None if settings.max_token_length is None else max(settings.max_token_length - 1, 1)
+    return TrainingSpec(
+        vocab_size=settings.vocab_size,
+        pattern=WHOLE_TEXT,
+        alphabet="bytes" if by_bytes else "chars",
+        base_order="gpt2" if by_bytes else "raw",
+        min_count=max(settings.min_frequency, 1),
+        max_token_bytes=longest if by_bytes else None,
+        max_token_characters=None if by_bytes else longest,
+        special_tokens=tuple(names),
+        special_ids="first",
+    )
+
+
+def _pieces(texts: Iterable[str], normalizer: Normalizer | None, split: PreTokenizer | None) -> Iterator[str]:
+    for text in texts:
+        if normalizer is not None:
+            text = normalizer.normalize_str(text)
+        yield from (text,) if split is None else (piece for piece, _ in split.pieces(text))
+
+
+def _vocabulary(model: Model, special: list[str]) -> dict[str, Any]:
+    """Return `vocab` and `merges` of tokenizer.json."""
+    write = to_printable if model.alphabet == "bytes" else bytes.decode
+    names = [*special, *(write(token) for token in model.tokens[len(special) :] if token is not None)]
+    return {
+        "vocab": {name: i for i, name in enumerate(names)},
+        "merges": [[names[left], names[right]] for left, right in model.merges],
+    }
+
+
+def given_texts(iterator: Any) -> Iterator[str]:
+    """Yield the texts of an iterator of texts and lists of texts; raise TypeError for anything else."""
+    if isinstance(iterator, str) or not isinstance(iterator, Iterable):
+        raise wrong_type("iterator", "an iterator of texts, or of lists of texts", iterator)
+    for k, entry in enumerate(iterator):
+        many = [entry] if isinstance(entry, str) else items(f"iterator[{k}]", entry)
+        yield from (encodable(f"iterator[{k}]", text) for text in many)
+
+
+def lines_of(files: Any) -> Iterator[str]:
+    """Yield the lines of files, with their line ends, as the library reads them; raise `InvalidFile`."""
+    for path in items("files", files):
+        try:
+            with Path(path).open(encoding="utf-8", newline="\n") as lines:
+                yield from lines
+        except (OSError, UnicodeDecodeError) as error:
+            problem = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
+            raise InvalidFile(str(path), problem) from None
