@@ -30,9 +30,7 @@ from impls import (
     TrainingSpec,
     registry,
     train,
-    train_boundless,
     train_parity_aware,
-    train_picky,
 )
 from impls.drop_in import hf
 from impls.drop_in.tiktoken import Encoding
@@ -56,9 +54,7 @@ __all__ = [
     "load_model",
     "read_records",
     "train",
-    "train_boundless",
     "train_parity_aware",
-    "train_picky",
 ]
 
 sys.modules["bpebench.hf"] = hf  # so that `import bpebench.hf` finds it, though this is no package

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from impls.boundless import train_boundless
 from impls.core.errors import (
     BPEError,
     InvalidFile,
@@ -28,7 +27,6 @@ from impls.core.errors import (
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 from impls.parity import train_parity_aware
-from impls.picky import train_picky
 from impls.registry import default_names, get, load, names, train
 
 
@@ -69,7 +67,5 @@ __all__ = [
     "load",
     "names",
     "train",
-    "train_boundless",
     "train_parity_aware",
-    "train_picky",
 ]

@@ -56,10 +56,6 @@ class Tokenizer(Growing, Offsets, ABC):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
     """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
-    replays_events: ClassVar[bool] = False
-    """Whether it supports removals of tokens (`Model.events`)."""
-    joins_pieces: ClassVar[bool] = False
-    """Whether it supports merges that join pieces (`Model.joined_pieces`)."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """Exceptions that the `_encode_text` hooks reliably raise for a text with a surrogate.
 
@@ -70,8 +66,6 @@ class Tokenizer(Growing, Offsets, ABC):
         """Prepare `model`; raise `Unsupported` if this algorithm cannot run it."""
         if model.belongs_to not in (None, self.name):
             raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
-        if (model.events and not self.replays_events) or (model.joined_pieces is not None and not self.joins_pieces):
-            raise Unsupported(self.name, f"{model.beyond_merges}; naive, priority and compiled encode that")
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)

@@ -1,4 +1,4 @@
-"""Training with counts that are updated incrementally, used by `priority` and the trainers of BPE variants.
+"""Training with counts that are updated incrementally, used by `priority` and parity-aware training.
 
 Idea
     Each distinct piece is kept once, with its count, and for each pair its count and the pieces that contain it. A
@@ -61,13 +61,12 @@ class Learner:
             self._offer([pair])  # it has lost occurrences since, so push it again with its current count
         return None
 
-    def merge(self, pair: Pair, new: int | None = None) -> int:
-        """Replace `pair` in every word, left to right, by the symbol `new` (by default a new one), and update the
-        counts; return the number of symbols saved in the corpus."""
+    def merge(self, pair: Pair) -> int:
+        """Replace `pair` in every word, left to right, by a new symbol, and update the counts; return the number of
+        symbols saved in the corpus."""
         left, right = pair
-        new = len(self.tokens) if new is None else new
-        if new == len(self.tokens):
-            self.tokens.append(self.tokens[left] + self.tokens[right])
+        new = len(self.tokens)
+        self.tokens.append(self.tokens[left] + self.tokens[right])
         counts = self.counts
         made: set[Pair] = set()
         n_fewer = 0

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
-from typing import Any, ClassVar, Literal, TypeVar
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
 
-from impls.core.events import Events, replayed
 from impls.core.extension import Extension
 from impls.core.model import Model
-from impls.core.model.data import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -32,7 +30,6 @@ from impls.core.training import (
 )
 from impls.interface import Tokenizer, TrainingSpec
 
-Item = TypeVar("Item")
 Pair = tuple[int, int]
 
 
@@ -42,14 +39,12 @@ class Naive(Tokenizer):
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
     kind: ClassVar[Literal["pure"]] = "pure"
-    replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self._merge_of = model.merge_of
         # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
-        self._events = Events(model.events)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -77,9 +72,6 @@ class Naive(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None:
             return [whole]
-        if self.model.events:
-            tokens = replayed(piece.encode("utf-8", "surrogateescape"), self._events)
-            return [self.model.id_by_token[token] for token in tokens]
         ids = self.model.symbols(piece)
         while True:
             merges = [self._merge_of(left, right) for left, right in pairwise(ids)]
@@ -90,7 +82,7 @@ class Naive(Tokenizer):
                 at, made = next((at, merge[1]) for at, merge in enumerate(merges) if merge and merge[0] == lowest[0])
                 ids[at : at + 2] = [made]
             else:
-                ids = _merge(ids, merges, lowest, lowest[1])
+                ids = _merge(ids, merges, lowest)
 
     # --- variants ----------------------------------------------------------------------------------------------
 
@@ -112,28 +104,6 @@ class Naive(Tokenizer):
                 return ids
             _, at, made = chosen
             ids[at : at + 2] = [made]
-
-    def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text where the lowest rank also merges two whole pieces that may be joined.
-
-        Merges a+b (rank 0), _+ab (1), ab+_ab (2):    a b | _ a b | c      _: a space, |: between pieces
-                                                ->    ab | _ ab | c        _ and ab are two tokens: 2 must wait
-                                                ->    ab | _ab | c
-                                                ->    ab_ab | c
-        """
-        assert self.model.joined_pieces is not None
-        joins = may_be_joined(self.model.joined_pieces)
-        rows = [(self.model.symbols(piece), joins(piece)) for piece in pieces]
-        while True:
-            inside = [[self._merge_of(*pair) for pair in pairwise(ids)] for ids, _ in rows]
-            whole = [ids[0] if joined and len(ids) == 1 else None for ids, joined in rows]
-            between = [None if a is None or b is None else self._merge_of(a, b) for a, b in pairwise(whole)]
-            lowest = min((merge for merge in chain(*inside, between) if merge is not None), default=None)
-            if lowest is None:
-                return [i for ids, _ in rows for i in ids]
-            merged = [_merge(ids, merges, lowest, lowest[1]) for (ids, _), merges in zip(rows, inside, strict=True)]
-            rows = [(ids, joined) for ids, (_, joined) in zip(merged, rows, strict=True)]
-            rows = _merge(rows, between, lowest, ([lowest[1]], True))
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -215,12 +185,12 @@ def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]
     return replaced
 
 
-def _merge(items: list[Item], merges: list[Pair | None], lowest: Pair, made: Item) -> list[Item]:
-    """Return `items` with each adjacent pair whose merge is `lowest` replaced by `made`: a a a -> aa a."""
-    merged: list[Item] = []
+def _merge(ids: list[int], merges: list[Pair | None], lowest: Pair) -> list[int]:
+    """Return `ids` with each adjacent pair whose merge is `lowest` merged: a a a -> aa a."""
+    merged: list[int] = []
     at = 0
-    while at < len(items):
+    while at < len(ids):
         is_lowest = at < len(merges) and merges[at] == lowest
-        merged.append(made if is_lowest else items[at])
+        merged.append(lowest[1] if is_lowest else ids[at])
         at += 2 if is_lowest else 1
     return merged

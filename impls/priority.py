@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.core.events import REMOVED, Events
 from impls.core.extension import Extension
 from impls.core.model import Model
-from impls.core.model.data import may_be_joined
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -43,12 +41,10 @@ class Priority(Tokenizer):
     name: ClassVar[str] = "priority"
     summary: ClassVar[str] = "linked list and heap, O(n log n); trains incrementally with a lazy heap"
     kind: ClassVar[Literal["pure"]] = "pure"
-    replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.heap_operations = 0
-        self._events = Events(model.events)
         self._merge_of = model.merge_of
 
     @classmethod
@@ -74,25 +70,7 @@ class Priority(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None:
             return [whole]
-        return self._replayed(piece) if self.model.events else self._merged(self.model.symbols(piece))
-
-    def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text, joining whole pieces only after all merges inside them.
-
-        A merge ranks after those that make its parts, so nothing inside a piece waits: a b | _ a b -> ab | _ab -> ab_ab
-        """
-        assert self.model.joined_pieces is not None
-        joins = may_be_joined(self.model.joined_pieces)
-        ids: list[int] = []
-        for may_join, its_pieces in groupby(pieces, joins):
-            rows = map(self.encode_piece, its_pieces)
-            for is_whole, its_rows in groupby(rows, lambda row: len(row) == 1):
-                row = [i for one in its_rows for i in one]
-                ids += self._merged(row) if may_join and is_whole else row
-        return ids
-
-    def _merged(self, ids: list[int]) -> list[int]:
-        """Return the result of merging a sequence of symbols, modifying it."""
+        ids = self.model.symbols(piece)
         n = len(ids)
         before = list(range(-1, n - 1))
         after = list(range(1, n + 1))  # n marks the end
@@ -123,47 +101,6 @@ class Priority(Tokenizer):
                 operations += 1
         self.heap_operations += operations
         return [i for i in ids if i != _GONE]
-
-    def _replayed(self, piece: str) -> list[int]:
-        """Return the ids of one piece by merges and removals in turn (PickyBPE), from a heap of events by byte offset.
-
-        The result of an event is only changed by later events, so none is popped too late.
-        """
-        symbols, said = list(piece.encode("utf-8", "surrogateescape")), self._events
-        n = len(symbols)
-        before, after = list(range(-1, n - 1)), list(range(1, n + 1))  # n marks the end
-        due = [_GONE] * n
-        heap: list[tuple[int, int, tuple[int, ...]]] = []
-        changed, now = list(range(n)), -1
-        while changed:
-            for at in changed:
-                events = [(symbols[at], REMOVED)]
-                if after[at] < n:
-                    events.append((symbols[at], symbols[after[at]]))
-                changes = [said.following(event, now) for event in events]
-                due[at], instead = min(filter(None, changes), default=(_GONE, ()))
-                if instead:
-                    heappush(heap, (due[at], at, instead))
-            changed = []
-            while heap and not changed:
-                now, at, instead = heappop(heap)
-                if due[at] != now:
-                    continue  # another event has changed it in the meantime
-                leader = before[at]
-                if len(instead) == 1:
-                    due[after[at]] = _GONE  # a merge; a removal leaves two symbols or more
-                changed = [leader] if leader >= 0 else []
-                for symbol in instead:
-                    symbols[at], before[at], after[at] = symbol, leader, at + len(said.tokens[symbol])
-                    changed.append(at)
-                    leader, at = at, after[at]
-                if at < n:
-                    before[at] = leader
-        row, at = [], 0
-        while at < n:
-            row.append(self.model.id_by_token[said.tokens[symbols[at]]])
-            at = after[at]
-        return row
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -19,7 +19,6 @@ from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
-from impls.core.model.data import JOINED_PIECES, JoinedPieces
 from impls.core.text.files import TextFiles
 from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
@@ -92,14 +91,6 @@ class Train(Verb):
         "Parallel texts to measure compression on, a corpus for each language; repeatable.", multiple=True,
         metavar="NAME=CORPUS",
     )  # fmt: skip
-    boundless: JoinedPieces | None = option(
-        "BoundlessBPE: merges also join whole pieces, of words if nothing else is said.",
-        type=click.Choice(JOINED_PIECES), is_flag=False, flag_value="words",
-    )  # fmt: skip
-    picky: float | None = option(
-        "PickyBPE: remove a token when a merge used a larger share of it than this, as 0.9.",
-        type=options.Number(0, 1, min_open=True), metavar="SHARE",
-    )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
     _parts: Path | None = None
@@ -149,7 +140,7 @@ class Train(Verb):
         document = self._asked_for(text) | {
             "n_bytes": n_bytes, "seconds": seconds, "vocab_size": model.vocab_size,
             "why_short": end.why if end is not None and end.by_rule else why_short(model, last_spec, texts),
-            "until": None if end is None else end._asdict(), "n_merges": len(model.merges or model.events),
+            "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
             "first_tokens": first_tokens(model, n_kept, self.show),
@@ -168,7 +159,7 @@ class Train(Verb):
         """Return the training input: texts, the counts of their pieces, or files; `trained` are parts not held out."""
         is_split = bool(trained) and not self.held_out
         is_counted = text.must_be_counted or self._is_counted(text)
-        is_counted = is_counted and not by_language and not is_split and self.boundless is None
+        is_counted = is_counted and not by_language and not is_split
         for name in () if is_counted else ("workers", "scheduler", "resume"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
@@ -178,13 +169,9 @@ class Train(Verb):
             return list(all_documents(trained))
         if is_counted:
             return self._counts(text, pattern)
-        return text.texts_or_files() if self.boundless is not None and self._is_counted(text) else text.texts()
+        return text.texts()
 
     def _learn(self, texts: Any, spec: impls.TrainingSpec, begun: impls.Model | None) -> impls.Model:
-        if self.boundless is not None:
-            return impls.train_boundless(texts, spec, join=self.boundless, implementation=self.implementation)
-        if self.picky is not None:
-            return impls.train_picky(texts, spec, threshold=self.picky)
         return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
 
     def _asked_for(self, text: TrainingText) -> dict[str, Any]:
@@ -192,8 +179,7 @@ class Train(Verb):
         return {
             "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
             "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
-            "superword_from": self.superword_from, "boundless": self.boundless, "picky": self.picky,
-            "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+            "superword_from": self.superword_from, "parity": list(self.parity), "parity_dev": list(self.parity_dev),
         }  # fmt: skip
 
     @cached_property
@@ -225,10 +211,6 @@ class Train(Verb):
 
     def _check(self, text: TrainingText) -> None:
         """Raise for options that do not go together."""
-        if self.boundless is not None:
-            self._ensure_alone("--boundless", "parity", "counts", "weight", "until", "picky")
-        if self.picky is not None:
-            self._ensure_alone("--picky", "implementation", "parity", "until")
         options.ensure(self.until or not self.held_out, "--held-out goes with --until")
         if self.until is not None:
             if self.alphabet == "chars":

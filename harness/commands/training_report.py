@@ -25,8 +25,7 @@ def lines(document: Mapping[str, Any], model: Model) -> str:
     if first := document["first_tokens"]:
         shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
     kept = f", {document['n_kept_merges']} of them kept" if document["extended"] else ""
-    what = "merges and removals" if model.events else "merges"
-    size = f"{document['n_merges']} {what}{kept}, {model.vocab_size} ids"
+    size = f"{document['n_merges']} merges{kept}, {model.vocab_size} ids"
     shown.append(f"{size}, learned in {document['seconds']:.2f} s from {document['n_bytes']} bytes")
     if (short := document["why_short"]) is not None:
         asked_for = document["vocab_size_asked_for"]

@@ -172,7 +172,7 @@ def _other_rules(model: Model, known: Known | None) -> list[str]:
 
 
 def _n_cut(model: Model) -> int:
-    if not model.pattern or model.alphabet != "bytes" or model.joined_pieces is not None:
+    if not model.pattern or model.alphabet != "bytes":
         return 0
     splitter = Splitter(model.pattern)
     n_cut = 0

@@ -160,8 +160,6 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
 
     Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and the errors of encoding.
     """
-    if model.beyond_merges is not None:
-        raise Unsupported("trace", f"the steps of this model are not shown: {model.beyond_merges}")
     tokenizer = impls.load(implementation, model)
     algorithm = ALGORITHM_OF.get(implementation, "leftmost")
     ids = tokenizer.encode(text, disallowed_special=())

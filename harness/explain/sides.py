@@ -43,7 +43,7 @@ class Side:
     @cached_property
     def rules(self) -> Rules | None:
         """Return the merges of its model, as the algorithms look them up; None if they are unknown or incomplete."""
-        return None if self.model is None or self.model.beyond_merges is not None else Rules(self.model)
+        return None if self.model is None else Rules(self.model)
 
     def token(self, i: int) -> bytes | None:
         """Return the bytes of an id, or None if unknown."""

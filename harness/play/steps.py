@@ -25,8 +25,6 @@ def steps_of(
     """
     tokenizer = load("naive")
     pieces, model = tokenizer.pieces(text), tokenizer.model
-    if model.beyond_merges is not None:
-        return StepsAnswer(pieces, piece or 0, [], f"the steps of this model are not shown: {model.beyond_merges}")
     if piece is None:
         fitting = [len(one) if len(one) <= MAX_PIECE_CHARACTERS else 0 for one in pieces]
         piece = fitting.index(max(fitting, default=0)) if pieces else 0

@@ -71,16 +71,6 @@ class TrainingText:
         weighted = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
         return replace(weighted[0] if len(weighted) == 1 else added(weighted), memory_limit=limit)
 
-    def texts_or_files(self) -> list[str] | TextFiles:
-        """Return the documents of all corpora, as files if none is named, else as `texts`; raise as `texts` does."""
-        if any(map(is_named, self.corpora)):
-            return self.texts()
-        found = {name: TextFiles(self.reading.files(name)) for name in dict.fromkeys(self.corpora)}
-        for name, files in found.items():
-            if next(iter(files), None) is None:
-                raise DataError(f"{name}: holds no text")
-        return TextFiles([file for files in found.values() for file in files.files])
-
     def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
         """Return the documents of all corpora, or of `corpora`. Raises `DataError` for a corpus without text."""
         texts: list[str] = []

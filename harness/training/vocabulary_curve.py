@@ -113,8 +113,6 @@ def uncuttable(model: Model) -> str | None:
         return "it looks up whole pieces"
     if model.sentencepiece is not None or model.added_tokens or model.continuing_prefix is not None:
         return "it has tokens that no merge makes"
-    if model.beyond_merges is not None:
-        return model.beyond_merges
     n_tokens = len(model.tokens)
     if model.merge_results != tuple(range(n_tokens - len(model.merges), n_tokens)):
         return "its ids are not in the order of its merges"

@@ -44,8 +44,6 @@ SEEN_BITS = 16
 
 LONGEST_DERIVED = 1024
 """Maximum size of a token whose parts `merge/derive` finds, in time that grows with the square of the size."""
-DROPOUT_PARAMETERS = 9
-"""Number of int64 parameters of a call with dropout besides the context; see `merge/dropout`."""
 
 N_REGIONS = 128
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
@@ -161,20 +159,6 @@ class ContextRecord(Record):
     all_cuts: i64  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
     clock: i64  # seconds that clock_gettime writes
     clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
-
-
-class EventsRecord(Record):
-    """Merges and removals of tokens in the order in which they happened; see `merge/replay`."""
-
-    pairs: i64  # as in a context, but with the number of the first event that merges a pair in place of a symbol
-    buckets: i64  # as in a context
-    handles: i64  # as in a context
-    removals: i64  # int32 by symbol: the first event that removes it, or NONE
-    following: i64  # int32 by event: the next event of the same pair or symbol, or NONE
-    starts: i64  # int32 by event, and one more: index in SYMBOLS of the first symbol that the event leaves
-    symbols: i64  # int32: the symbols that each event leaves
-    lengths: i64  # int32 by symbol: its number of bytes
-    ids: i64  # int32 by symbol: its id, if it is a token after all events
 
 
 class StageRecord(Record):

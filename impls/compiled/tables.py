@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -82,41 +82,16 @@ def build_tables(model: Model) -> ModelTables:
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
-    # Events decide what a piece becomes, even if it is a token.
-    return bare if model.events else _with_vocabulary(bare, model, data, starts)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenIndex:
-    """A hash table of the tokens, except special tokens, by their bytes."""
-
-    data: np.ndarray
-    """uint8: all tokens' bytes in id order, and 64 more bytes."""
-    starts: np.ndarray
-    """int64 of shape (n_tokens + 1,): offset of a token in `data`."""
-    table: np.ndarray
-    """int32 by slot, for open addressing: a token's id, or -1; the number of slots is a power of two."""
-    shift: int
-    """The slot of a hash is the hash shifted right by this."""
-
-
-def token_index(model: Model) -> TokenIndex:
-    """Return the index of a model's tokens."""
-    blob, starts = blob_of(model)
-    return _indexed(np.frombuffer(blob + bytes(64), np.uint8), starts)
-
-
-def _indexed(data: np.ndarray, starts: np.ndarray) -> TokenIndex:
-    return TokenIndex(data, starts, *token_table(data, starts, np.arange(len(starts) - 1)))
+    return _with_vocabulary(bare, model, data, starts)
 
 
 def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of each token of a rank file, as int32 ids or -1."""
     n_tokens = len(starts) - 1
-    index = _indexed(data, starts)
+    table, shift = token_table(data, starts, np.arange(n_tokens))
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
     scratch = np.empty(2 * LONGEST_DERIVED + 16, np.int32)
-    native.derive(data, starts, n_tokens, index.table, index.shift, lefts, rights, scratch)
+    native.derive(data, starts, n_tokens, table, shift, lefts, rights, scratch)
     ids = model.id_by_token
     for i in np.flatnonzero(np.diff(starts) > LONGEST_DERIVED).tolist():
         token = model.tokens[i] or b""

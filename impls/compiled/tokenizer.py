@@ -19,8 +19,6 @@ from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.decoding import KernelDecoder
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON
-from impls.compiled.merge.beyond import beyond_merges
-from impls.compiled.merge.dropout_encoder import DropoutEncoder
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
@@ -48,7 +46,6 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     name = "compiled"
     summary = "Numba kernels: the pattern as an automaton, a piece cache, perfect-hash pairs"
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "compiled"
-    replays_events = joins_pieces = True
 
     def __init__(self, model: Model) -> None:
         """Build the tables, or read them from the user's cache; compile the kernels on first use."""
@@ -64,18 +61,13 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
         self._special_pieces = SpecialPieces(model)
         self._cuts_at_line_breaks = (
-            splitting is not None
-            and model.sentencepiece is None
-            and model.joined_pieces is None
-            and cuts_at_line_breaks(splitting.automata)
+            splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
-        self._beyond = beyond_merges(model)
         self._specials = Specials(model)
         index = SpecialTokenIndex.of(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
         shared = tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts
         self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
-        self._dropout_encoder = DropoutEncoder(model)
         self._density = Density()
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
@@ -87,7 +79,7 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         for name in ("_as_array", "_array_unless_special", "_encode_cut"):
             self.__dict__.pop(name, None)
         builtins = call_context.builtins
-        self._fast = builtins if self._automaton and self._beyond is None else None
+        self._fast = builtins if self._automaton else None
         rewrites = self._model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
@@ -193,8 +185,6 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
 
     def _merged(self, text: str) -> np.ndarray:
         with self._pool.borrowed() as call_context:
-            if self._beyond is not None:
-                return self._beyond.encode(call_context.context, *self._piece_ends(call_context, text))
             if self._automaton:
                 if call_context.builtins is not None and self._own.context["busy"]:
                     array = call_context.builtins.encode_to_array(text)
@@ -209,40 +199,21 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             return plain.encode_pieces(call_context.context, text, plain.ends_of(text, pieces))
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """Return the ids of a text with merges left out, see `impls.core.dropout`; only for byte-level models."""
-        if self._beyond is not None:
-            return super()._encode_text_with_dropout(text, dropout)
-        if self._model.alphabet == "chars":
-            raise Unsupported(self.name, "BPE-dropout is for byte-level models only")
-        with self._pool.borrowed() as call_context:
-            return self._dropout_encoder.encode(call_context.context, *self._piece_ends(call_context, text), dropout)
+        """Return the ids of a text with merges left out, by `naive` in plain Python: no kernel does that."""
+        from impls.naive import Naive
+
+        return Naive(self._model)._encode_text_with_dropout(text, dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Return the ids of one piece that is not UTF-8, by the dropout kernel: other kernels read characters."""
-        text, ends = piece.decode("utf-8", "surrogateescape"), np.array([len(piece)], np.int32)
-        if (whole := self._model.whole_piece(text)) is not None:
+        """Return the ids of one piece that is not UTF-8, by a kernel of its own: other kernels read characters."""
+        if (whole := self._model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
             return [whole]
         with self._pool.borrowed() as call_context:
-            if self._beyond is not None and self._model.events:
-                ids: list[int] = self._beyond.encode(call_context.context, text, ends).tolist()
-                return ids
-            return self._dropout_encoder.encode(call_context.context, text, ends, Dropout(0.0, 0))
-
-    def _piece_ends(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
-        """Return the text without the parts that the pattern drops, and the ends of its pieces, in bytes: int32."""
-        if self._automaton:
-            try:
-                return text, plain.piece_ends(call_context.context, text)
-            except Uncovered:
-                pass
-        pieces = self._splitter.split(text)
-        text = "".join(pieces)
-        return text, plain.ends_of(text, pieces)
+            ids: list[int] = plain.encode_byte_piece(call_context.context, piece).tolist()
+            return ids
 
     def stage_seconds(self, text: str) -> dict[str, float]:
         """Return the seconds that each stage of encoding `text` takes, special tokens read as ordinary text."""
-        if self._beyond is not None:
-            raise Unsupported(self.name, f"its stages are not timed one by one: {self._model.beyond_merges}")
         text = self._model.normalize(repair_surrogates(text))
         with self._timed_pool.borrowed() as call_context:
             if self._automaton:

@@ -57,8 +57,6 @@ class Hooks:
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
-        if self._model.joined_pieces is not None:
-            return self._encode_joining(self._cut_pieces(text))
         return self._join_pieces(text, self.encode_piece)
 
     def _ids_by_part(
@@ -80,10 +78,6 @@ class Hooks:
     def _normalized(self, text: str, first: bool = True) -> str:
         """Return a text without surrogates as the hooks take it; `first` says whether it begins the whole text."""
         return text if self.normalizes else self._model.normalize(text, first=first)
-
-    def _encode_joining(self, pieces: list[str]) -> list[int]:
-        """Return the ids of the pieces of a text under a model whose merges also join pieces (`impls.boundless`)."""
-        raise Unsupported(self.name, "does not encode by merges that join pieces")
 
     def _cut_pieces(self, text: str) -> list[str]:
         """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""
@@ -178,8 +172,6 @@ class Hooks:
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """Return the ids of `_encode_text`, with dropout."""
-        if self._model.beyond_merges is not None:
-            raise Unsupported(self.name, f"leaves out no merges of this model: {self._model.beyond_merges}")
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
 
     # --- training ------------------------------------------------------------------------------------------

@@ -144,8 +144,6 @@ class Truncation(Hooks, Decoder):
     @property
     def _encodes_by_pieces(self) -> bool:
         """Return whether the ids of a text are certainly those of its pieces as the model's pattern cuts them."""
-        if self._model.joined_pieces is not None:
-            return False
         if self._splitter.drops or (self.normalizes and self._model.rewrites_text):
             return False
         return type(self)._encode_text is Hooks._encode_text or self.kind in ("pure", "compiled", "production")

@@ -205,6 +205,4 @@ def _get(format: str, model: Model | None = None) -> _Format:
         raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
     if format not in _FORMATS:
         raise UnknownName("format", format, formats())
-    if model is not None and model.beyond_merges is not None and format != own.FORMAT:
-        raise Unsupported(format, f"{model.beyond_merges}; only {own.FORMAT!r} keeps that")
     return _FORMATS[format]

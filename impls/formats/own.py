@@ -14,7 +14,6 @@ import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.model.data import JoinedPieces
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
@@ -27,11 +26,14 @@ VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DOCUMENTS = 4
 VERSION_OF_PREFIXES = 5
-VERSION_BEYOND_MERGES = 6
 """The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; hashes of
-training documents; a prefix, dropped text or missing bytes; and merges that join pieces, or removals.
-Releases that know only lower versions refuse them."""
-_VERSIONS = tuple(range(VERSION, VERSION_BEYOND_MERGES + 1))
+training documents; a prefix, dropped text or missing bytes. Releases that know only lower versions refuse them."""
+_VERSIONS = tuple(range(VERSION, VERSION_OF_PREFIXES + 1))
+_NOT_SUPPORTED = {
+    "joined_pieces": "a BoundlessBPE model, whose merges join pieces",
+    "events": "a PickyBPE model, whose tokens are removed again",
+}
+"""Fields of earlier releases' files, of version 6, and what such a model is."""
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -47,8 +49,6 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id_offset: int = 0
     end_of_word: str | None = None
     continuing_prefix: str | None = None
-    joined_pieces: JoinedPieces | None = None
-    events: tuple[tuple[int, int], ...] = ()
     unknown: str | None = None
     unknown_id: int | None = None
     pattern: tuple[str, ...] = ()
@@ -63,13 +63,11 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 _HEAD = ("format", "version", "digest")
-_LISTS = ("tokens", "merges", "merge_counts", "events")
+_LISTS = ("tokens", "merges", "merge_counts")
 _ONLY_IF_USED = (
     "sentencepiece",
     "whole_token_flags",
     "continuing_prefix",
-    "joined_pieces",
-    "events",
     "training_documents",
 )
 """Fields that are left out if empty, as in versions that did not have them."""
@@ -89,6 +87,9 @@ def _parsed(content: bytes) -> Model:
         raise InvalidModel(f"not JSON ({error}); the file is damaged, get it again") from None
     if not isinstance(document, dict) or document.get("format") != NAME:
         raise InvalidModel(f"the field 'format' is not {NAME!r}; this is not a bpebench model")
+    for field, kind in _NOT_SUPPORTED.items():
+        if document.get(field):
+            raise InvalidModel(f"{kind}; that is not supported")
     version = document.get("version")
     if version not in _VERSIONS:
         read = f"this release reads version {', '.join(map(str, _VERSIONS))}"
@@ -123,8 +124,6 @@ def write(model: Model) -> bytes:
 
 def _version(model: Model) -> int:
     rules = model.sentencepiece
-    if model.beyond_merges is not None:
-        return VERSION_BEYOND_MERGES
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
     if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
         return VERSION_OF_PREFIXES

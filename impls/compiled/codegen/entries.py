@@ -16,11 +16,11 @@ from llvmlite import binding as llvm
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, REGIONS_SYMBOL, object_file_of
 from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
-from impls.compiled.layout import ContextRecord, EventsRecord
+from impls.compiled.layout import ContextRecord
 from impls.compiled.threads.layout import WorkerRecord
 from impls.compiled.training.layout import BlockRecord, CountingRecord, LearningRecord
 
-_RECORDS = (BlockRecord, ContextRecord, CountingRecord, EventsRecord, LearningRecord, WorkerRecord)
+_RECORDS = (BlockRecord, ContextRecord, CountingRecord, LearningRecord, WorkerRecord)
 _VIEWS = {kind.__name__: record_at(kind) for kind in _RECORDS}
 context_at = record_at(ContextRecord)
 

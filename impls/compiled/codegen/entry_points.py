@@ -26,9 +26,7 @@ PLAIN = {
     "find_whole": ("merge.prepare", 5),
     "index_tokens": ("merge.derive", 6),
     "derive": ("merge.derive", 8),
-    "encode_with_dropout": ("merge.dropout", 6),
-    "merge_rows": ("merge.dropout", 6),
-    "encode_with_events": ("merge.replay", 7),
+    "byte_piece_ids": ("merge.piece", 4),
     "valid_bytes": ("training.documents", 2),
     "text_sizes": ("training.documents", 2),
     "count_texts": ("training.count_pieces", 2),
@@ -36,10 +34,8 @@ PLAIN = {
     "spread_pieces": ("training.count_pieces", 3),
     "number_pieces": ("training.count_pieces", 3),
     "collect_counts": ("training.count_pieces", 2),
-    "count_rows": ("training.count_pieces", 4),
     "fill_cells": ("training.cells", 5),
     "compact_cells": ("training.cells", 1),
-    "list_waiting": ("training.cells", 1),
     "sum_pairs": ("training.list_pairs", 1),
     "count_pairs": ("training.list_pairs", 1),
     "spread_pairs": ("training.pair_table", 4),
@@ -76,7 +72,7 @@ _MODULES = {
     "arrays": ("cpython.boundary_arrays", "cpython.boundary_cut"),
     "stages": ("pretokenize.other_splitters", "sentencepiece.spelling"),
     "decoding": ("cpython.ids_to_text", "lookup.decode"),
-    "later": ("merge.dropout", "merge.replay", "threads", "training"),
+    "later": ("threads", "training"),
 }
 """By object file, the modules or folders of the kernels that most programs never call, or not at first."""
 OBJECT_FILES = ("encoding", *_MODULES)

@@ -22,12 +22,12 @@ class Uncovered(Exception):
 _PAD_IDS = PAD_BYTES // 4
 
 
-def padded_utf8(text: str, errors: str = "strict") -> tuple[np.ndarray, int]:
+def padded_utf8(text: str) -> tuple[np.ndarray, int]:
     """Return the UTF-8 of a text (uint8), PAD_BYTES zeros appended, and its size without them.
 
-    `errors` is that of `str.encode`. Raises `Unsupported` if the text is too long for the kernels.
+    Raises `Unsupported` if the text is too long for the kernels.
     """
-    data = text.encode(errors=errors)
+    data = text.encode()
     if len(data) > MOST_TEXT_BYTES:
         most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
         raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
@@ -46,6 +46,13 @@ def encode_pieces(context: Context, text: str, ends: np.ndarray) -> np.ndarray:
     data, n_bytes = padded_utf8(text)
     out = np.empty(n_bytes + _PAD_IDS, np.uint32)
     return shrunk(out, native.encode_pieces(context.address, data, n_bytes, ends, len(ends), out))
+
+
+def encode_byte_piece(context: Context, piece: bytes) -> np.ndarray:
+    """Return the ids of one piece that need not be UTF-8, uint32 of shape (n_tokens,)."""
+    data = np.frombuffer(piece + bytes(PAD_BYTES), np.uint8)
+    out = np.empty(len(piece) + _PAD_IDS, np.uint32)
+    return shrunk(out, native.byte_piece_ids(context.address, data, len(piece), out))
 
 
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:

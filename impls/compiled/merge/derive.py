@@ -26,12 +26,12 @@ def index_tokens(blob: int, starts: int, tokens: int, n_tokens: int, table: int,
     `tokens` (int32) are the ids to index; empty tokens are left out.
     """
     for i in range(n_tokens):
-        put_token(blob, starts, table, shift, load_i32(tokens + 4 * i))
+        _put_token(blob, starts, table, shift, load_i32(tokens + 4 * i))
     return 0
 
 
 @kernel
-def put_token(blob: int, starts: int, table: int, shift: int, token: int) -> None:
+def _put_token(blob: int, starts: int, table: int, shift: int, token: int) -> None:
     """Add a token to a table of `index_tokens`, which must have room, unless the token is empty."""
     mask = shift_right(-1, shift)
     length = _length_of(starts, token)

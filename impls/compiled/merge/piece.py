@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i32, store_32
+from impls.compiled.codegen.memory import inlined, kernel, load_i32, store_32
 from impls.compiled.layout import MOST_SMALL, NONE, ContextRecord
 from impls.compiled.merge.derive import token_of
 from impls.compiled.merge.merge_long import merge_long
@@ -25,8 +25,22 @@ def piece_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int
         count = merge_small(context, piece, n_bytes, out)
     if count < 0:
         count = merge_long(context, piece, n_bytes, out)
+    _replace_by_ids(context, out, count)
+    return count
+
+
+@kernel
+def byte_piece_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
+    """Write the ids of a piece that need not be UTF-8 as `piece_ids` does: `merge_small` may read characters."""
+    count = merge_long(context, piece, n_bytes, out)
+    _replace_by_ids(context, out, count)
+    return count
+
+
+@inlined
+def _replace_by_ids(context: ContextRecord, out: int, count: int) -> None:
+    """Replace `count` symbols (int32) by their ids."""
     ids = context.ids
     if ids != 0:
         for i in range(count):
             store_32(out + 4 * i, load_i32(ids + 4 * load_i32(out + 4 * i)))
-    return count

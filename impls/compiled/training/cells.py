@@ -3,9 +3,6 @@
 A cell also holds the weight of its word, which is the word's count. A merged symbol takes as many cells as its parts
 and is written in the first and the last of them: both neighbours see it without links. The cell where an absorbed
 symbol began holds no symbol any more, so a list of positions may be stale.
-
-If merges also join pieces, the words are followed by the rows of pieces in which that may happen: a cell per piece,
-with the weight of its row. A symbol there is written in the first of the cells it takes; the others are absorbed.
 """
 
 from __future__ import annotations
@@ -17,15 +14,11 @@ from impls.compiled.codegen.memory import (
     load_i32,
     load_i64,
     load_u8,
-    shift_right,
     store_32,
-    store_64,
 )
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.training.layout import (
-    ABSORBED,
     CELL_BYTES,
-    FIRST_WAITING,
     MOST_WEIGHT,
     SEPARATOR,
     CountingRecord,
@@ -37,12 +30,6 @@ from impls.compiled.training.layout import (
 def cell_at(cells: int, place: int) -> int:
     """Return the address of the cell at a place."""
     return cells + CELL_BYTES * place
-
-
-@inlined
-def place_of(cells: int, cell: int) -> int:
-    """Return the place of the cell at an address."""
-    return shift_right(cell - cells, 3)  # cells have 8 bytes; a division would include code that raises
 
 
 @inlined
@@ -99,10 +86,9 @@ def compact_cells(learning: LearningRecord) -> int:
 
     The caller must reset the spans to 1.
     """
-    cells, spans, rows = learning.cells, learning.spans, learning.rows
+    cells, spans, n_cells = learning.cells, learning.spans, learning.n_cells
     to, word, place = 1, 1, 1
-    n_cells = learning.n_cells
-    while place < min(rows, n_cells):
+    while place < n_cells:
         symbol, weight = load_i32(cell_at(cells, place)), load_i32(cell_at(cells, place) + 4)
         if symbol >= 0:
             _write(cells, to, symbol, weight)
@@ -116,69 +102,5 @@ def compact_cells(learning: LearningRecord) -> int:
             to += 1
             word = to
             place += 1
-    if rows < n_cells:
-        learning.rows = to
-        for place in range(rows, n_cells):
-            symbol = load_i32(cell_at(cells, place))
-            if symbol != ABSORBED:
-                _write(cells, to, symbol, load_i32(cell_at(cells, place) + 4))
-                to += 1
     learning.n_cells = to
     return to
-
-
-@inlined
-def next_in_row(cell: int, step: int) -> int:
-    """Return the next cell of a row of pieces, in steps of +-CELL_BYTES, that is a symbol's first, or a separator."""
-    cell += step
-    while load_i32(cell) == ABSORBED:
-        cell += step
-    return cell
-
-
-@kernel
-def sort_places(places: int, n_places: int) -> None:
-    """Sort int32 places (Shell 1959, "A high-speed sorting procedure"); most of them are in order."""
-    gap = n_places >> 1
-    while gap > 0:
-        for i in range(gap, n_places):
-            place, at = load_i32(places + 4 * i), i
-            while at >= gap and load_i32(places + 4 * (at - gap)) > place:
-                store_32(places + 4 * at, load_i32(places + 4 * (at - gap)))
-                at -= gap
-            store_32(places + 4 * at, place)
-        gap >>= 1
-
-
-@kernel
-def n_woken(learning: LearningRecord, left: int, right: int, places: int, n_places: int) -> int:
-    """Return the maximum number of cells in rows whose piece becomes one symbol by merging a pair at these places."""
-    cells, spans, starts = learning.cells, learning.spans, learning.waiting_starts
-    n_cells = 0
-    for i in range(n_places):
-        place = load_i32(places + 4 * i)
-        cell = cell_at(cells, place)
-        before = load_i32(cell - CELL_BYTES)
-        if place < learning.rows and before <= FIRST_WAITING and load_i32(cell) == left:
-            second = cell + CELL_BYTES * load_i32(spans + 4 * left)
-            if load_i32(second) == right and load_i32(second + CELL_BYTES * load_i32(spans + 4 * right)) < 0:
-                start = starts + 8 * (FIRST_WAITING - before)
-                n_cells += load_i64(start + 8) - load_i64(start)
-    return n_cells
-
-
-@kernel
-def list_waiting(learning: LearningRecord) -> int:
-    """Write to WAITING the places, in rows, of the pieces that are not one symbol yet; return 0.
-
-    WAITING_STARTS holds where each piece's places end in WAITING, and afterwards where they begin.
-    """
-    starts = learning.waiting_starts
-    for place in range(learning.n_cells - 1, learning.rows - 1, -1):
-        symbol = load_i32(cell_at(learning.cells, place))
-        if symbol <= FIRST_WAITING:
-            start = starts + 8 * (FIRST_WAITING - symbol)
-            at = load_i64(start) - 1
-            store_64(start, at)
-            store_32(learning.waiting + 4 * at, place)
-    return 0

@@ -11,7 +11,6 @@ from impls.compiled.codegen.memory import (
     kernel,
     load_i32,
     load_i64,
-    load_u8,
     prefetch,
     shift_left,
     shift_right,
@@ -121,34 +120,10 @@ def _record_pieces(
 def _count_recorded(context: ContextRecord, counting: CountingRecord, n_recorded: int) -> None:
     """Count the recorded pieces."""
     texts, record = counting.texts, context.work + RECORDS_AT
-    if counting.numbers != 0:
-        _number_recorded(counting, texts, record, n_recorded)
-        return
     for _ in range(n_recorded):
         place = load_i64(record + 16)
         _add(counting, load_i64(record), load_i64(record + 8), texts + shift_right(place, 32), place & LOW_HALF, 1)
         record += RECORD
-
-
-@kernel
-def _number_recorded(counting: CountingRecord, texts: int, record: int, n_recorded: int) -> None:
-    """Count the recorded pieces and append their numbers to NUMBERS."""
-    number = counting.numbers + 4 * counting.n_numbers
-    for i in range(n_recorded):
-        place, found = load_i64(record + 16), -1
-        if place & LOW_HALF != 0:
-            piece, n_bytes = texts + shift_right(place, 32), place & LOW_HALF
-            found = _add(counting, load_i64(record), load_i64(record + 8), piece, n_bytes, 1)
-        store_32(number + 4 * i, found)
-        record += RECORD
-    counting.n_numbers = counting.n_numbers + n_recorded
-
-
-@inlined
-def _record_end(context: ContextRecord, n_recorded: int) -> int:
-    """Record the end of a text, as a piece of no bytes; return how many are recorded."""
-    store_64(context.work + RECORDS_AT + RECORD * n_recorded + 16, 0)
-    return n_recorded + 1
 
 
 @inlined
@@ -191,11 +166,6 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
                 _count_recorded(context, counting, n_recorded)
                 n_recorded, n_bytes_recorded = 0, 0
             position, n_pieces = after, 0
-        if counting.numbers != 0:
-            n_recorded = _record_end(context, n_recorded)
-            if n_recorded >= ENOUGH:
-                _count_recorded(context, counting, n_recorded)
-                n_recorded, n_bytes_recorded = 0, 0
         number += 1
         at += n_bytes
         position = 0
@@ -220,30 +190,6 @@ def count_split(context: ContextRecord, counting: CountingRecord, text: int, end
         _record_pieces(context, counting, text, begin, ends + 4 * done, block, 0)
         _count_recorded(context, counting, block)
         done += block
-    return FINISHED
-
-
-@kernel
-def count_rows(rows: CountingRecord, numbers: int, n_numbers: int, joins: int) -> int:
-    """Count the rows of two pieces or more that may be joined, as pieces whose bytes are their numbers (int32).
-
-    `joins`: uint8 by number, whether the piece may be joined; in `numbers` a text ends in -1. Resumes at POSITION;
-    returns FINISHED or NO_ROOM.
-    """
-    begin = rows.position
-    for at in range(begin, n_numbers):
-        number = load_i32(numbers + 4 * at)
-        if number >= 0 and load_u8(joins + number) != 0:
-            continue
-        n_bytes = 4 * (at - begin)
-        if n_bytes > 4:
-            if not _has_room(rows, 1, n_bytes):
-                rows.position = begin
-                return NO_ROOM
-            row = numbers + 4 * begin
-            key = _key_of(row, n_bytes)
-            _add(rows, key, _slot_of(rows.piece_table, rows.piece_shift, key), row, n_bytes, 1)
-        begin = at + 1
     return FINISHED
 
 

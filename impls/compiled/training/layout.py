@@ -9,9 +9,6 @@ from impls.compiled.typed_memory import Record, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Values of a cell that are no symbols: between two words; where a symbol began that was merged into the one before."""
-FIRST_WAITING = -3
-"""FIRST_WAITING - i stands for piece number i, which merges may join, but which is not one symbol yet: in a row of
-pieces in place of its symbol, and before its word, in place of the separator, to say which piece the word is."""
 CELL_BYTES = 8
 """Size of a cell: int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
@@ -36,10 +33,8 @@ class CountingRecord(Record):
     n_texts: i64  # number of texts
     text: i64  # index of the text to resume with
     text_at: i64  # offset of that text in TEXTS
-    position: i64  # offset in that text at which counting resumes; for other kernels the index of a piece or number
+    position: i64  # offset in that text at which counting resumes; for other kernels the index of a piece
     n_split: i64  # number of pieces from POSITION on that are split already; their ends are in the working space
-    numbers: i64  # int32: the index of each piece of the texts, in order, and -1 after each text; 0: not written
-    n_numbers: i64  # number of entries in NUMBERS
 
 
 class BlockRecord(Record):
@@ -95,12 +90,6 @@ class LearningRecord(Record):
     cell: i64  # place of the cell at which counting pairs resumes
     reserved: i64  # rows of int64 address and length: texts that no merge may make
     n_reserved: i64  # number of rows in RESERVED
-    rows: i64  # place of the cell where words end and rows of pieces begin
-    waiting: i64  # int32: places in rows of each piece that is not one symbol yet; 0 if merges join no pieces
-    waiting_starts: i64  # int64 by piece, and one more: where its places begin in WAITING
-    whole: i64  # int32: the pieces that the current merge makes one symbol
-    known: i64  # hash table, as in `merge/derive`, of the symbols by their bytes; no merge may make one of them again
-    known_shift: i64  # the slot of a hash in KNOWN is the hash shifted right by this
 
 
 SUM_BITS = 20

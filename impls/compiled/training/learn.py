@@ -16,14 +16,12 @@ from impls.compiled.codegen.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.merge.derive import put_token
-from impls.compiled.training.cells import cell_at, n_woken, next_in_row, place_of, sort_places
+from impls.compiled.training.cells import cell_at
 from impls.compiled.training.layout import (
     ABSORBED,
     CELL_BYTES,
     FINISHED,
     FIRST,
-    FIRST_WAITING,
     FULL,
     NO_ROOM,
     TOO_RARE,
@@ -41,7 +39,7 @@ from impls.compiled.training.pair_table import (
     left_of,
     right_of,
 )
-from impls.compiled.training.tokens import append_token, is_known, is_reserved, is_short_enough, n_token_bytes
+from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
 
 AHEAD = 12
 """Prefetch distance, in positions."""
@@ -125,8 +123,7 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
     touched_lefts, touched_rights = learning.touched_lefts, learning.touched_rights
     left_events, right_events = learning.left_events, learning.right_events
     left_span, right_span = load_i32(spans + 4 * left), load_i32(spans + 4 * right)
-    n_lefts, n_rights, n_touched_lefts, n_touched_rights, n_whole = 0, 0, 0, 0, 0
-    rows, whole = learning.rows, learning.whole
+    n_lefts, n_rights, n_touched_lefts, n_touched_rights = 0, 0, 0, 0
     for i in range(n_places):
         if i + AHEAD < n_places:
             prefetch(cell_at(cells, load_i32(places + 4 * (i + AHEAD))))
@@ -134,35 +131,23 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         cell = cell_at(cells, place)
         if load_i32(cell) != left:
             continue
-        in_row = place >= rows
         second = cell + CELL_BYTES * left_span
-        if in_row:
-            second = next_in_row(cell, CELL_BYTES)
         if load_i32(second) != right:
             continue
         weight = load_i32(cell + 4)
-        before_cell, past = cell - CELL_BYTES, second + CELL_BYTES * right_span
-        if in_row:
-            before_cell, past = next_in_row(cell, -CELL_BYTES), next_in_row(second, CELL_BYTES)
-        before, after = load_i32(before_cell), load_i32(past)
+        past = second + CELL_BYTES * right_span
+        before, after = load_i32(cell - CELL_BYTES), load_i32(past)
         if before >= 0:
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
-            start = place - load_i32(spans + 4 * before)
-            if in_row:
-                start = place_of(cells, before_cell)
-            _note_event(left_events, n_lefts, before, start)
+            _note_event(left_events, n_lefts, before, place - load_i32(spans + 4 * before))
             n_lefts += 1
-        elif before <= FIRST_WAITING and after < 0 and not in_row:
-            store_32(whole + 4 * n_whole, FIRST_WAITING - before)
-            n_whole += 1
         if after >= 0:
             n_touched_rights = _note(rights, touched_rights, n_touched_rights, after, weight)
             _note_event(right_events, n_rights, after, place)
             n_rights += 1
         store_32(cell, new)
         store_32(second, ABSORBED)
-        if not in_row:
-            store_32(past - CELL_BYTES, new)
+        store_32(past - CELL_BYTES, new)
     # If the left neighbour is the new symbol itself, the occurrence before counted `left` as its right neighbour.
     twice = load_i64(lefts + ROW * new + GAIN)
     for i in range(n_touched_lefts):
@@ -175,30 +160,6 @@ def _merge(learning: LearningRecord, left: int, right: int, new: int, places: in
         _lose(learning, key_of(right, after), load_i64(gain))
         if after == left:
             store_64(gain, load_i64(gain) - twice)
-    # Pieces that are one symbol now form pairs with their neighbours in rows.
-    for i in range(n_whole):
-        number = load_i32(whole + 4 * i)
-        starts = learning.waiting_starts + 8 * number
-        for k in range(load_i64(starts), load_i64(starts + 8)):
-            place = load_i32(learning.waiting + 4 * k)
-            cell = cell_at(cells, place)
-            if load_i32(cell) != FIRST_WAITING - number:
-                continue
-            store_32(cell, new)
-            weight, before_cell = load_i32(cell + 4), next_in_row(cell, -CELL_BYTES)
-            before, after = load_i32(before_cell), load_i32(cell + CELL_BYTES)
-            if before >= 0:
-                n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
-                _note_event(left_events, n_lefts, before, place_of(cells, before_cell))
-                n_lefts += 1
-            if after == new:
-                n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, new, weight)
-                _note_event(left_events, n_lefts, new, place)
-                n_lefts += 1
-            elif after >= 0:
-                n_touched_rights = _note(rights, touched_rights, n_touched_rights, after, weight)
-                _note_event(right_events, n_rights, after, place)
-                n_rights += 1
     for i in range(n_touched_lefts):
         before = load_i32(touched_lefts + 4 * i)
         row = lefts + ROW * before
@@ -265,7 +226,7 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
 @kernel
 def learn(learning: LearningRecord) -> int:
     """Learn merges; return FINISHED if there are enough, else TOO_RARE, NO_ROOM (in a table), or FULL (the pool is)."""
-    threshold, heap, joins = learning.threshold, learning.heap, learning.waiting != 0
+    threshold, heap = learning.threshold, learning.heap
     while learning.n_merges < learning.most_merges:
         if learning.n_heap == 0:
             return TOO_RARE
@@ -281,17 +242,11 @@ def learn(learning: LearningRecord) -> int:
         n_places = load_i64(entry + LIST_LENGTH)
         new = learning.n_base + learning.n_merges
         places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
-        n_events = n_places + 2 * n_woken(learning, left, right, places, n_places) if joins else n_places
-        if not _has_room(learning, n_events, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
+        if not _has_room(learning, n_places, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
-        if learning.pool_used + 2 * n_events > learning.pool_room:
+        if learning.pool_used + 2 * n_places > learning.pool_room:
             return FULL
         drop_first(learning)
-        if joins:
-            if is_known(learning, left, right, new):
-                continue
-            put_token(learning.token_text, learning.token_starts, learning.known, learning.known_shift, new)
-            sort_places(places, n_places)
         _begin(learning, left, right, new, count)
         store_64(entry + COUNT, 0)
         _merge(learning, left, right, new, places, n_places)

@@ -76,7 +76,6 @@ class Learner(Slots):
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
-        self["rows"] = MOST_CELLS
         self._reserve(texts_no_merge_makes(spec))
 
     def _reserve(self, texts: list[bytes]) -> None:
@@ -89,7 +88,22 @@ class Learner(Slots):
     def fill(self, words: Pieces) -> None:
         """Write the cells of the words; afterwards the words are no longer needed."""
         self._n_words = int(words.counts.sum())
-        self._fill(words)
+        n_cells = 1
+        for begin in range(0, len(words.counts), _WORDS):
+            times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
+            n_cells += int(((words.lengths[begin : begin + _WORDS].astype(np.int64) + 1) * times).sum())
+        if n_cells > MOST_CELLS:
+            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {MOST_CELLS:,} at most")
+        inner, last = self._symbols()
+        self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
+        with self._reachable(inner, last, words.counts, *words.arrays):
+            self["n_cells"] = native.fill_cells(
+                words.address,
+                address(words.counts),
+                address(inner),
+                address(last) if len(last) else 0,
+                self["cells"],
+            )
 
     def fill_from(self, cells: np.ndarray, n_words: int) -> None:
         """Use cells written elsewhere, int32 of shape (n_cells, 2), one per symbol; `n_words` is the sum of counts."""
@@ -112,24 +126,6 @@ class Learner(Slots):
             self._compact()
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
-
-    def _fill(self, words: Pieces) -> None:
-        n_cells = 1
-        for begin in range(0, len(words.counts), _WORDS):
-            times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
-            n_cells += int(((words.lengths[begin : begin + _WORDS].astype(np.int64) + 1) * times).sum())
-        if n_cells > MOST_CELLS:
-            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {MOST_CELLS:,} at most")
-        inner, last = self._symbols()
-        self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
-        with self._reachable(inner, last, words.counts, *words.arrays):
-            self["n_cells"] = native.fill_cells(
-                words.address,
-                address(words.counts),
-                address(inner),
-                address(last) if len(last) else 0,
-                self["cells"],
-            )
 
     def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the symbol of each byte or character, and the symbol at the end of a word (empty for bytes): int32."""
@@ -177,9 +173,7 @@ class Learner(Slots):
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(n_places + max(n_places, 2 * longest) + _SPARE_PLACES)
         for slot in ("left_events", "right_events"):
-            # A piece that becomes one symbol forms a pair on either side at each of its places in rows.
-            n_in_rows = max(0, self["n_cells"] - self["rows"])
-            self.hold(slot, self._zeros(8 * (longest + 1 + 2 * n_in_rows)))
+            self.hold(slot, self._zeros(8 * (longest + 1)))
         with self._reachable():
             native.list_pairs(self.address)
         self.release("sums")

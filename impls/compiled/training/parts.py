@@ -40,15 +40,12 @@ def count_parts(
     pattern: tuple[str, ...],
     progress: Progress | None = None,
     spill: Spill | None = None,
-    *,
-    words: Words | None = None,
-    joins_lines: bool = True,
 ) -> Words:
-    """Count the pieces of parts of files, one part after the other, in `words` if given; return the tables.
+    """Count the pieces of parts of files, one part after the other; return the tables.
 
-    With `joins_lines`, lines between which the pattern certainly cuts are counted as one text.
+    Lines between which the pattern certainly cuts are counted as one text.
     """
-    words, layout = words or new_words(pattern), _Layout(pattern, joins_lines=joins_lines)
+    words, layout = new_words(pattern), _Layout(pattern)
     counted: list[Part] = []
     since = time.monotonic()
     for part in parts:
@@ -168,13 +165,13 @@ class Spill:
 class _Layout(Slots):
     """Lays out the texts of a block as the counting kernels need them."""
 
-    def __init__(self, pattern: tuple[str, ...], *, joins_lines: bool) -> None:
+    def __init__(self, pattern: tuple[str, ...]) -> None:
         super().__init__(BlockRecord)
         self._sizes = np.zeros(_MOST_TEXTS, np.int64)
         self.hold("sizes", self._sizes)
         self["most_texts"] = _MOST_TEXTS
         splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
-        tables = None if splitting is None or not joins_lines else splitting.tables
+        tables = None if splitting is None else splitting.tables
         if tables is not None and (cuts := line_cuts(tables)) is not None:
             self.hold("line_cuts", cuts)
         self._text = np.zeros(0, np.uint8)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, load_i32, load_i64, load_u8, store_8, store_64
-from impls.compiled.layout import NONE
-from impls.compiled.merge.derive import token_of
 from impls.compiled.training.layout import LearningRecord
 
 
@@ -78,15 +76,6 @@ def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
                 return True
         row += 16
     return False
-
-
-@inlined
-def is_known(learning: LearningRecord, left: int, right: int, new: int) -> bool:
-    """Return whether the joined bytes of two symbols are a symbol already; writes them as the bytes of `new`."""
-    append_token(learning, left, right, new)
-    text, start = learning.token_text, _start(learning, new)
-    n_bytes = _start(learning, new + 1) - start
-    return token_of(text, learning.token_starts, learning.known, learning.known_shift, text + start, n_bytes) != NONE
 
 
 @inlined

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from impls.core.errors import InvalidModel, plural
-from impls.core.events import Events
 from impls.core.model.cuts import single_characters, token_text
-from impls.core.model.data import JOINED_PIECES, ModelData
+from impls.core.model.data import ModelData
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import normalizer
@@ -29,13 +28,6 @@ def check_model(model: ModelData) -> None:
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
         raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
-    if model.joined_pieces is not None:
-        if model.joined_pieces not in JOINED_PIECES:
-            raise InvalidModel(f"joined_pieces must be {' or '.join(JOINED_PIECES)}, not {model.joined_pieces!r}")
-        if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.ignore_merges:
-            raise InvalidModel("joined_pieces needs the alphabet 'bytes' and listed merges, without ignore_merges")
-    if model.events:
-        _check_events(model)
     if model.continuing_prefix is not None:
         if model.alphabet != "chars" or model.merge_rule != "pairs" or not model.continuing_prefix:
             raise InvalidModel(
@@ -54,37 +46,10 @@ def check_model(model: ModelData) -> None:
         made = tokens[left] + tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
         if made not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
-    if model.joined_pieces is not None:
-        _check_order(model)
     _check_whole_tokens(model)
     _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
-
-
-def _check_order(model: ModelData) -> None:
-    """Raise `InvalidModel` unless all merges inside pieces may precede those that join pieces.
-
-    Every merge must follow the merges of its parts.
-    """
-    later = set(model.merge_results)
-    if len(later) < len(model.merges):
-        raise InvalidModel("of merges with joined_pieces each must make another token")
-    for rank, (pair, made) in enumerate(zip(model.merges, model.merge_results, strict=True)):
-        if not later.isdisjoint(pair):
-            raise InvalidModel(f"merge {rank}: with joined_pieces it must follow those that make its parts")
-        later.discard(made)
-
-
-def _check_events(model: ModelData) -> None:
-    if model.alphabet != "bytes" or model.merge_rule != "pairs" or model.merges or model.ignore_merges:
-        raise InvalidModel("events need the alphabet 'bytes', and no merges, ignore_merges or ranks beside them")
-    if model.joined_pieces is not None:
-        raise InvalidModel("events go with no joined_pieces")
-    said = Events(model.events)
-    for symbol in sorted(said.present):
-        if said.tokens[symbol] not in model.id_by_token:
-            raise InvalidModel(f"the events leave {said.tokens[symbol]!r}, which is no token")
 
 
 def _check_tokens(model: ModelData) -> None:

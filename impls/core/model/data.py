@@ -10,21 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, get_args
-
-import regex
+from typing import Any, Literal
 
 from impls.core.errors import UnknownSymbol
-from impls.core.events import Event
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
-
-JoinedPieces = Literal["words", "all"]
-"""`words`: pieces of letters and marks, optionally with apostrophes inside or before them, and a space before that;
-`all`: every piece."""
-JOINED_PIECES: tuple[JoinedPieces, ...] = get_args(JoinedPieces)
-_WORD_PIECE = regex.compile(r" ?['’]?[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +45,6 @@ class ModelData:
     """Hugging Face's flag: a whole piece that is in the vocabulary is one token."""
     id_offset: int = 0
     """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
-    joined_pieces: JoinedPieces | None = None
-    """The pieces that merges also join when neighbours are one token each (BoundlessBPE, `impls.boundless`); None:
-    merges stay inside pieces."""
-    events: tuple[Event, ...] = ()
-    """Merges and removals of tokens in order (PickyBPE, `core.events`), instead of `merges`."""
     end_of_word: str | None = None
     continuing_prefix: str | None = None
     """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
@@ -79,7 +65,6 @@ class ModelData:
         fields: dict[str, Any] = {
             "tokens": tuple(self.tokens),
             "merges": tuple((left, right) for left, right in self.merges),
-            "events": tuple((left, right) for left, right in self.events),
             "merge_counts": None if self.merge_counts is None else tuple(self.merge_counts),
             "pattern": resolve(self.pattern),
             "special_tokens": MappingProxyType(dict(self.special_tokens)),
@@ -208,13 +193,6 @@ class ModelData:
         return self.sentencepiece if self.sentencepiece is not None and self.sentencepiece.changes_text else None
 
     @property
-    def beyond_merges(self) -> str | None:
-        """Return what a model needs besides merges inside pieces, as a reason to refuse it; None for most models."""
-        if self.joined_pieces is not None:
-            return "its merges join whole pieces (BoundlessBPE)"
-        return "its tokens are removed again as well as merged (PickyBPE)" if self.events else None
-
-    @property
     def has_charsmap_only(self) -> bool:
         """Return whether `normalization` names a charsmap rather than steps."""
         return self.sentencepiece is not None and self.sentencepiece.looks_up
@@ -248,8 +226,3 @@ class ModelData:
     def user_defined_texts(self) -> frozenset[str]:
         """Return the texts of `unmade_ids`."""
         return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
-
-
-def may_be_joined(kind: JoinedPieces) -> Callable[[str], bool]:
-    """Return whether a piece may be joined with others, as a function of the piece."""
-    return (lambda piece: _WORD_PIECE.fullmatch(piece) is not None) if kind == "words" else (lambda piece: True)

@@ -137,7 +137,7 @@ def irregularities(model: ModelData) -> tuple[str, ...]:
 
     On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
     """
-    if model.belongs_to is not None or model.events:
+    if model.belongs_to is not None:
         return ()
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", recovered_merges(model)[1], model)
@@ -206,13 +206,12 @@ def unreachable(model: ModelData) -> tuple[int, ...]:
     """Return the ids of tokens that no text encodes to: merging their own symbols does not give the token.
 
     The text around a token does not matter: a merge across its border would prevent the token. If whole pieces are
-    looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece. For a model with more
-    than merges inside pieces nothing is returned, since the text around a token would matter.
+    looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
         return recovered_merges(model)[1]
     looked_up = model.merge_rule == "concatenation" or model.ignore_merges
-    if looked_up or model.beyond_merges is not None or concatenation_differs(model) is None:
+    if looked_up or concatenation_differs(model) is None:
         return ()
     return tuple(
         i

@@ -29,7 +29,7 @@ MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
 
 _LONG = ("lengths", "tokens", "merges")
 _HEAD_BYTES = 8
-_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix", "joined_pieces", "events")
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix")
 """Fields that are part of the digest only if they are used: models without them keep their digest."""
 
 
@@ -74,7 +74,6 @@ class PackedModel:
             fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
         if (counts := fields["merge_counts"]) is not None:
             fields["merge_counts"] = tuple(counts)
-        fields["events"] = tuple((left, right) for left, right in fields.get("events", ()))
         flags = {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()}
         return fields | {"pattern": tuple(fields["pattern"]), "whole_token_flags": flags}
 

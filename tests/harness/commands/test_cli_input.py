@@ -142,7 +142,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
         ["conform", "naive", "--check-seconds", "nan"], ["conform", "naive", "--check-seconds", "inf"],
         ["fuzz", "naive", "priority", "--time", "nan"],
-        ["play", "abc", "--export", "view.html", "--limit", "nan"], ["train", "--picky", "nan"],
+        ["play", "abc", "--export", "view.html", "--limit", "nan"],
         ["sweep", "--price", "1e400"],
         ["vocab", "gpt2", "--id", "-1"], ["report", "RUN", "--record", "0"], ["report", "RUN", "--price", "-1"],
     ],

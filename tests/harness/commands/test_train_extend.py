@@ -95,51 +95,6 @@ def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:
     assert Model.load(tmp_path / "none.json").pattern == ()
 
 
-@pytest.mark.parametrize(("chosen", "join"), [(["--boundless"], "words"), (["--boundless", "all"], "all")])
-def test_pieces_that_merges_join(bpebench: Any, text: str, tmp_path: Path, chosen: list[str], join: Any) -> None:
-    out = tmp_path / "boundless.json"
-    command = ["train", "-c", text, "--vocab-size", "280", "--pattern", "cl100k", *chosen, "--out", str(out), "--json"]
-    shown = json.loads(bpebench(*command).out)
-    assert (shown["boundless"], shown["implementation"]) == (join, "compiled")
-    spec = TrainingSpec(vocab_size=280, pattern="cl100k")
-    model = impls.train_boundless(load_corpus(text).documents(), spec, join=join, implementation="priority")
-    assert Model.load(out) == model
-    shown = json.loads(bpebench(*command, "-e", "priority").out)
-    assert (shown["digest"], shown["implementation"]) == (model.digest, "priority")
-    assert any(b" " in (model.tokens[i] or b"")[1:] for i in model.merge_results)
-    ended = bpebench("convert", str(out), str(tmp_path / "tokenizer.json"), "--to", "tokenizer.json")
-    assert ended.status == 2
-    assert "tokenizer.json: its merges join whole pieces (BoundlessBPE); only 'bpebench' keeps that" in ended.err
-    assert bpebench("encode", "-m", str(out), "-e", "compiled", "by the way").status == 0
-    encoded = bpebench("encode", "-m", str(out), "-e", "greedy", "by the way")
-    assert encoded.status == 2
-    assert "greedy: its merges join whole pieces (BoundlessBPE); naive, priority and compiled encode" in encoded.err
-    trained = bpebench(*command, "-e", "naive")
-    assert trained.status == 2
-    assert "naive: trains no merges that join pieces; compiled and priority do" in trained.err
-
-
-@pytest.mark.parametrize("counted", [False, True])
-def test_tokens_that_are_removed_again(bpebench: Any, text: str, tmp_path: Path, counted: bool) -> None:
-    out, given = tmp_path / "picky.json", ["-c", text]
-    if counted:
-        assert bpebench("count", "-c", text, "--pattern", "gpt2", "-o", str(tmp_path / "a.counts")).status == 0
-        given = ["--counts", str(tmp_path / "a.counts")]
-    command = ["train", *given, "--vocab-size", "262", "--picky", "0.6", "--out", str(out)]
-    shown = json.loads(bpebench(*command, "--json").out)
-    assert (shown["picky"], shown["implementation"]) == (0.6, "priority")
-    model = impls.train_picky(load_corpus(text).documents(), TrainingSpec(vocab_size=262), threshold=0.6)
-    assert Model.load(out) == model
-    assert shown["n_merges"] == len(model.events) > 6
-    assert "merges and removals, 262 ids" in bpebench(*command).out
-    ended = bpebench("convert", str(out), str(tmp_path / "tokenizer.json"), "--to", "tokenizer.json")
-    assert ended.status == 2
-    assert "tokenizer.json: its tokens are removed again as well as merged (PickyBPE); only 'bpebench'" in ended.err
-    assert bpebench("encode", "-m", str(out), "-e", "naive", "by the way").status == 0
-    evaluated = json.loads(bpebench("evaluate", "-m", str(out), "-c", text, "--json").out)
-    assert "compiled" in json.dumps(evaluated)
-
-
 def test_parity_between_languages(bpebench: Any, text: str, tmp_path: Path) -> None:
     for name, content in (("tr", "ev evler evlerim\n\nevde"), ("dev-tr", "evler\n\nevde"), ("dev-en", "way\n\nby")):
         (tmp_path / f"{name}.txt").write_text(content, encoding="utf-8")
@@ -183,14 +138,6 @@ def test_languages_that_do_not_go_together_get_one_line(
         (["--superword-pattern", "none"], "--superword-pattern goes with --superword-from"),
         (["--superword-from", "300", "--vocab-size", "299"], "299 is below the 300 ids that superwords follow"),
         (["--superword-from", "0"], "0 is not in the range"),
-        (["--picky", "0"], "0.0 is not in the range 0<x<=1"),
-        (["--picky", "0.9", "--boundless"], "--picky does not go with --boundless"),
-        (["--picky", "0.9", "-e", "compiled"], "--implementation does not go with --picky"),
-        (["--boundless", "some"], "'some' is not one of 'words', 'all'"),
-        (["--boundless", "-e", "naive"], "naive: trains no merges that join pieces; compiled and priority do"),
-        (["--boundless", "--superword-from", "260"], "--superword-from does not go with --boundless"),
-        (["--boundless", "--until", "gain<1%"], "--until does not go with --boundless"),
-        (["--boundless", "--ties", "first"], "ties: 'first' is not known where merges join pieces"),
         (["--superword-from", "258", "-e", "tokenizers"], "tokenizers: does not go on from a model"),
         (
             ["--extend", "BEGUN", "-e", "wordcount", "--vocab-size", "40"],

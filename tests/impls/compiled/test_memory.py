@@ -28,7 +28,7 @@ spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k" if "\\n" in sys.argv[
 model = Priority.train_model(["the cat's hat  sat; kedi üstünde 日本語日本語 12345\\n\\n x"] * 3, spec)
 if "\\n" in sys.argv[1]:
     model = model.with_(pattern=tuple(sys.argv[1].splitlines()))
-fast, reference, naive = Compiled(model), Priority(model), impls.load("naive", model)
+fast, reference = Compiled(model), Priority(model)
 kinds = ["ab", "the cat's hat ", " \\n\\t", "0123", "日本語テキ", "éüſK", "a'LL", "\\U0001f389\\u0301", "!?-", "абвГ"]
 
 def text():
@@ -45,10 +45,8 @@ for round in range(20):
         texts.append("the cat " * 130 + "".join(rng.choices("aeht", k=3 * round)))
     expected = [reference.encode(each) for each in texts]
     assert [fast.encode(each) for each in texts] == expected
-    fewer = {"probability": 0.2, "seed": round}
-    assert [fast.encode_with_dropout(each[:200], **fewer) for each in texts] == [
-        naive.encode_with_dropout(each[:200], **fewer) for each in texts
-    ]
+    bad = [each.encode() + b"\\xff" + each.encode()[:100] for each in texts]
+    assert list(map(fast.encode_bytes, bad)) == list(map(reference.encode_bytes, bad))
     assert [fast.encode_array(each).tolist() for each in texts] == expected
     assert [fast.count(each) for each in texts] == list(map(len, expected))
     assert fast.encode_batch(texts, threads=1) == expected

@@ -16,7 +16,6 @@ from impls.compiled.merge.symbols import from_merges
 from impls.core.model.model import Model
 from impls.core.text.text import repair_surrogates
 from impls.formats import save
-from impls.naive import Naive
 from impls.priority import Priority
 
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -199,16 +198,6 @@ def test_runs_of_blanks_in_every_way_of_deriving(order: str) -> None:
     assert len(from_merges(model).merges) == len(tokens) - 256
 
 
-def test_a_model_with_every_way_of_deriving_leaves_out_what_naive_leaves_out() -> None:
-    tokens = (*BYTES, *(b" " * n for n in range(2, 20)), b"ab", b" ab", b" a")
-    model = Model(tokens=tokens, merges=with_every_way(tokens), pattern=())
-    fast, reference = Compiled(model), Naive(model)
-    for seed in range(50):
-        text = "   ab      ab" * 3
-        expected = reference.encode_with_dropout(text, probability=0.4, seed=seed)
-        assert fast.encode_with_dropout(text, probability=0.4, seed=seed) == expected
-
-
 def test_llama_3_with_every_way_of_deriving(tmp_path: Path) -> None:
     """As Hugging Face's converter writes it: 280,147 merges."""
     by_ranks = load_model("llama3")
@@ -295,7 +284,7 @@ def test_a_family_with_everything_unusual_encodes_as_priority_does(
         added_tokens={"[tool]": 5, "｜think｜": 6, "~ ~": 7},
         normalization="nfc",
     )
-    fast, reference, naive = Compiled(model), Priority(model), Naive(model)
+    fast, reference = Compiled(model), Priority(model)
     assert fast.splitting == "automaton, 3 stages"
     parts = [
         "ab",
@@ -320,9 +309,6 @@ def test_a_family_with_everything_unusual_encodes_as_priority_does(
         assert fast.encode_array(text, disallowed_special=()).tolist() == expected
         assert fast.count(text) == len(expected)
         assert fast.encode(text, allowed_special="all") == reference.encode(text, allowed_special="all")
-        coins = {"probability": 0.3, "seed": 5}
-        dropped = naive.encode_with_dropout(text, disallowed_special=(), **coins)  # type: ignore[arg-type]
-        assert fast.encode_with_dropout(text, disallowed_special=(), **coins) == dropped  # type: ignore[arg-type]
     assert fast.encode_batch(texts, threads=2, disallowed_special=()) == [
         reference.encode(text, disallowed_special=()) for text in texts
     ]

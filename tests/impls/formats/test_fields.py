@@ -150,6 +150,14 @@ def test_another_version_is_refused(own: Path, version: str) -> None:
     assert "this release reads version 1" in problem(own)
 
 
+@pytest.mark.parametrize(("field", "value"), [("joined_pieces", "words"), ("events", [[97, 98]])])
+def test_a_model_of_a_variant_is_refused_by_its_name(own: Path, field: str, value: Any) -> None:
+    own.write_text(json.dumps(json.loads(own.read_text()) | {"version": 6, field: value}))
+    kind = {"joined_pieces": "a BoundlessBPE model, whose merges join", "events": "a PickyBPE model, whose tokens are"}
+    assert problem(own).startswith(kind[field])
+    assert problem(own).endswith("that is not supported")
+
+
 @pytest.mark.parametrize(
     ("field", "value", "wrong"),
     [

@@ -14,6 +14,7 @@ from impls import Model, Unsupported
 from impls.compiled import Compiled
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.naive import Naive
 from impls.priority import Priority
 
 Texts = Callable[..., list[str]]
@@ -182,9 +183,10 @@ def test_unused_and_user_defined_pieces() -> None:
         assert Compiled(model).encode_batch([text, text]) == [Priority(model).encode(text)] * 2
 
 
-def test_dropout_stays_with_naive(trained_with: Callable[[str], Any]) -> None:
-    with pytest.raises(Unsupported, match="dropout"):
-        Compiled(trained_with("plain").model).encode_with_dropout("the cat", probability=0.5, seed=1)
+def test_dropout_is_that_of_naive(trained_with: Callable[[str], Any]) -> None:
+    model = trained_with("plain").model
+    ids = [one(model).encode_with_dropout("the cat sat", probability=0.5, seed=1) for one in (Compiled, Naive)]
+    assert ids[0] == ids[1]
 
 
 def test_a_model_that_joins_words_is_not_cut_between_them() -> None:

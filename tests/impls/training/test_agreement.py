@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from itertools import product
 
 import pytest
 from literal_training import as_bytes, literally, random_corpus, random_spec
@@ -39,8 +38,8 @@ def test_every_trainer_learns_what_the_specification_says(alphabet: str, ties: s
     assert n_merges > 2 * N_CORPORA
 
 
-@pytest.mark.parametrize(("ties", "joined"), [*product(TIES, [False]), ("smallest", True), ("largest", True)])
-def test_a_pool_that_is_always_full_changes_no_merge(ties: str, joined: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ties", TIES)
+def test_a_pool_that_is_always_full_changes_no_merge(ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
     statuses = Counter[int]()
     enlarge, merge = Learner._room_in_pool, Learner._merge
     monkeypatch.setattr(learning, "_SPARE_PLACES", 0)
@@ -54,14 +53,8 @@ def test_a_pool_that_is_always_full_changes_no_merge(ties: str, joined: bool, mo
     chance = random.Random(f"full {ties}")
     for _ in range(N_CORPORA // 5):
         texts = ["ab", *(5 * " ".join(random_corpus(chance)) for _ in range(3))]
-        if joined:
-            spec = TrainingSpec(vocab_size=300, ties=ties)  # type: ignore[arg-type]
-            how = [
-                impls.train_boundless(texts, spec, join="all", implementation=name) for name in ("compiled", "priority")
-            ]
-        else:
-            spec = random_spec(chance, ties, "bytes", texts)
-            how = [impls.get(name).train_model(texts, spec) for name in ("compiled", "priority")]
+        spec = random_spec(chance, ties, "bytes", texts)
+        how = [impls.get(name).train_model(texts, spec) for name in ("compiled", "priority")]
         assert (how[0].merges, how[0].merge_counts) == (how[1].merges, how[1].merge_counts), (texts, spec)
     assert statuses[layout.FULL] > N_CORPORA // 5
 

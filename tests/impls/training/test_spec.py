@@ -47,9 +47,6 @@ def test_what_is_no_specification_is_one_type_error(spec: Any) -> None:
         for how in ({}, {"threads": 2}, {"superword_from": 257}):
             with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
                 impls.train(name, ["a"], spec, **how)
-    for train in (impls.train_picky, impls.train_boundless):
-        with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
-            train(["a"], spec)
     with pytest.raises(TypeError, match="spec must be a TrainingSpec, not "):
         impls.train_parity_aware({"en": ["a"]}, spec)
 
