@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import stat
 import sys
 import tempfile
@@ -22,12 +23,12 @@ def encode_file(
     target: Path,
     encode: Callable[[str], np.ndarray],
     kind: np.dtype[np.unsignedinteger],
-    cut: Callable[[bytes], int] | None,
+    cut: Callable[[str], int] | None,
     progress: Callable[[int, int], None] | None,
 ) -> int:
     """Write the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); return how many.
 
-    `cut` finds where a stretch of bytes may end without changing ids, or 0; if it is None, the whole file is one step.
+    `cut` finds where a stretch of text may end without changing ids, or 0; if it is None, the whole file is one step.
     `progress` gets (bytes done, total bytes). Raises `InvalidFile` for invalid UTF-8, with its offset, and for a source
     that is not a regular file or shrinks meanwhile.
     """
@@ -37,22 +38,18 @@ def encode_file(
     if not stat.S_ISREG(about.st_mode):
         raise InvalidFile(str(source), "not a regular file; save it to one first")
     total = about.st_size
-    n_ids, done = 0, 0
+    n_ids = 0
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as out:
         temporary = Path(out.name)
         try:
             if target.suffix == ".npy":
                 _write_npy_header(out, kind, 0)
-            for start, data in _steps(source, total, cut):
-                try:
-                    text = data.decode()
-                except UnicodeDecodeError as error:
-                    raise InvalidFile(str(source), f"not UTF-8 at byte {start + error.start}") from None
+            for text, end in _steps(source, total, cut):
                 ids = encode(text).astype(kind)
                 out.write(ids.tobytes())
-                n_ids, done = n_ids + len(ids), start + len(data)
+                n_ids += len(ids)
                 if progress is not None:
-                    progress(done, total)
+                    progress(end, total)
             if target.suffix == ".npy":
                 out.seek(0)
                 _write_npy_header(out, kind, n_ids)
@@ -64,46 +61,36 @@ def encode_file(
     return n_ids
 
 
-def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, bytes) of stretches of the file that may be encoded one by one."""
-    if total == 0:
-        return
+def _steps(source: Path, total: int, cut: Callable[[str], int] | None) -> Iterator[tuple[str, int]]:
+    """Yield stretches of the file that may be encoded one by one, and the byte at which each ends."""
     # Not memory-mapped: an access past the end of a file that shrinks meanwhile kills the process.
     with source.open("rb") as file:
-        start = 0
+        start, size = 0, STEP_BYTES
         while start < total:
-            size = total - start if cut is None else STEP_BYTES
-            while True:
-                file.seek(start)
-                stretch = file.read(size)
-                if len(stretch) < min(size, total - start):
-                    raise InvalidFile(str(source), f"it shrank below {total} bytes while it was read")
-                end = len(stretch) if cut is None or start + size >= total else cut(stretch)
-                if end > 0:
-                    break
+            size = total - start if cut is None else min(size, total - start)
+            file.seek(start)
+            stretch = file.read(size)
+            if len(stretch) < size:
+                raise InvalidFile(str(source), f"it shrank below {total} bytes while it was read")
+            is_last = start + size == total
+            try:
+                text, _ = codecs.utf_8_decode(stretch, "strict", is_last)  # the last character may be incomplete
+            except UnicodeDecodeError as error:
+                raise InvalidFile(str(source), f"not UTF-8 at byte {start + error.start}") from None
+            if not is_last and cut is not None and (end := cut(text)) == 0:
                 size *= 2
-            yield start, stretch[:end]
-            start += end
+                continue
+            if not is_last:
+                text = text[:end]
+            start += len(text.encode())
+            yield text, start
+            size = STEP_BYTES
 
 
 def _write_npy_header(out: IO[bytes], kind: np.dtype[np.unsignedinteger], n_ids: int) -> None:
     """Write a header of .npy version 1.0; NumPy pads it to the same length whatever the number of ids."""
     header = {"descr": kind.newbyteorder("<").str, "fortran_order": False, "shape": (n_ids,)}
     np.lib.format.write_array_header_1_0(out, header)
-
-
-def last_safe_cut(data: bytes) -> int:
-    """Return the end of the last line break that has an ASCII letter or digit on each side, or 0.
-
-    The patterns gpt2, cl100k, o200k and turkish always cut there: a line break joins neither the word before it nor the
-    word after it.
-    """
-    end = len(data)
-    while (at := data.rfind(b"\n", 1, end - 1)) > 0:
-        if data[at - 1 : at].isalnum() and data[at + 1 : at + 2].isalnum():
-            return at + 1
-        end = at + 1
-    return 0
 
 
 def print_progress(done: int, total: int) -> None:

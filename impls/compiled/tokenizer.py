@@ -17,25 +17,23 @@ from impls.compiled.batching import KernelBatches
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.decoding import KernelDecoder
-from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
 from impls.compiled.sentencepiece.special_pieces import SpecialPieces
 from impls.compiled.sentencepiece.spelling_tables import borders
-from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Density
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.compiled.truncation import KernelTruncation
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
+from impls.core.certain_cuts import CertainCuts
 from impls.core.counts import PieceCounts
 from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 
@@ -60,14 +58,11 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
         self._special_pieces = SpecialPieces(model)
-        self._cuts_at_line_breaks = (
-            splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
-        )
         self._specials = Specials(model)
         index = SpecialTokenIndex.of(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
         shared = tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts
-        self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
+        self._pool = Pool(*shared)
         self._density = Density()
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
@@ -212,18 +207,6 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
             ids: list[int] = plain.encode_byte_piece(call_context.context, piece).tolist()
             return ids
 
-    def stage_seconds(self, text: str) -> dict[str, float]:
-        """Return the seconds that each stage of encoding `text` takes, special tokens read as ordinary text."""
-        text = self._model.normalize(repair_surrogates(text))
-        with self._timed_pool.borrowed() as call_context:
-            if self._automaton:
-                try:
-                    return stage_seconds(call_context, text, None)
-                except Uncovered:
-                    pass
-            kept = "".join(self._splitter.split(text))
-            return stage_seconds(call_context, kept, lambda _: self._splitter.split(text))
-
     def encode_file(
         self,
         source: str | Path,
@@ -235,18 +218,17 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     ) -> int:
         """Encode a UTF-8 file to `.npy` or `.bin`, uint16 if every id fits, else uint32; return the number of ids.
 
-        The file is one text; memory stays bounded if the pattern certainly cuts at line breaks between letters.
+        The file is one text; memory stays bounded if it holds certain places to cut (`impls.core.certain_cuts`).
         """
 
         def encode(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self._model.vocab_size <= 1 << 16 else np.uint32)
-        whole = self._model.whole_token_ids
-        steps = self._cuts_at_line_breaks and not (
-            self._model.whole_token_flags or any("\n" in special for special in whole)
-        )
-        return files.encode_file(Path(source), Path(target), encode, kind, last_safe_cut if steps else None, progress)
+        texts = frozenset(self._model.whole_token_ids)
+        cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
+        cut = None if self._certain_pairs.changes_beginning else cuts.last
+        return files.encode_file(Path(source), Path(target), encode, kind, cut, progress)
 
 
 def _never(text: str) -> None:

@@ -6,9 +6,10 @@ import re
 from functools import cached_property
 
 from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.files import last_safe_cut
+from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.core import arguments
 from impls.core.errors import UnknownSymbol
+from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.text.text import repair_surrogates
 from impls.core.truncation import Truncation
 
@@ -18,11 +19,20 @@ _FASTER_WHOLE = 64
 """A text up to this many times as long as its head is encoded sooner than the head is split in Python."""
 
 
+def last_safe_cut(data: bytes) -> int:
+    """Return the end of the last line break that has an ASCII letter or digit on each side, or 0."""
+    end = len(data)
+    while (at := data.rfind(b"\n", 1, end - 1)) > 0:
+        if data[at - 1 : at].isalnum() and data[at + 1 : at + 2].isalnum():
+            return at + 1
+        end = at + 1
+    return 0
+
+
 class KernelTruncation(Truncation):
     """Counts without building ids, and encodes no more of a long text than is needed."""
 
     _fast: Builtins | None
-    _cuts_at_line_breaks: bool
 
     def _count(self, text: str) -> int:
         if self._fast is not None and not self._model.added_tokens:
@@ -70,4 +80,5 @@ class KernelTruncation(Truncation):
         model = self._model
         if model.rewrites_text or model.whole_token_flags or any("\n" in added for added in model.added_tokens):
             return False
-        return self._cuts_at_line_breaks
+        splitting, _ = splitting_of(model.pattern, with_windows=windows_wanted())
+        return splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)

@@ -146,7 +146,6 @@ def regions() -> Any:
 _loading = RLock()
 _addresses: dict[str, int] = {}
 """Addresses, by exported name, of the functions of all loaded object files."""
-_background: list[subprocess.Popen[bytes]] = []
 
 
 if hasattr(os, "register_at_fork"):
@@ -172,13 +171,7 @@ def _load(object_file: str) -> None:
 
 def _image(object_file: str) -> bytes:
     """Return the content of an object file: from the user's cache, else from the wheel, else compiled now."""
-    image = _kept(_path(object_file))
-    if image is None and (image := _ready_made(object_file)) is not None:
-        _compile_for_later(object_file)
-    return _own_image(object_file) if image is None else image
-
-
-_KEEP = "import sys; from impls.compiled.codegen.build import keep; keep(sys.argv[1])"
+    return _kept(_path(object_file)) or _ready_made(object_file) or _own_image(object_file)
 
 
 def prepare() -> None:
@@ -209,16 +202,6 @@ def _own_image(object_file: str) -> bytes:
     return image
 
 
-def keep(object_file: str) -> None:
-    """Compile an object file for this processor at low priority, unless another process is compiling it."""
-    if hasattr(os, "nice"):
-        os.nice(19)
-    path = _path(object_file)
-    with file_lock(path.with_suffix(".lock"), 0.0, lambda: None) as is_ours:
-        if is_ours and _kept(path) is None:
-            write_checked(path, compile_object_file(object_file))
-
-
 def _path(object_file: str) -> Path:
     return cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o"
 
@@ -230,19 +213,6 @@ def _ready_made(object_file: str) -> bytes | None:
         return None
     path = READY_MADE / ready_made_name(object_file, generation)
     return path.read_bytes() if path.is_file() else None
-
-
-def _compile_for_later(object_file: str) -> None:
-    """Start a process that outlives this one and compiles an object file for this processor into the user's cache."""
-    if not is_private(_path(object_file).parent) or not sys.executable:
-        return
-    command, nothing = [sys.executable, "-P", "-c", _KEEP, object_file], subprocess.DEVNULL
-    with contextlib.suppress(OSError):
-        _background.append(
-            subprocess.Popen(
-                command, env=_environment(), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-            )
-        )
 
 
 def _kept(path: Path) -> bytes | None:

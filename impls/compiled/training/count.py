@@ -15,16 +15,14 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from impls.compiled.files import last_safe_cut
 from impls.compiled.pages import return_freed
-from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.training import bounded
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
+from impls.core.certain_cuts import pair_cuts_of
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError, Unsupported
-from impls.core.pattern.tables import cuts_at_line_breaks
 from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import BLOCK_BYTES
 from impls.core.text.files import Part, TextFiles, check_unchanged
@@ -66,7 +64,7 @@ def count_texts(
 
     With `in_order` they are in the order of their first occurrence. `memory_limit` is that of `count_files`.
     """
-    given = batches(texts, safe_cut(pattern))
+    given = batches(texts, pair_cuts_of(pattern))
     first = list(islice(given, _MOST_THREADS))
     n_threads = 1 if in_order else min(len(first), threads or n_cores())
     with ExitStack() as stack:
@@ -100,12 +98,6 @@ def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> Pi
         runs.write(counts, [])
         counts = runs.added(partial(bounded.zeros, limit=memory_limit))
     return replace(counts, memory_limit=memory_limit)
-
-
-def safe_cut(pattern: tuple[str, ...]) -> Callable[[bytes], int] | None:
-    """Return a function that finds where a text may be cut, if the pattern certainly cuts at line breaks in letters."""
-    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
-    return last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
 
 
 def count_files(

@@ -140,25 +140,17 @@ def _paragraph_end(text: int, start: int, n_bytes: int) -> int:
 
 
 @inlined
-def _is_cut(context: ContextRecord, line_cuts: int, text: int, start: int, end: int) -> bool:
-    """Return whether the text from `start` on may be cut at `end`, after a line break, according to `line_cuts`."""
-    ascii_classes, pages, page_classes = context.ascii_classes, context.pages, context.page_classes
-    before, at = context.end_class, end - 2
-    if at >= start:
-        byte = load_u8(text + at)
-        while _is_continuation(byte):
-            at -= 1
-            byte = load_u8(text + at)
-        before = class_at(ascii_classes, pages, page_classes, text + at, byte)
-    after = class_at(ascii_classes, pages, page_classes, text + end, load_u8(text + end))
-    return shift_right(load_i64(line_cuts + 8 * before), after) & 1 != 0
+def _is_cut(context: ContextRecord, line_cuts: int, at: int) -> bool:
+    """Return whether a text may be cut before the character at `at`, which follows a line break."""
+    after = class_at(context.ascii_classes, context.pages, context.page_classes, at, load_u8(at))
+    return shift_right(line_cuts, after) & 1 != 0
 
 
 @kernel
 def _lines_end(context: ContextRecord, line_cuts: int, text: int, start: int, n_bytes: int) -> int:
     """Return the end of the lines from `start` on that may be split together, as one text."""
     end = _line_end(text, start, n_bytes)
-    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, text, start, end):
+    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, text + end):
         end = _line_end(text, end, n_bytes)
     return end
 

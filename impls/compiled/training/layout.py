@@ -43,7 +43,7 @@ class BlockRecord(Record):
     text: i64  # the UTF-8 of the block
     n_bytes: i64  # size of the block
     by_lines: i64  # 1 if each line is a document, 0 if each paragraph is one
-    line_cuts: i64  # int64 by class, or 0: where a text may be cut after a line break; see `pattern/tables`
+    line_cuts: i64  # a bit by class: whether a text may be cut between a line break and such a character
     position: i64  # offset in the block at which the next text begins
     sizes: i64  # int64 by text: its number of bytes
     n_texts: i64  # number of texts in SIZES

@@ -18,7 +18,7 @@ from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
-from impls.core.pattern.tables import line_cuts
+from impls.core.pattern.tables import PairCuts, cuts_outside
 from impls.core.text.files import Part, TextFile
 from impls.core.text.text import repair_surrogates
 
@@ -172,8 +172,8 @@ class _Layout(Slots):
         self["most_texts"] = _MOST_TEXTS
         splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
         tables = None if splitting is None else splitting.tables
-        if tables is not None and (cuts := line_cuts(tables)) is not None:
-            self.hold("line_cuts", cuts)
+        if tables is not None and (cuts := cuts_outside(tables, ())) is not None:
+            self["line_cuts"] = int(cuts[tables.class_of("\n")])
         self._text = np.zeros(0, np.uint8)
 
     def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
@@ -199,12 +199,12 @@ class _Layout(Slots):
             begin += n_bytes
 
 
-def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
-    """Yield lists of the texts' UTF-8, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
+def batches(texts: Iterable[str], cuts: PairCuts | None) -> Iterator[list[bytes]]:
+    """Yield lists of the texts' UTF-8, about a megabyte at a time; a longer text is cut where it may be."""
     batch: list[bytes] = []
     n_bytes = 0
     for text in texts_in_turn(texts):
-        for data in _pieces_of(repair_surrogates(text).encode(), cut):
+        for data in _parts_of(repair_surrogates(text), cuts):
             batch.append(data)
             n_bytes += len(data)
             if n_bytes >= _BATCH_BYTES or len(batch) == _MOST_TEXTS:
@@ -214,13 +214,13 @@ def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterato
         yield batch
 
 
-def _pieces_of(data: bytes, cut: Callable[[bytes], int] | None) -> Iterator[bytes]:
+def _parts_of(text: str, cuts: PairCuts | None) -> Iterator[bytes]:
     begin, size = 0, _BATCH_BYTES
-    while cut is not None and begin + 2 * size < len(data):
-        end = cut(data[begin : begin + size])
+    while cuts is not None and begin + 2 * size < len(text):
+        end = cuts.last(text[begin : begin + size])
         if end == 0:
             size *= 2
             continue
-        yield data[begin : begin + end]
+        yield text[begin : begin + end].encode()
         begin, size = begin + end, _BATCH_BYTES
-    yield data[begin:]
+    yield text[begin:].encode()

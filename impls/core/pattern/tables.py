@@ -129,21 +129,6 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
     return _as_bits(cuts)
 
 
-def line_cuts(stage: SplitTables) -> np.ndarray | None:
-    """Return the classes before which a text may be split after a line break, whatever surrounds it, as the bits of
-    int64.
-
-    The result has one entry by class of the character before the line break; the last entry is for a line break that
-    begins the text. None if there is no such place, text between matches is a piece too, or an int64 has fewer bits
-    than there are classes.
-    """
-    if stage.has_gaps or stage.end > 64:
-        return None
-    begins = [[before] for before in range(stage.end)] + [[]]
-    cuts = np.stack([_cuts_after_line_break(stage, before) for before in begins])
-    return _as_bits(cuts) if cuts.any() else None
-
-
 def _cuts_after_line_break(stage: SplitTables, before: list[int]) -> np.ndarray:
     """Return before which classes a text may be split in two after a line break that follows a character of one of the
     classes `before`, or begins the text: bool of shape (n_classes,).
@@ -212,6 +197,14 @@ class PairCuts:
             if not passed[pair]:
                 return False
         return None
+
+    def last(self, text: str) -> int:
+        """Return the last place at which a text may be cut, or 0."""
+        if any(separated.any() for separated in self._separated):
+            for place in range(len(text) - 1, 0, -1):
+                if self.separates(text[place - 1], text[place]):
+                    return place
+        return 0
 
 
 def _passed(stage: SplitTables) -> np.ndarray:

@@ -17,10 +17,7 @@ import pytest
 import impls
 from impls.compiled import Compiled
 from impls.compiled.cpython.builtins import shared_integers
-from impls.compiled.files import last_safe_cut
 from impls.core.model.model import Model
-from impls.core.pattern.tables import cuts_at_line_breaks, split_tables
-from impls.core.text.patterns import NAMED
 from impls.core.text.text import repair_surrogates
 from impls.priority import Priority
 
@@ -263,16 +260,6 @@ def test_threads_may_share_a_tokenizer(tokenizer: Compiled, model: Model) -> Non
     for worker in workers:
         worker.join()
     assert not wrong
-
-
-def test_line_breaks_between_words_are_safe_places_to_cut() -> None:
-    for name in ("gpt2", "cl100k", "o200k", "turkish", "turkish-s1", "gpt2-0.14", "cl100k-0.14"):
-        assert cuts_at_line_breaks([split_tables(NAMED[name][0])]), name
-    assert cuts_at_line_breaks([split_tables(r"\w+\s*|\W")]), "it may end a piece, and begins none"
-    for pattern in (r"\w+\s*\w*|\W", r"\s*\S+|\s+", r"[a-z\n]+|\S|\s", r"\S+|\s+\w|\s"):
-        assert not cuts_at_line_breaks([split_tables(pattern)]), pattern
-    assert last_safe_cut(b"ab\ncd\n ef") == 3
-    assert last_safe_cut(b"ab \ncd\n") == 0
 
 
 def test_the_boundary_and_the_windows_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from impls.core.model.model import Model
 from impls.core.pattern.classes import members
 from impls.core.pattern.possessive import check
 from impls.core.pattern.syntax import NotExpressible, parse
-from impls.core.pattern.tables import covers_all, cuts_at_line_breaks, split_tables
+from impls.core.pattern.tables import covers_all, split_tables
 from impls.core.text.patterns import NAMED, Splitter
 from impls.formats.tokenizer_json.split_stages import with_gaps
 
@@ -144,31 +144,6 @@ def test_the_three_stages_of_deepseek_need_no_regex(with_windows: bool, how: str
 
 def test_a_stage_that_stays_with_regex_is_named() -> None:
     assert splitting_of((r"\p{N}|\P{N}+", r"\ba|\s|\S+")) == (None, r"regex: stage 2: the escape '\\b'")
-
-
-@pytest.mark.parametrize(
-    ("stages", "cuts"),
-    [
-        (DEEPSEEK, True),
-        ((r"\p{N}|\P{N}+", *NAMED["gpt2"]), True),
-        ((*NAMED["gpt2"], r"\p{N}|\P{N}+"), True),
-        ((r"\p{N}|\P{N}+",), False),
-        ((r"\p{N}|\P{N}+", r"[a-z\n]+|\S|\s"), False),
-        ((r"[a-z]\n[a-z]|[\s\S]", *NAMED["gpt2"]), False),
-        ((r"[a-z\n]+|[\s\S]", *NAMED["gpt2"]), True),
-        ((r"(?:[a-z]\n?){1,3}|[\s\S]", *NAMED["gpt2"]), False),
-    ],
-)
-def test_where_stages_certainly_cut(stages: tuple[str, ...], cuts: bool) -> None:
-    splitting, _ = splitting_of(stages)
-    assert splitting is not None
-    assert cuts_at_line_breaks(splitting.automata) == cuts
-    if cuts:
-        reference, rng = Splitter(stages), random.Random(10)
-        for _ in range(300):
-            halves = ["".join(rng.choice("ab1' \n漢-") for _ in range(rng.randrange(6))) for _ in range(2)]
-            before, after = f"{halves[0]}{rng.choice('ab1')}\n", f"{rng.choice('ab1')}{halves[1]}"
-            assert reference.split(before + after) == reference.split(before) + reference.split(after)
 
 
 @pytest.mark.parametrize(
