@@ -15,7 +15,6 @@ import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached
-from harness.data.overlap import training_documents
 from harness.measure.token_use import compression, uncounted
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
@@ -58,7 +57,7 @@ def train_recipe(recipe: Recipe) -> Trained:
     start = time.perf_counter()
     model = impls.get(TRAINER).train_model(texts, recipe.spec)
     seconds = time.perf_counter() - start
-    model.with_(training_documents=training_documents(texts)).save(trained_model_path(recipe.name))
+    model.save(trained_model_path(recipe.name))
     return Trained(
         model=recipe.name,
         implementation=TRAINER,

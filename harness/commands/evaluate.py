@@ -24,8 +24,7 @@ class Evaluate(Verb):
     """Show what each corpus takes under each vocabulary: tokens, words cut, share of the vocabulary used, cost.
 
     Measured shares and ratios have a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy
-    vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`; a
-    warning says how many of the documents a model trained here was trained on.
+    vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`.
     """
 
     models: tuple[str, ...] = options.models
@@ -164,9 +163,6 @@ class Evaluate(Verb):
 
     def _warn(self, rows: list[Row], prices: Prices) -> None:
         """Print on standard error what makes figures too good, uncertain or incomplete."""
-        for row in rows:
-            remedy = "use --split held-out, or another text"
-            options.warn_of_training_text(row.model, row.corpus, row.training_overlap, remedy)
         single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
         if len(single) > 2:
             single = [f"each of {len(single)} texts"]

@@ -32,7 +32,6 @@ from impls.core.errors import some_of
 
 if TYPE_CHECKING:
     from harness.data import Corpus
-    from harness.data.overlap import Overlap
 
 STANDARD_INPUT = "standard input"
 TARGETS = "a name of `list`, module:object, a Python file, a model file or cmd:COMMAND"
@@ -231,16 +230,6 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
 def say(line: str, *, err: bool = False) -> None:
     """Print one line, made printable because it may contain external names or messages."""
     click.echo(printable(line), err=err)
-
-
-def warn_of_training_text(model: str, text: str, overlap: Overlap | None, remedy: str) -> None:
-    """Warn if a model was trained on documents of a text that it is measured on."""
-    if overlap is not None and overlap.n_trained_on:
-        say(
-            f"warning: {model} was trained on {overlap.share:.1%} of {text} ({overlap.n_trained_on} of the "
-            f"{overlap.n_documents} documents looked up), so its figures there are too good; {remedy}",
-            err=True,
-        )
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:

@@ -71,12 +71,6 @@ class Sweep(Verb):
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():
             options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
-        for known in found.trained_on:
-            options.say(
-                f"warning: {known['model']} was trained on {known['share']:.1%} of {known['held_out']}, so its figures "
-                "there are too good",
-                err=True,
-            )
         document, csv = sweep_output.document(plan, found), sweep_output.csv_text(found)
         if self.out is not None:
             charts = _charts(plan, found)

@@ -133,7 +133,7 @@ class Train(Verb):
             with progress(f"measuring on {label(held_out)}"):
                 model, end = end_of_training(model, until, all_documents(held_out), label(held_out), n_kept)
         if self._target is not None:
-            self._save(model, text.hashes(texts, "" if begun is None else begun.training_documents), self._target)
+            model.save(self._target)
         if self._parts is not None:
             shutil.rmtree(self._parts)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
@@ -272,11 +272,6 @@ class Train(Verb):
                 corpus = options.load_corpus(name, split="held-out")
             documents[language] = list(corpus.documents())
         return documents or None
-
-    def _save(self, model: impls.Model, hashes: str | None, target: Path) -> None:
-        if hashes is None:
-            options.say("the documents trained on are not noted: later, their text is not recognised", err=True)
-        model.with_(training_documents=hashes or "").save(target)
 
 
 command = Train.command()

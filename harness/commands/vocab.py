@@ -180,7 +180,6 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
     from harness.report.vocabulary import VocabularyReport, curve_sizes
     from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
 
-    _warn_of_training_text(name, model, held_out)
     tokenizer, curve = counter(model), None
     with progress(f"reading {label([*trained, *held_out])}"):
         used, used_held_out = (
@@ -192,11 +191,3 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
         else:
             curve = vocabulary_curve(model, all_documents(held_out), curve_sizes(len(model.merges)))
     return VocabularyReport(name, model, used, used_held_out, curve)
-
-
-def _warn_of_training_text(name: str, model: Model, held_out: Sequence[Corpus]) -> None:
-    from harness.data.overlap import training_overlap
-
-    for corpus in held_out:
-        overlap = training_overlap(model, corpus.documents())
-        options.warn_of_training_text(name, label([corpus]), overlap, "name another text with --held-out")

@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 
-from harness.data.overlap import Overlap
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
 from harness.evaluate.tally import ModelTally, TextTally
 
@@ -40,7 +39,6 @@ class Row:
     """By tokens, among the lossless models on this corpus; None for a lossy one."""
     cost: float | None = None
     price_per_million_tokens: float | None = None
-    training_overlap: Overlap | None = None
     megabytes_per_second: float | None = None
     """UTF-8 encoded by `implementation` on all cores, among other work; for reliable figures use `bpebench run`."""
     parallel: dict[str, str | None] = field(default_factory=dict)

@@ -52,9 +52,7 @@ def _cells(row: Row) -> dict[str, Any]:
 
 def _json_row(row: Row) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    overlap = row.training_overlap
-    looked_up = None if overlap is None else overlap._asdict() | {"share": overlap.share}
-    for name, cell in json_cells(_cells(row) | {"training_overlap": looked_up}).items():
+    for name, cell in json_cells(_cells(row)).items():
         if name.startswith(_PER_DOCUMENT):
             found.setdefault("tokens_per_document", {})[name.removeprefix(_PER_DOCUMENT)] = cell
         else:
@@ -82,8 +80,7 @@ def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the rows as in CSV; unknown values are None."""
-    shares = [None if row.training_overlap is None else row.training_overlap.share for row in rows]
-    return [plain_cells(_cells(row) | {"trained_on_share": share}) for row, share in zip(rows, shares, strict=True)]
+    return [plain_cells(_cells(row)) for row in rows]
 
 
 def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
@@ -175,10 +172,8 @@ def _paying(rows: Sequence[Row], extreme: Callable[[Iterable[int]], int]) -> lis
 
 
 def label(row: Row) -> str:
-    """Return the name of a model with its round trip, and what it was trained on."""
-    overlap = row.training_overlap
-    trained = f" (trained on {overlap.share:.0%} of it)" if overlap is not None and overlap.n_trained_on else ""
-    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})") + trained
+    """Return the name of a model with its round trip."""
+    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
 
 
 def plus_minus(figure: Figure) -> str:

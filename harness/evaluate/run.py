@@ -166,7 +166,6 @@ def _row(
         figures_of(of_text, made, model.n_tokens, baseline),
         cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
         price_per_million_tokens=price,
-        training_overlap=made.training_overlap,
         megabytes_per_second=int(of_text.bytes.sum()) / made.seconds / 1e6 if made.seconds else None,
     )
 

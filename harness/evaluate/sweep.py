@@ -19,7 +19,6 @@ import numpy as np
 
 from harness.data import DataError, load_model
 from harness.data.documents import encoded
-from harness.data.overlap import training_overlap
 from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.mixtures import Part, sample
 from harness.evaluate.run import fastest
@@ -113,8 +112,6 @@ class Found:
     """Bytes per token at more sizes, for charts."""
     unreached: list[dict[str, Any]] = field(default_factory=list)
     """Sizes that a text could not reach, and why."""
-    trained_on: list[dict[str, Any]] = field(default_factory=list)
-    """Published vocabularies trained on documents that are measured on, and the share of those."""
 
 
 class _Source(NamedTuple):
@@ -172,10 +169,6 @@ def sweep(plan: Plan, bar: Bar) -> Found:
     for name in plan.models:
         model = load_model(name)
         published[name] = [_counted(model, text) for text in texts]
-        for text in texts:
-            overlap = training_overlap(model, text.documents())
-            if overlap is not None and overlap.n_trained_on:
-                found.trained_on.append({"model": name, "held_out": text.name, "share": overlap.share})
         bar.advance(1, name)
     baseline = {one.text.name: one.tokens for one in published[plan.models[0]]} if plan.models else {}
     for source in sources:

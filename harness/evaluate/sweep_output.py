@@ -30,7 +30,6 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
         "knees": found.knees,
         "curves": found.points,
         "unreached": found.unreached,
-        "trained_on": found.trained_on,
     }
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.overlap import Overlap, training_overlap
 from harness.evaluate.texts import Batch, Segmenter, batch_of
 from impls import Tokenizer
 
@@ -84,7 +83,6 @@ class ModelTally:
 
     def __init__(self, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
         self.known = known
-        self.training_overlap: Overlap | None = None
         self.seconds = 0.0
         """Time the tokenizer took to encode."""
         self.has_borders = known.round_trip != "lossy"
@@ -101,7 +99,6 @@ class ModelTally:
 
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special tokens are read as ordinary text."""
-        self._add_overlap(training_overlap(self.known.tokenizer.model, batch.documents))
         start = time.perf_counter()
         ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
         self.seconds += time.perf_counter() - start
@@ -131,7 +128,6 @@ class ModelTally:
 
     def join(self, later: ModelTally) -> None:
         """Add the sums of later documents; another process began to count them where these end."""
-        self._add_overlap(later.training_overlap)
         self.n_documents = later.n_documents
         self.times += later.times
         for name in ("seconds", "tokens", "unknown", "byte_tokens", "lengths"):
@@ -139,13 +135,6 @@ class ModelTally:
         self.has_borders = self.has_borders and later.has_borders
         for name in ("words", "continued", "single", "characters", "cut"):
             setattr(self, name, (getattr(self, name) + getattr(later, name)) * self.has_borders)
-
-    def _add_overlap(self, overlap: Overlap | None) -> None:
-        if overlap is not None:
-            before = self.training_overlap or Overlap(0, 0)
-            self.training_overlap = Overlap(
-                before.n_documents + overlap.n_documents, before.n_trained_on + overlap.n_trained_on
-            )
 
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch continues with the next slice."""

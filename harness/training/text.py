@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from harness.data import DataError, load_corpus
 from harness.data.corpora import is_named
 from harness.data.documents import take_bytes
-from harness.data.overlap import training_documents
-from harness.data.user_files import matching_files
 from harness.training.counting import Reading, counted, half_of_free
 from impls.core.counts import PieceCounts, added
 from impls.core.text.files import TextFiles
@@ -20,9 +18,6 @@ from impls.formats.counts import load_counts
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
-
-MOST_HASHED = 100_000_000
-"""Bytes of files up to which documents are hashed; hashing takes about as long as training on them."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +83,3 @@ class TrainingText:
         if corpus.has_split:
             corpus = load_corpus(name, split="train", max_bytes=self.max_bytes)
         return list(corpus.documents())
-
-    def hashes(self, texts: list[str] | PieceCounts | TextFiles, before: str) -> str | None:
-        """Return hashes by which the text can be recognised later; None if only counts, or too much text, were read."""
-        if isinstance(texts, list):
-            return training_documents(texts, before)
-        n_bytes = sum(
-            path.stat().st_size for name in self.corpora if not is_named(name) for path in matching_files(name)
-        )
-        if self.count_files or n_bytes > MOST_HASHED:
-            return None
-        return training_documents(self.texts(), before)

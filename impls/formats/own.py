@@ -56,7 +56,6 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     added_tokens: dict[str, int] = {}
     whole_token_flags: dict[str, tuple[str, ...]] = {}
     sentencepiece: SentencePieceRules | None = None
-    training_documents: str = ""
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
     merge_counts: tuple[int, ...] | None = None
@@ -68,7 +67,6 @@ _ONLY_IF_USED = (
     "sentencepiece",
     "whole_token_flags",
     "continuing_prefix",
-    "training_documents",
 )
 """Fields that are left out if empty, as in versions that did not have them."""
 
@@ -96,6 +94,7 @@ def _parsed(content: bytes) -> Model:
         raise InvalidModel(f"the field 'version' is {version!r}; {read}; install the one that wrote it")
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
+    document.pop("training_documents", None)  # files of earlier releases may note them
     fields = msgspec.structs.asdict(converted(document, _Document))
     if len(fields["tokens"]) > MAX_TABLE_ID + 1:
         raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
@@ -127,7 +126,6 @@ def _version(model: Model) -> int:
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
     if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
         return VERSION_OF_PREFIXES
-    if model.training_documents:
         return VERSION_OF_DOCUMENTS
     by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")
     if model.whole_token_flags or by_steps:

@@ -56,9 +56,6 @@ class ModelData:
     """What SentencePiece does around the merges, for a model that comes from it."""
     belongs_to: str | None = None
     """The only implementation that runs this vocabulary, which is not byte pair encoding; None: all may."""
-    training_documents: str = field(default="", compare=False)
-    """Hashes of the training documents (base64; see `harness.data.overlap`), empty if unknown. They do not affect
-    behaviour, so they are part of neither the digest nor a comparison."""
 
     def __post_init__(self) -> None:
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}

@@ -92,9 +92,7 @@ def _head(model: ModelData) -> dict[str, Any]:
 def digest_of(model: ModelData) -> str:
     """Return the SHA-256 (hex) of the content of `model`, the same on every machine."""
     content = {
-        name: value
-        for name, value in _head(model).items()
-        if name != "training_documents" and (value or name not in _ONLY_IF_USED)
+        name: value for name, value in _head(model).items() if value or name not in _ONLY_IF_USED
     } | dict.fromkeys(("tokens", "merges", "merge_counts"))
     hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for token in model.tokens:

@@ -10,7 +10,6 @@ import pytest
 
 import impls
 from harness.data import load_corpus
-from harness.data.overlap import training_overlap
 from harness.training.ends import spec_like
 from impls import Model, TrainingSpec
 
@@ -70,15 +69,6 @@ def test_options_that_are_given_hold(bpebench: Any, text: str, begun: str, tmp_p
     model = Model.load(out)
     assert model.pattern == impls.core.text.patterns.NAMED["gpt2"]
     assert (dict(model.special_tokens), model.unknown, model.unknown_id) == ({"<pad>": 13}, "<unk>", 14)
-
-
-def test_documents_of_both_trainings_are_kept(bpebench: Any, text: str, tmp_path: Path) -> None:
-    (tmp_path / "first.txt").write_text("the first one", encoding="utf-8")
-    first, on = str(tmp_path / "first.json"), str(tmp_path / "on.json")
-    assert bpebench("train", "-c", str(tmp_path / "first.txt"), "--vocab-size", "260", "--out", first).status == 0
-    assert bpebench("train", "-c", text, "--vocab-size", "262", "--extend", first, "--out", on).status == 0
-    assert training_overlap(Model.load(first), ["the first one", *TEXT.split("\n\n")]) == (3, 1)
-    assert training_overlap(Model.load(on), ["the first one", *TEXT.split("\n\n")]) == (3, 3)
 
 
 def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:

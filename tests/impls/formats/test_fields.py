@@ -119,6 +119,16 @@ def test_our_own_file_is_one_json_document_that_can_be_laid_out_anew(own: Path) 
     assert Model.load(own) == before
 
 
+def test_hashes_of_training_documents_in_an_older_file_are_left_out(own: Path) -> None:
+    from impls.formats import own as own_format
+
+    document = json.loads(own.read_text()) | {"version": 4, "training_documents": "AAAAAAAAAAA="}
+    document["digest"] = own_format._digest(document)
+    before = Model.load(own)
+    own.write_text(json.dumps(document))
+    assert Model.load(own) == before
+
+
 def test_a_model_of_characters_keeps_all_it_has(tmp_path: Path) -> None:
     spec = TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", unknown="<unk>", special_ids="first")
     model = impls.get("priority").train_model(["мама мыла раму"], spec)
