@@ -217,7 +217,7 @@ tokenizer = impls.load("compiled", model)
 print(tokenizer.encode("abc"))
 print(tokenizer.encode_array("ab"), tokenizer.count("ab"))
 print(tokenizer.decode([256, 99]), tokenizer.decode_bytes([256]))
-print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_bytes(b"ab\xff"))
+print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_bytes(b"ab\\xff"))
 print(impls.load("compiled", impls.Model(tokens=model.tokens, merges=model.merges, pattern="deepseek")).encode("abc"))
 """
 
