@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PYTEST_ARGS ?= -n 2 --dist worksteal
+PYTEST_ARGS ?= -q -n 2 --dist worksteal
 
 .PHONY: help setup fetch kernels run test campaign mutants cover bench lint types lock clean
 

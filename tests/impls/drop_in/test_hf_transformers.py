@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from tokenizer_json_shapes import FALL_BACK, LLAMA, a_file, added, chain
 
 from impls.drop_in import hf
 
-transformers = pytest.importorskip("transformers", exc_type=ImportError)
+pytestmark = pytest.mark.needs("transformers")
+transformers: Any = None if find_spec("transformers") is None else import_module("transformers")
 
 DOCUMENTS = {
     "bytes": a_file("bytes", added_tokens=added("bytes"), decoder=BYTE_LEVEL, normalizer={"type": "NFC"}),
