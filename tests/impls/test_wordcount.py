@@ -43,3 +43,11 @@ def test_counts_are_weighted_by_how_often_a_word_occurs() -> None:
     assert MODEL.merge_counts[0] == 5  # l+o
     assert MODEL.merge_results[:2] == (256, 257)
     assert MODEL.tokens[257] == b"low"
+
+
+def test_a_cached_word_is_no_other_word() -> None:
+    word = "abcabcabcabcabcabcab"
+    model = WordCount.train_model([word, "abcd"], TrainingSpec(vocab_size=262, pattern="none"))
+    caching = WordCount(model)
+    for text in [*(word[:n] for n in range(len(word), 0, -1)), *(word[n:] for n in range(len(word))), "abcd", word]:
+        assert caching.encode(text) == WordCount(model).encode(text) == caching.encode(text)
