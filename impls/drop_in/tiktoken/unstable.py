@@ -15,10 +15,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from impls.core.errors import BPEError
 from impls.core.model import Model
 from impls.core.model.merging import merged
 from impls.core.text.normalization import WHITE_SPACE
 from impls.interface import Tokenizer
+
+MAX_BYTES = 100_000_000
+"""How many bytes are encoded to find the completions of one text."""
+
+
+class TooManyCompletions(BPEError, ValueError):
+    """The unstable end of a text is so long, or may continue in so many ways, that not all of them are encoded."""
+
+    def __init__(self, n_unstable: int, n_ways: int, n_bytes: int) -> None:
+        self.n_unstable, self.n_ways, self.n_bytes = n_unstable, n_ways, n_bytes
+        super().__init__(
+            f"encode_with_unstable: the last {n_unstable:,} bytes of the text may change, in {n_ways:,} ways: "
+            f"{n_bytes:,} bytes to encode, where at most {MAX_BYTES:,} are; give a text whose last piece is shorter"
+        )
 
 
 def stable_and_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes]:
@@ -35,14 +50,19 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
     model = tokenizer.model
     sizes = {i: len(token) for token, i in model.id_by_token.items()}
     found: set[tuple[int, ...]] = {(model.id_by_token[token],) for token in _beginning_with(unstable, tokens)}
-    for start in range(1, len(unstable)):
-        for token in _beginning_with(unstable[start:], tokens):
-            data = unstable[:start] + token
-            try:
-                ids = tokenizer.encode_ordinary(data.decode())
-            except UnicodeDecodeError:
-                ids = merged_bytes(model, data)
-            found.add(_reaching(len(unstable), ids, sizes))
+    first = max(len(unstable) - max(sizes.values()), 1)  # no token continues more bytes than it has
+    ways = [
+        (start, token) for start in range(first, len(unstable)) for token in _beginning_with(unstable[start:], tokens)
+    ]
+    if (n_bytes := len(unstable) * len(ways)) > MAX_BYTES:
+        raise TooManyCompletions(len(unstable), len(ways), n_bytes)
+    for start, token in ways:
+        data = unstable[:start] + token
+        try:
+            ids = tokenizer.encode_ordinary(data.decode())
+        except UnicodeDecodeError:
+            ids = merged_bytes(model, data)
+        found.add(_reaching(len(unstable), ids, sizes))
     # If the text continues, a piece may begin at its last white space.
     last = unstable.decode()[-1]
     if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):

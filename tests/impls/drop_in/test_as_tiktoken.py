@@ -197,6 +197,16 @@ def test_completions_continue_the_text(make: Callable[[], Any], text: str) -> No
     assert not text or ids[len(stable) :] in completions
 
 
+@pytest.mark.parametrize("character", ["a", " ", "\n"])
+def test_more_completions_than_can_be_encoded_are_refused_at_once(character: str, tiktoken: ModuleType) -> None:
+    encoding = tiktoken.get_encoding("cl100k_base")
+    with pytest.raises(ValueError, match=r"the last 1,500,000 bytes of the text may change.* at most 100,000,000"):
+        encoding.encode_with_unstable(character * 1_500_000)
+    stable, completions = encoding.encode_with_unstable("0" * 150_000)  # three digits are a piece
+    assert len(stable) == 49_999
+    assert [931] in completions
+
+
 def test_encodings_are_pickled_and_copied(tiktoken: ModuleType) -> None:
     named = tiktoken.get_encoding("r50k_base")
     own = tiktoken.Encoding(
