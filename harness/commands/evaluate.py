@@ -32,12 +32,11 @@ class Evaluate(Verb):
         "Corpus, file or glob; repeatable.  [default: samples; parallel text: parallel]", multiple=True
     )
     parallel: bool = flag(
-        "The corpora say the same in several languages: `parallel`, files of equal line count, a TSV or a TMX file."
+        "The corpora say the same in several languages: `parallel`, files of equal line count, or a TSV file."
     )
     flores: Path | None = option(
         "Parallel text: FLORES-200 or FLORES+, the folder that holds dev and devtest.", type=options.FOLDER
     )
-    udhr: Path | None = option("Parallel text: a folder of the UDHR, a file per language.", type=options.FOLDER)
     language: tuple[str, ...] = option(
         "Of parallel text only this language, or those of a pattern ('*_Latn'); repeatable.",
         multiple=True,
@@ -117,20 +116,16 @@ class Evaluate(Verb):
 
     @property
     def _is_parallel(self) -> bool:
-        return self.parallel or self.flores is not None or self.udhr is not None
+        return self.parallel or self.flores is not None
 
     def _check_parallel(self) -> None:
         """Raise for options of parallel text that do not go together."""
         for name in ("pivot", "language", "protocol"):
             goes = self._is_parallel or name not in options.given(self)
-            options.ensure(goes, f"--{name} goes with --parallel, --flores or --udhr")
+            options.ensure(goes, f"--{name} goes with --parallel or --flores")
         options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
-        whole = (self.flores is not None) + (self.udhr is not None)
-        options.ensure(
-            not whole or whole + bool(self.corpora) == 1,
-            "--flores and --udhr each say which text; leave out -c and the other",
-        )
-        options.ensure(not whole or self.split is None, "--split goes with named corpora; leave it out")
+        options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
+        options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 
     def _texts(self) -> list[Text]:
         from harness.evaluate.parallel import joined, language_of
@@ -146,13 +141,11 @@ class Evaluate(Verb):
 
     def _parallel_texts(self) -> list[Text]:
         from harness.evaluate.parallel import parallel_texts, several
-        from harness.evaluate.parallel_files import flores_texts, udhr_texts
+        from harness.evaluate.parallel_files import flores_texts
 
         if self.flores is not None:
             texts = flores_texts(self.flores, self.language, with_ends=self.protocol == "petrov")
             return several(texts, str(self.flores))
-        if self.udhr is not None:
-            return several(udhr_texts(self.udhr, self.language), str(self.udhr))
         return parallel_texts(list(dict.fromkeys(self.corpora or ("parallel",))), self.split, self.language)
 
     def _pivot(self, texts: list[Text]) -> str:

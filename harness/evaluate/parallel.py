@@ -2,8 +2,7 @@
 
 Parallel text is a corpus of the suite with a part per language, such parts named one by one, or the user's own files:
 one per language, of equal line count and named by the last part of the file's name that is not `txt` (`flores.tr`,
-`tr.txt`), one TSV file with a column per language, named in its first line, or one translation memory (TMX). A document
-is a line or a segment.
+`tr.txt`), or one TSV file with a column per language, named in its first line. A document is a line.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from harness.evaluate.intervals import Figure, ratio, statistic
 from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
 from harness.evaluate.tally import ModelTally
 from harness.evaluate.texts import Text
-from harness.evaluate.tmx import tmx_texts
 
 
 class Fairness(NamedTuple):
@@ -51,8 +49,10 @@ def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Seque
         files = [file for name in names for file in matching_files(name)]
         if split is not None:
             raise DataError("parallel files are not split; leave out --split")
-        reader = {".tsv": of_tsv, ".tmx": tmx_texts}.get(files[0].suffix.lower()) if len(files) == 1 else None
-        texts = of_files(files, chosen) if reader is None else reader(files[0], chosen)
+        if memories := [file for file in files if file.suffix.lower() == ".tmx"]:
+            raise DataError(f"{memories[0]}: translation memories (TMX) are not read; use TSV, a column per language")
+        is_tsv = len(files) == 1 and files[0].suffix.lower() == ".tsv"
+        texts = of_tsv(files[0], chosen) if is_tsv else of_files(files, chosen)
     return several(texts, names[0])
 
 

@@ -1,5 +1,4 @@
-"""Read the user's parallel text from files: with equally many lines, one TSV file, or a folder of the UDHR or of
-FLORES.
+"""Read the user's parallel text from files: with equally many lines, one TSV file, or a folder of FLORES.
 
 Every reader returns texts in the order of their files or columns, and raises `DataError` that names file and line.
 
@@ -17,13 +16,9 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from harness.data import DataError
-from harness.data.user_files import matching_files
 from harness.evaluate.texts import Text
 from impls.core.errors import InvalidFile
 from impls.core.text.files import TextFile
-
-_UDHR_HEAD_ENDS = "---"
-_MOST_HEAD_LINES = 12
 
 
 def is_chosen(language: str, chosen: Sequence[str]) -> bool:
@@ -85,29 +80,7 @@ def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
     return [Text(f"{file}:{language}", language, partial(column, language)) for language in kept]
 
 
-def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
-    """Return the Universal Declaration of Human Rights by language, each file of a folder being one document.
-
-    Its translations do not have the same lines, so only the whole is parallel. `udhr_tur.txt` and `tur.txt` are `tur`;
-    the head of "UDHR in Unicode", up to a line `---` among the first lines, is left out.
-    """
-    if not folder.is_dir():
-        raise DataError(f"{folder}: is not a folder; --udhr takes one with a text file for each language")
-    files = [file for file in matching_files(str(folder)) if file.suffix in ("", ".txt")]
-    languages = [file.stem.removeprefix("udhr_") for file in files]
-    kept = chosen_of(languages, chosen)
-
-    def whole(file: Path) -> Iterator[str]:
-        every = list(lines(file, may_be_empty=True))
-        head = every[:_MOST_HEAD_LINES]
-        start = head.index(_UDHR_HEAD_ENDS) + 1 if _UDHR_HEAD_ENDS in head else 0
-        yield "\n".join(every[start:]).strip()
-
-    named = zip(languages, files, strict=True)
-    return [Text(str(file), language, partial(whole, file)) for language, file in named if language in kept]
-
-
-def lines(file: Path, *, may_be_empty: bool = False) -> Iterator[str]:
+def lines(file: Path) -> Iterator[str]:
     """Yield the lines of a file without their ends; raise `DataError` if it is empty or not UTF-8."""
     with file.open("rb") as source:
         for number, line in enumerate(source, 1):
@@ -117,7 +90,7 @@ def lines(file: Path, *, may_be_empty: bool = False) -> Iterator[str]:
                 text = content.decode("utf-8-sig" if number == 1 else "utf-8")
             if text is None:
                 raise DataError(f"{file}: line {number} is not UTF-8; convert it to UTF-8 first")
-            if not (may_be_empty or text.strip()):
+            if not text.strip():
                 raise DataError(f"{file}: line {number} is empty; parallel files have a text in every line")
             yield text
 

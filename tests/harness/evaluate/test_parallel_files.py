@@ -1,4 +1,4 @@
-"""Parallel text from outside: FLORES, translation memories, the UDHR, and Petrov et al.'s protocol on all of them."""
+"""Parallel text from outside: FLORES, and Petrov et al.'s protocol on it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import impls
-from harness.data import DataError, load_model
-from harness.evaluate.parallel_files import flores_texts, udhr_texts
-from harness.evaluate.tmx import tmx_texts
+from harness.data import load_model
+from harness.evaluate.parallel_files import flores_texts
 
 SENTENCES = {
     "eng_Latn": ["The ferry leaves at nine.", "Nobody was on board.", "It rained all day."],
@@ -135,125 +134,14 @@ def test_a_language_that_one_part_lacks_can_be_left_out(flores: Path) -> None:
     assert list(read(flores_texts(flores, ["eng_Latn", "heb_Hebr"]))) == ["eng_Latn", "heb_Hebr"]
 
 
-# --- translation memories --------------------------------------------------------------------------------------
+# --- what goes together ------------------------------------------------------------------------------------------
 
 
-def memory(tmp_path: Path, units: str, head: str = "", encoding: str = "utf-8") -> Path:
-    file = tmp_path / "memory.tmx"
-    content = (
-        f'<?xml version="1.0" encoding="{encoding}"?>\n{head}<tmx version="1.4"><header/><body>\n{units}\n</body></tmx>'
-    )
-    file.write_bytes(content.encode(encoding))
-    return file
-
-
-def unit(**texts: str) -> str:
-    return "<tu>" + "".join(f'<tuv xml:lang="{one}"><seg>{text}</seg></tuv>' for one, text in texts.items()) + "</tu>"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-9"])
-def test_a_translation_memory_is_read_by_language_without_its_markup(tmp_path: Path, encoding: str) -> None:
-    marked = "Bir <bpt i='1'>&lt;b&gt;<sub>gizli</sub></bpt><hi>kapı</hi><ept i='1'>&lt;/b&gt;</ept> &amp; yol"
-    units = unit(en="A door &amp; a road", TR=marked) + "\n" + unit(en="Two", TR="İki")
-    file = memory(tmp_path, units, '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n', encoding)
-    assert read(tmx_texts(file)) == {"en": ["A door & a road", "Two"], "tr": ["Bir kapı & yol", "İki"]}
-
-
-def test_a_translation_memory_gives_what_files_of_lines_give(bpebench: Any, tmp_path: Path, letters: str) -> None:
-    pairs = list(zip(SENTENCES["eng_Latn"], SENTENCES["tur_Latn"], strict=True))
-    file = memory(tmp_path, "".join(unit(en=english, tr=turkish) for english, turkish in pairs))
-    for number, name in enumerate(("en", "tr")):
-        (tmp_path / f"{name}.txt").write_text("\n".join(pair[number] for pair in pairs), encoding="utf-8")
-    names = ["-c", str(tmp_path / "en.txt"), "-c", str(tmp_path / "tr.txt")]
-    apart = {"corpus": "", "megabytes_per_second": 0}
-    for more in ([], ["--protocol", "petrov"]):
-        found = [
-            [row | apart for row in rows_of(bpebench, "-m", letters, "--parallel", *given, *more)]
-            for given in (["-c", str(file)], names)
-        ]
-        assert found[0] == found[1]
-        assert found[0][1]["premium"] > 1
-
-
-_BOMB = '<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
-_OTHER_FILE = '<!DOCTYPE tmx [<!ENTITY a SYSTEM "file:///etc/hostname">]>'
-
-
-@pytest.mark.parametrize(
-    ("units", "head", "said"),
-    [
-        (unit(en="&b;", tr="b"), _BOMB, "line 2: it declares the entity 'a'; entities are refused"),
-        (unit(en="&a;", tr="b"), _OTHER_FILE, "line 2: it declares the entity 'a'"),
-        (unit(en="a", tr="b"), "<!DOCTYPE tmx [<!ENTITY % p SYSTEM 'x.dtd'> %p;]>", "declares the entity 'p'"),
-        (unit(en="&nbsp;", tr="b"), '<!DOCTYPE tmx SYSTEM "tmx14.dtd">', "line 3: the entity &nbsp; is not defined"),
-        (unit(en="&nbsp;", tr="b"), "", "line 3: not well-formed XML: undefined entity"),
-        (unit(en="a", tr="b") + "\n" + unit(en="c"), "", "line 4: the unit has no text in 'tr'"),
-        (unit(en="a", tr="b") + "\n" + unit(en="c", tr=" "), "", "line 4: the segment of 'tr' is empty"),
-        (unit(en="a", EN="b"), "", "line 3: the unit has two texts in 'en'"),
-        ("<tu><tuv><seg>a</seg></tuv></tu>", "", "line 3: a <tuv> stands in a <tu>, and names its language"),
-        ("<tu><seg>a</seg></tu>", "", "line 3: a <seg> stands in a <tuv>"),
-        ("<tu><tu></tu></tu>", "", "line 3: a <tu> stands in a <tu>"),
-        (unit(en="a<tuv/>"), "", "line 3: a <tuv> stands in a segment"),
-        ("", "", "holds no translation unit"),
-        (unit(en="a"), "", "is one language"),
-        ("<tu><tuv lang='a'>", "", "not well-formed XML: mismatched tag"),
-    ],
-)
-def test_a_hostile_or_damaged_translation_memory_is_one_clear_line(
-    bpebench: Any, tmp_path: Path, letters: str, units: str, head: str, said: str
-) -> None:
-    file = memory(tmp_path, units, head)
-    ended = bpebench("evaluate", "-m", letters, "-c", str(file), "--parallel")
+def test_a_translation_memory_is_refused_by_name(bpebench: Any, tmp_path: Path, letters: str) -> None:
+    (tmp_path / "memory.tmx").write_text("<tmx/>")
+    ended = bpebench("evaluate", "-m", letters, "--parallel", "-c", str(tmp_path / "memory.tmx"))
     assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
-    assert str(file) in ended.err.splitlines()[-1]
-
-
-def test_what_is_no_translation_memory_is_said(tmp_path: Path) -> None:
-    (tmp_path / "page.tmx").write_text("<html/>")
-    with pytest.raises(DataError, match="the first element is <html>"):
-        tmx_texts(tmp_path / "page.tmx")
-    (tmp_path / "bytes.tmx").write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n<tmx>\xff</tmx>')
-    with pytest.raises(DataError, match="line 2: not well-formed XML"):
-        tmx_texts(tmp_path / "bytes.tmx")
-
-
-def test_deeply_nested_elements_do_no_harm(tmp_path: Path) -> None:
-    deep = "<hi>" * 100_000 + "x" + "</hi>" * 100_000
-    assert read(tmx_texts(memory(tmp_path, unit(en=deep, tr="y")))) == {"en": ["x"], "tr": ["y"]}
-
-
-def test_units_need_only_the_chosen_languages(tmp_path: Path) -> None:
-    file = memory(tmp_path, unit(en="a", tr="b", de="c") + unit(en="d", tr="e", de=""))
-    assert read(tmx_texts(file, ["en", "TR"])) == {"en": ["a", "d"], "tr": ["b", "e"]}
-    with pytest.raises(DataError, match="--language xx: is not a language here; there are en, tr, de"):
-        tmx_texts(file, ["en", "xx"])
-
-
-# --- the UDHR, and what options go together --------------------------------------------------------------------
-
-
-def test_the_udhr_is_a_document_for_each_file_without_its_head(bpebench: Any, tmp_path: Path, letters: str) -> None:
-    folder = tmp_path / "udhr"
-    folder.mkdir()
-    (folder / "udhr_eng.txt").write_text("Some title\nSome source\n---\n\nArticle one\n\nArticle two\n")
-    (folder / "tur.txt").write_text("Birinci madde\n\n\nİkinci madde\n", encoding="utf-8")
-    found = read(udhr_texts(folder))
-    assert found == {"tur": ["Birinci madde\n\n\nİkinci madde"], "eng": ["Article one\n\nArticle two"]}
-    rows = rows_of(bpebench, "-m", letters, "--udhr", str(folder))
-    assert [(row["language"], row["premium"], row["pivot"]) for row in rows] == [
-        ("tur", 29 / 24, "eng"),
-        ("eng", 1, "eng"),
-    ]
-    (folder / "index.xml").write_text("<index/>")
-    assert read(udhr_texts(folder, ["e*"])) == {"eng": ["Article one\n\nArticle two"]}
-    (folder / "eng.txt").write_text("Once more")
-    assert "the language 'eng' is there twice" in bpebench("evaluate", "-m", letters, "--udhr", str(folder)).err
-    (folder / "eng.txt").unlink()
-    (folder / "tur.txt").write_bytes("Madde\nİki\n".encode("cp1254"))
-    assert "tur.txt: line 2 is not UTF-8" in bpebench("evaluate", "-m", letters, "--udhr", str(folder)).err
-    missing = bpebench("evaluate", "-m", letters, "--udhr", str(tmp_path / "none"))
-    assert (missing.status, "none: is not a folder" in missing.err) == (2, True)
+    assert "memory.tmx: translation memories (TMX) are not read; use TSV" in ended.err
 
 
 def test_languages_of_the_parallel_corpus_can_be_chosen(bpebench: Any, letters: str) -> None:
@@ -266,10 +154,9 @@ def test_languages_of_the_parallel_corpus_can_be_chosen(bpebench: Any, letters: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--protocol", "petrov"], "--protocol goes with --parallel, --flores or --udhr"),
-        (["--language", "tr"], "--language goes with --parallel, --flores or --udhr"),
-        (["--flores", "x", "--udhr", "y"], "each say which text"),
-        (["--flores", "x", "-c", "parallel"], "each say which text"),
+        (["--protocol", "petrov"], "--protocol goes with --parallel or --flores"),
+        (["--language", "tr"], "--language goes with --parallel or --flores"),
+        (["--flores", "x", "-c", "parallel"], "--flores says which text; leave out -c"),
         (["--flores", "x", "--split", "train"], "--split goes with named corpora"),
         (["--flores", "x", "--max-bytes", "9"], "--max-bytes would part parallel text"),
         (["--flores", "x"], "dev: there is no such folder"),
