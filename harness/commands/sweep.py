@@ -1,4 +1,4 @@
-"""`bpebench sweep`: decide what to train: which size, pattern, amount of text and mixture of languages."""
+"""`bpebench sweep`: decide what to train: which size, pattern and amount of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from impls.core.text.patterns import NAMED, resolve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.evaluate.mixtures import Part
     from harness.evaluate.sweep import Found, Plan
     from harness.evaluate.texts import Documents, Text
     from harness.report.charts.chart import Chart
@@ -39,9 +38,6 @@ class Sweep(Verb):
         metavar="PATTERNS",
     )
     fractions: str = option("Shares of the documents learned from: 1%,10%,100%.", default="100%", metavar="SHARES")
-    languages: Path | None = option(
-        "Corpora by language and mixtures of them (TOML, see METHODOLOGY.md): premium against share.", type=options.FILE
-    )
     held_out: tuple[str, ...] = options.held_out
     models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
     width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
@@ -60,8 +56,7 @@ class Sweep(Verb):
         from harness.evaluate.sweep import sweep
         from harness.progress import progress
 
-        options.ensure(self.corpora or self.languages, "name a text with -c, or mixtures with --languages")
-        options.ensure(self.corpora or not (self.held_out or self.max_bytes), "--held-out and --max-bytes go with -c")
+        options.ensure(self.corpora, "name a text with -c")
         plan = self._plan()
         if self.out is not None:
             sources = [*options.model_sources(*self.models), *self.corpora, *self.held_out]
@@ -79,38 +74,14 @@ class Sweep(Verb):
         self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
     def _plan(self) -> Plan:
-        from harness.evaluate.mixtures import mixed, parse_shares, parse_sizes, read_mixtures
+        from harness.evaluate.sizes import parse_shares, parse_sizes
         from harness.evaluate.sweep import N_BASE, Plan
 
         sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
         patterns = self._patterns()
-        trained = held_out = None
-        languages: list[Text] = []
-        of_mixtures: dict[str, dict[str, Part]] = {}
-        mixtures = None if self.languages is None else read_mixtures(self.languages)
-        if self.corpora:
-            trained, held_out = _parts(self.corpora, self.held_out, None, self.max_bytes)
-        if mixtures is not None:
-            texts: dict[str, Documents] = {}
-            for language in sorted(mixtures.corpora, key=lambda one: one != mixtures.pivot):
-                others = [mixtures.held_out[language]] if language in mixtures.held_out else []
-                texts[language], held = _parts([mixtures.corpora[language]], others, language, None)
-                languages.append(held)
-            of_mixtures = mixed(texts, mixtures.shares)
-        return Plan(
-            sizes,
-            patterns,
-            self.implementation,
-            trained,
-            shares,
-            held_out,
-            of_mixtures,
-            languages,
-            mixtures is not None and mixtures.is_parallel,
-            list(dict.fromkeys(self.models)),
-            self.width,
-            self.price,
-        )
+        trained, held_out = _parts(self.corpora, self.held_out, self.max_bytes)
+        models = list(dict.fromkeys(self.models))
+        return Plan(sizes, patterns, trained, held_out, shares, self.implementation, models, self.width, self.price)
 
     def _patterns(self) -> list[str]:
         found: list[str] = []
@@ -129,25 +100,14 @@ class Sweep(Verb):
         return list(dict.fromkeys(found))
 
 
-def _parts(
-    corpora: Sequence[str], held_out: Sequence[str], language: str | None, max_bytes: int | None
-) -> tuple[Documents, Text]:
-    """Return the documents to learn from and the text to measure on: the lines of a language's own file.
-
-    Warn if some of these are learned from too.
-    """
-    from harness.data.corpora import is_named
+def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | None) -> tuple[Documents, Text]:
+    """Return the documents to learn from and the text to measure on; warn if some of these are learned from too."""
     from harness.data.overlap import shared_documents
-    from harness.evaluate.parallel_files import lines
     from harness.evaluate.texts import Text
 
-    is_file = language is not None and len(held_out) == 1 and not is_named(held_out[0])
-    learned, measured = corpus_parts(corpora, corpora if is_file else held_out, max_bytes)
+    learned, measured = corpus_parts(corpora, held_out, max_bytes)
     trained = partial(all_documents, learned)
-    if is_file:
-        text = Text(held_out[0], language, partial(lines, Path(held_out[0])))
-    else:
-        text = Text(label(measured), language, partial(all_documents, measured))
+    text = Text(label(measured), None, partial(all_documents, measured))
     shared = shared_documents(text.documents(), trained())
     if shared.n_trained_on:
         options.say(
@@ -171,19 +131,9 @@ def _shown(plan: Plan, found: Found) -> str:
 
 
 def _charts(plan: Plan, found: Found) -> list[Chart]:
-    from harness.evaluate.output import plain_cells
-    from harness.evaluate.sweep_output import largest_of_all
-    from harness.report.charts.costs import mixture_chart, size_charts
+    from harness.report.charts.costs import size_charts
 
-    charts: list[Chart] = []
-    if plan.held_out is not None:
-        points, knees = ([row for row in some if row["mixture"] is None] for some in (found.points, found.knees))
-        charts += size_charts(points, knees, plan.held_out.name)
-    if plan.languages:
-        mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
-        first = [plain_cells(row.cells()) for row in mixed if row.pattern == plan.patterns[0]]
-        charts += mixture_chart(first, str(plan.languages[0].language))
-    return charts
+    return list(size_charts(found.points, found.knees, plan.held_out.name))
 
 
 command = Sweep.command()

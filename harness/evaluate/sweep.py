@@ -1,4 +1,4 @@
-"""Help decide what to train: bytes per token on held-out text by size, pattern, share of the text and language mixture.
+"""Help decide what to train: bytes per token on held-out text by size, pattern and share of the text.
 
 Texts are read again for each vocabulary; only the distinct pieces and sums by group of documents are held in memory.
 
@@ -9,10 +9,8 @@ intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +18,8 @@ import numpy as np
 from harness.data import DataError, load_model
 from harness.data.documents import encoded
 from harness.evaluate.intervals import Figure, ratio
-from harness.evaluate.mixtures import Part, sample
 from harness.evaluate.run import fastest
+from harness.evaluate.sizes import sample
 from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import Documents, Text, batches
 from harness.progress import Bar
@@ -46,18 +44,12 @@ class Plan:
     sizes: Sequence[int]
     """Numbers of ids, ascending, each more than `N_BASE`."""
     patterns: Sequence[str]
-    implementation: str = "compiled"
-    trained: Documents | None = None
+    trained: Documents
     """Documents to learn from."""
+    held_out: Text
     shares: Sequence[float] = (1.0,)
     """Shares of these documents to learn from, ascending."""
-    held_out: Text | None = None
-    mixed: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
-    """What to learn from, by mixture and language."""
-    languages: Sequence[Text] = ()
-    """Texts to measure mixtures on, the pivot's first."""
-    is_parallel: bool = False
-    """Whether these texts are parallel."""
+    implementation: str = "compiled"
     models: Sequence[str] = ()
     """Published vocabularies to compare with; lengths are relative to the first."""
     width: int = 4096
@@ -73,14 +65,9 @@ class Row:
     pattern: str | None = None
     text_share: float | None = None
     """Share of the documents that it was learned from."""
-    mixture: str | None = None
     n_trained_documents: int | None = None
     n_trained_bytes: int | None = None
     held_out: str
-    language: str | None
-    """Language of the text measured on."""
-    language_share: float | None = None
-    """Share of that language in the bytes learned from."""
     vocab_size: int
     embedding_parameters: int
     """Number of ids times the embedding width."""
@@ -91,8 +78,6 @@ class Row:
     bytes_per_token: Figure
     relative_tokens: Figure
     """Tokens relative to the first published vocabulary."""
-    premium: Figure
-    """Tokens relative to the pivot's language, on parallel text."""
     cost_per_megabyte: float | None = None
     """Cost of a million bytes of such text, at the price per million tokens."""
 
@@ -118,14 +103,12 @@ class _Source(NamedTuple):
     """What a vocabulary is learned from."""
 
     about: dict[str, Any]
-    """Pattern, share of the text and mixture, as in `Row`."""
+    """Pattern and share of the text, as in `Row`."""
     documents: Documents
-    language_shares: Mapping[str, float]
 
     @property
     def name(self) -> str:
-        mixture, share = self.about["mixture"], self.about["text_share"]
-        return f"{self.about['pattern']}, {mixture or format(100 * share, '.3g') + ' % of the text'}"
+        return f"{self.about['pattern']}, {100 * self.about['text_share']:.3g} % of the text"
 
 
 class _Reading:
@@ -157,50 +140,30 @@ class _Counted(NamedTuple):
 
 
 def sweep(plan: Plan, bar: Bar) -> Found:
-    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated or texts that are not parallel."""
-    if plan.is_parallel:
-        numbers = {text.language: sum(map(bool, text.documents())) for text in plan.languages}
-        if len(set(numbers.values())) > 1:
-            raise DataError(f"not parallel: documents to measure on by language are {numbers}")
+    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated."""
     found, sources = Found(), list(_sources(plan))
     bar.total(len(sources) + len(plan.models))
-    texts = [*([] if plan.held_out is None else [plan.held_out]), *plan.languages]
-    published: dict[str, list[_Counted]] = {}
+    published: dict[str, _Counted] = {}
     for name in plan.models:
         model = load_model(name)
-        published[name] = [_counted(model, text) for text in texts]
+        published[name] = _counted(model, plan.held_out)
         bar.advance(1, name)
-    baseline = {one.text.name: one.tokens for one in published[plan.models[0]]} if plan.models else {}
+    baseline = published[plan.models[0]].tokens if plan.models else None
     for source in sources:
         bar.advance(0, source.name)
         _learn_and_measure(plan, source, baseline, found)
         bar.advance(1, source.name)
-    for name, every in published.items():
-        pivot = next((one.tokens for one in every if plan.languages and one.text is plan.languages[0]), None)
-        for one in every:
-            is_compared = plan.is_parallel and one.text in plan.languages
-            found.rows.append(_row(plan, one, baseline, pivot if is_compared else None, {"model": name}))
+    found.rows += [_row(plan, counted, baseline, {"model": name}) for name, counted in published.items()]
     return found
 
 
 def _sources(plan: Plan) -> Iterator[_Source]:
     for pattern in plan.patterns:
-        if plan.trained is not None:
-            for share in plan.shares:
-                about = {"pattern": pattern, "text_share": share, "mixture": None}
-                yield _Source(about, sample(plan.trained, share), {})
-        for mixture, parts in plan.mixed.items():
-            n_bytes = sum(part.n_bytes for part in parts.values())
-            shares = {language: part.n_bytes / n_bytes for language, part in parts.items()}
-            about = {"pattern": pattern, "text_share": None, "mixture": mixture}
-            yield _Source(about, partial(_one_after_the_other, [*parts.values()]), shares)
+        for share in plan.shares:
+            yield _Source({"pattern": pattern, "text_share": share}, sample(plan.trained, share))
 
 
-def _one_after_the_other(parts: Sequence[Part]) -> Iterator[str]:
-    return chain.from_iterable(part.documents() for part in parts)
-
-
-def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.ndarray], found: Found) -> None:
+def _learn_and_measure(plan: Plan, source: _Source, baseline: np.ndarray | None, found: Found) -> None:
     documents = _Reading(source.documents)
     model, spec = _learned(plan, source.about["pattern"], documents)
     if why_not := uncuttable(model):
@@ -212,14 +175,9 @@ def _learn_and_measure(plan: Plan, source: _Source, baseline: Mapping[str, np.nd
         why = why_short(model, spec, documents)
         found.unreached.append({**source.about, "sizes": missed, "largest": model.vocab_size, "why": why})
     sizes = [size for size in plan.sizes if size <= model.vocab_size]
-    is_mixture = source.about["mixture"] is not None
-    pivot: dict[int, np.ndarray] = {}
-    for text in (plan.languages if is_mixture else filter(None, [plan.held_out])) if sizes else ():
-        share = source.language_shares.get(text.language or "", 0.0) if is_mixture else None
-        for one in _measured(source, model, sizes, text, found):
-            pivot.setdefault(one.vocab_size, one.tokens)
-            other = pivot[one.vocab_size] if is_mixture and plan.is_parallel else None
-            found.rows.append(_row(plan, one, baseline, other, {**source.about, **trained, "language_share": share}))
+    if sizes:
+        counted = _measured(source, model, sizes, plan.held_out, found)
+        found.rows += [_row(plan, one, baseline, {**source.about, **trained}) for one in counted]
 
 
 def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
@@ -239,7 +197,7 @@ def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, f
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *(round(size) for size in np.geomspace(sizes[0], sizes[-1], _N_POINTS))})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
-    about = source.about | {"held_out": text.name, "language": text.language}
+    about = source.about | {"held_out": text.name}
     by_size = curve.n_bytes.sum() / curve.n_tokens[sizes[0] - n_base : sizes[-1] - n_base + 1]
     if (knee := plateau(by_size.tolist())) is not None:
         at = {"vocab_size": sizes[0] + knee, "bytes_per_token": float(by_size[knee])}
@@ -265,24 +223,20 @@ def _counted(model: Model, text: Text) -> _Counted:
     return _Counted(text, model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
 
 
-def _row(
-    plan: Plan, one: _Counted, baseline: Mapping[str, np.ndarray], pivot: np.ndarray | None, about: dict[str, Any]
-) -> Row:
-    """Return the row of a text under a vocabulary, relative to the first published one and to the pivot's tokens."""
-    n, other = one.n_documents, baseline.get(one.text.name)
-    figure = ratio(one.bytes, one.tokens, n)
+def _row(plan: Plan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> Row:
+    """Return the row of a text under a vocabulary, relative to the first published one."""
+    n = counted.n_documents
+    figure = ratio(counted.bytes, counted.tokens, n)
     return Row(
         **about,
-        held_out=one.text.name,
-        language=one.text.language,
-        vocab_size=one.vocab_size,
-        embedding_parameters=one.vocab_size * plan.width,
+        held_out=counted.text.name,
+        vocab_size=counted.vocab_size,
+        embedding_parameters=counted.vocab_size * plan.width,
         n_documents=n,
-        n_bytes=int(one.bytes.sum()),
-        n_tokens=int(one.tokens.sum()),
-        round_trip=one.round_trip,
+        n_bytes=int(counted.bytes.sum()),
+        n_tokens=int(counted.tokens.sum()),
+        round_trip=counted.round_trip,
         bytes_per_token=figure,
-        relative_tokens=Figure(None) if other is None else ratio(one.tokens, other, n),
-        premium=Figure(None) if pivot is None else ratio(one.tokens, pivot, n),
+        relative_tokens=Figure(None) if baseline is None else ratio(counted.tokens, baseline, n),
         cost_per_megabyte=None if plan.price is None or not figure.value else plan.price / figure.value,
     )

@@ -11,7 +11,7 @@ from harness.evaluate.output import booktabs, csv_of, json_cells, page, plain_ce
 from harness.evaluate.sweep import Found, Plan, Row
 from harness.printable import printable
 
-_FIGURES = ("bytes_per_token", "relative_tokens", "premium")
+_FIGURES = ("bytes_per_token", "relative_tokens")
 CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(Row)}))
 Tables = list[tuple[str, list[str], list[list[str]]]]
 
@@ -24,7 +24,6 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
         "width": plan.width,
         "price_per_million_tokens": plan.price,
         "baseline": plan.models[0] if plan.models else None,
-        "pivot": plan.languages[0].language if plan.languages else None,
         "confidence": 0.95,
         "rows": [json_cells(row.cells()) for row in found.rows],
         "knees": found.knees,
@@ -39,26 +38,8 @@ def csv_text(found: Found) -> str:
 
 
 def tables(plan: Plan, found: Found) -> Tables:
-    """Return title, headers and cells of each table: the text by size, and mixtures at their largest size."""
-    mixed = [row for row in found.rows if row.language_share is not None]
-    names = {row.held_out for row in mixed}
-    alone = [row for row in found.rows if row.mixture is None and (row.model is None or row.held_out not in names)]
-    made: Tables = []
-    for name in dict.fromkeys(row.held_out for row in alone):
-        made.append(_by_size(plan, [row for row in alone if row.held_out == name]))
-    if mixed:
-        published = [row for row in found.rows if row.model is not None and row.held_out in names]
-        made.append(_by_mixture(plan, [*largest_of_all(mixed), *published]))
-    return made
-
-
-def largest_of_all(mixed: Sequence[Row]) -> list[Row]:
-    """Return the rows of mixtures at the largest size that all of them have."""
-    by_source: dict[tuple[object, ...], set[int]] = {}
-    for row in mixed:
-        by_source.setdefault((row.pattern, row.mixture), set()).add(row.vocab_size)
-    size = max(set.intersection(*by_source.values()), default=0) if mixed else 0
-    return [row for row in mixed if row.vocab_size == size]
+    """Return title, headers and cells of the table of sizes."""
+    return [_by_size(plan, found.rows)]
 
 
 def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list[str]]]:
@@ -81,37 +62,12 @@ def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list
     return f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes", headers, cells
 
 
-def _by_mixture(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list[str]]]:
-    pivot = printable(plan.languages[0].language)
-    headers = ["vocabulary", "mixture", "language", "share", "ids", "tokens", "bytes/token"]
-    headers += [f"premium ({pivot} = 1)"] * plan.is_parallel
-    cells = []
-    for row in rows:
-        share = "—" if row.language_share is None else f"{100 * row.language_share:.3g} %"
-        line = [_label(row), printable(row.mixture or "—"), printable(row.language), share, f"{row.vocab_size:,}"]
-        line += [f"{row.n_tokens:,}", plus_minus(row.bytes_per_token), *[plus_minus(row.premium)] * plan.is_parallel]
-        cells.append(line)
-    sizes = {row.n_trained_bytes for row in rows if row.n_trained_bytes}
-    return f"Mixtures of about {max(sizes, default=0):,} bytes, at the largest size of all", headers, cells
-
-
 def findings(plan: Plan, found: Found) -> Iterator[str]:
     """Yield the findings as sentences: against the first published vocabulary, knees, sizes not reached."""
-    trained = [row for row in found.rows if row.model is None and row.mixture is None]
-    whole = [row for row in trained if row.text_share == plan.shares[-1]]
+    whole = [row for row in found.rows if row.model is None and row.text_share == plan.shares[-1]]
     for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
         yield against([row for row in whole if row.pattern == pattern], plan.models[0])
-    mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
-    for source in dict.fromkeys((row.pattern, row.mixture) for row in mixed if plan.is_parallel):
-        some = [row for row in mixed if (row.pattern, row.mixture) == source]
-        worst = max(some, key=lambda row: row.n_tokens)
-        yield (
-            f"{printable(worst.pattern)}, {printable(worst.mixture)}: {printable(worst.language)} pays most, "
-            f"{plus_minus(worst.premium)} times what {printable(plan.languages[0].language)} pays"
-        )
     for knee in found.knees:
-        if knee["mixture"] is not None:
-            continue
         yield (
             f"{_of(knee)}: the knee is at {knee['vocab_size']:,} ids ({knee['bytes_per_token']:.3f} bytes per token), "
             f"between {knee['smallest']:,} and {knee['largest']:,}"
@@ -172,9 +128,7 @@ def _label(row: Row) -> str:
 
 
 def _of(about: dict[str, Any]) -> str:
-    share = about["text_share"]
-    of = printable(about["mixture"]) if share is None else f"{100 * share:.3g} % of the text"
-    return f"{printable(about['pattern'])}, {of}"
+    return f"{printable(about['pattern'])}, {100 * about['text_share']:.3g} % of the text"
 
 
 def _cost(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""Charts of what texts cost, and of what to train: premiums, cost, bytes per token by size and by share."""
+"""Charts of what texts cost, and of what to train: premiums, cost, bytes per token by size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import Chart
-from harness.report.table import Row, grouped
+from harness.report.table import Row
 
 _SECTION = "cost"
 _MOST_NAMED = 12
@@ -117,35 +117,6 @@ def _size_chart(
         subtitle=f"on {wording.text(text)}, 95 % interval as a band, size logarithmic · higher is better",
         alternative=in_words("Bytes per token at the largest size", dots),
         spec=plots.bands(lines, "vocabulary size", "bytes per token", marks, is_log=True),
-    )
-
-
-def mixture_chart(rows: Sequence[Row], pivot: str) -> Iterator[Chart]:
-    """Yield the premium of each language against its share of the training text, if a language has two shares.
-
-    Rows have `language, language_share, vocab_size, premium, premium_low, premium_high`, all of one size and pattern.
-    """
-    some = [row for row in rows if row["premium"] is not None and row["language"] != pivot]
-    by_language = grouped(some, lambda row: str(row["language"]))
-    points = [
-        {
-            "series": language, "at": row["language_share"], "value": row["premium"],
-            "low": row["premium_low"], "high": row["premium_high"],
-        }
-        for language, found in by_language.items()
-        for row in sorted(found, key=lambda row: float(row["language_share"]))
-    ]  # fmt: skip
-    if len({point["at"] for point in points}) < 2:
-        return
-    size = some[0]["vocab_size"]
-    dots = [dot(f"{point['at']:.0%}", point["series"], point["value"], None, None) for point in points]
-    yield Chart(
-        name="mixture",
-        section=_SECTION,
-        title=f"Premium by share of the training text: {size:,} ids",
-        subtitle=f"tokens against those of {wording.text(pivot)}, 95 % interval as a band · lower is better",
-        alternative=in_words("Premium by share", dots),
-        spec=plots.bands(points, "share of the training text", f"tokens, {pivot} = 1"),
     )
 
 

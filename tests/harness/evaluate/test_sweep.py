@@ -16,7 +16,7 @@ from sweeps import swept, words, write_texts
 import impls
 from harness.data.overlap import shared_documents
 from harness.evaluate.intervals import Figure
-from harness.evaluate.mixtures import InvalidSizes, mixed, parse_shares, parse_sizes, sample
+from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes, sample
 from harness.evaluate.sweep import Plan, Row, sweep
 from harness.evaluate.sweep_output import CSV_COLUMNS, against
 from harness.evaluate.texts import Text
@@ -136,11 +136,10 @@ def test_documents_are_not_kept(monkeypatch: pytest.MonkeyPatch, hand_made: Any,
             yield document
 
     assert sum(map(len, documents())) > 3 << 12
-    text = Text("made up", "aa", documents)
-    of_mixtures = mixed({"aa": documents, "bb": documents}, {"half": {"aa": 0.5, "bb": 0.5}})
-    plan = Plan([257, 258], ["gpt2"], "priority", documents, [0.5, 1.0], text, of_mixtures,
-                [text, text._replace(language="bb")], models=[str(tmp_path / "pairs.json")])  # fmt: skip
-    assert len(sweep(plan, Bar()).rows) == 2 * (2 + 2) + 3
+    text = Text("made up", None, documents)
+    models = [str(tmp_path / "pairs.json")]
+    plan = Plan([257, 258], ["gpt2"], documents, text, [0.5, 1.0], "priority", models)
+    assert len(sweep(plan, Bar()).rows) == 2 * 2 + 1
     assert shared_documents(documents(), documents()).share == 1
     assert 1 < most < 150
 
@@ -225,9 +224,9 @@ def test_a_row_says_what_train_and_evaluate_say(bpebench: Any, texts: dict[str, 
 def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: list[Figure], said: str) -> None:
     rows = [
         Row(
-            pattern="gpt2", n_trained_bytes=5, held_out="text", language=None, vocab_size=300 + i,
+            pattern="gpt2", n_trained_bytes=5, held_out="text", vocab_size=300 + i,
             embedding_parameters=1, n_documents=9, n_bytes=9, n_tokens=9, round_trip="exact",
-            bytes_per_token=Figure(1.0), relative_tokens=figure, premium=Figure(None),
+            bytes_per_token=Figure(1.0), relative_tokens=figure,
         )
         for i, figure in enumerate(figures)
     ]  # fmt: skip
@@ -280,7 +279,6 @@ def test_csv_says_what_json_says_and_files_are_written(bpebench: Any, texts: dic
             assert float(line[name]) == row[name]
         low, high = row["intervals"]["relative_tokens"]
         assert (float(line["relative_tokens_low"]), float(line["relative_tokens_high"])) == (low, high)
-        assert line["premium"] == line["mixture"] == ""
     charts = {f"{name}-{scheme}.svg" for name in ("sizes", "shares-1") for scheme in ("light", "dark")}
     assert {file.name for file in out.iterdir()} == charts | {"sweep.json", "sweep.csv", "sweep.tex", "decision.md"}
     assert json.loads((out / "sweep.json").read_text())["rows"] == rows
@@ -295,17 +293,15 @@ def test_csv_says_what_json_says_and_files_are_written(bpebench: Any, texts: dic
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name a text with -c, or mixtures with --languages"),
+        ([], "name a text with -c"),
         (["-c", "TRAIN", "--csv", "--json"], "choose one of --json and --csv"),
-        (["--languages", "x", "--held-out", "y"], "--held-out and --max-bytes go with -c"),
         (["-c", "TRAIN", "--vocab-sizes", "256"], "256 is too small: the 256 bytes are tokens too"),
         (["-c", "TRAIN", "--vocab-sizes", "2k..1k"], "'2k..1k' is not a range of sizes"),
-        (["-c", "TRAIN", "--fractions", "0%"], "'0%' is no share of the documents"),
+        (["-c", "TRAIN", "--fractions", "0%"], "'0%' is not a share of the documents"),
         (["-c", "TRAIN", "--patterns", "gpt2,(x)"], "capturing group"),
         (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "--patterns: there is no turksh; there are gpt2,"),
         (["-c", "TRAIN", "-e", "nobody"], "nobody"),
         (["-c", "TRAIN", "-e", "backtracking"], "backtracking: does not train"),
-        (["-c", "TRAIN", "--languages", "none.toml"], "none.toml"),
     ],
 )
 def test_wrong_arguments_are_one_clear_line(
