@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Sweep(Verb):
-    """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
+    """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size.
 
     Each vocabulary is learned once, to the largest size, and truncated. Published vocabularies (-m) are counted on the
     same text, and the output says which of those trained here take fewer tokens than the first of them. Every figure
-    but the knee has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
+    has a 95 % interval over documents (METHODOLOGY.md). Nothing is saved: use `train` for that.
     """
 
     corpora: tuple[str, ...] = options.corpora
@@ -133,7 +133,7 @@ def _shown(plan: Plan, found: Found) -> str:
 def _charts(plan: Plan, found: Found) -> list[Chart]:
     from harness.report.charts.costs import size_charts
 
-    return list(size_charts(found.points, found.knees, plan.held_out.name))
+    return list(size_charts(found.points, plan.held_out.name))
 
 
 command = Sweep.command()

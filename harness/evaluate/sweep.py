@@ -9,7 +9,7 @@ intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -24,13 +24,15 @@ from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import Documents, Text, batches
 from harness.progress import Bar
 from harness.training.ends import why_short
-from harness.training.vocabulary_curve import plateau, uncuttable, vocabulary_curve
+from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
 from impls import Model, TrainingSpec
 from impls.core.errors import BPEError, InvalidSpec, Unsupported
 from impls.registry import learn
 
 N_BASE = 256
-_N_POINTS = 32
+LEAST_SAVED = 0.05
+"""Share of the tokens that twice as many ids must save for the larger vocabulary to be worth naming."""
+_STEPS_OF_A_DOUBLING = 8
 _TIES: tuple[dict[str, Any], ...] = (
     {}, {"base_order": "gpt2"}, {"ties": "first"}, {"ties": "shortest"}, {"ties": "largest"},
 )  # fmt: skip
@@ -91,8 +93,9 @@ class Found:
     """The results of a sweep."""
 
     rows: list[Row] = field(default_factory=list)
-    knees: list[dict[str, Any]] = field(default_factory=list)
-    """Where bytes per token flatten, by vocabulary and text."""
+    doublings: list[dict[str, Any]] = field(default_factory=list)
+    """By vocabulary: the first size at which twice as many ids save less than `LEAST_SAVED`, else the last size that
+    can be doubled; what that saves, with its interval."""
     points: list[dict[str, Any]] = field(default_factory=list)
     """Bytes per token at more sizes, for charts."""
     unreached: list[dict[str, Any]] = field(default_factory=list)
@@ -193,15 +196,11 @@ def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model,
 
 
 def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, found: Found) -> list[_Counted]:
-    """Measure a text under the first merges of a model, at each size; add knee and points of the curve to `found`."""
+    """Measure a text under the first merges of a model, at each size; add doublings and a curve to `found`."""
     n_base = model.vocab_size - len(model.merges)
-    grid = sorted({*sizes, *(round(size) for size in np.geomspace(sizes[0], sizes[-1], _N_POINTS))})
+    grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
     about = source.about | {"held_out": text.name}
-    by_size = curve.n_bytes.sum() / curve.n_tokens[sizes[0] - n_base : sizes[-1] - n_base + 1]
-    if (knee := plateau(by_size.tolist())) is not None:
-        at = {"vocab_size": sizes[0] + knee, "bytes_per_token": float(by_size[knee])}
-        found.knees.append(about | at | {"smallest": sizes[0], "largest": sizes[-1]})
     counted = [
         _Counted(text, size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
         for size, tokens in zip(grid, curve.n_tokens_by_group.T, strict=True)
@@ -209,7 +208,28 @@ def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, f
     for one in counted:
         value, low, high = ratio(one.bytes, one.tokens, one.n_documents)
         found.points.append(about | {"vocab_size": one.vocab_size, "bytes_per_token": value, "low": low, "high": high})
+    found.doublings += [about | doubling for doubling in _doubling({one.vocab_size: one for one in counted})]
     return [one for one in counted if one.vocab_size in sizes]
+
+
+def _fixed_sizes(smallest: int, largest: int) -> list[int]:
+    """Return sizes between these two that do not depend on them: 250, 273, …, 458, and these doubled repeatedly."""
+    octave = [round(250 * 2 ** (step / _STEPS_OF_A_DOUBLING)) for step in range(_STEPS_OF_A_DOUBLING)]
+    return [size for n in range(23) for first in octave if smallest <= (size := first << n) <= largest]
+
+
+def _doubling(counted: Mapping[int, _Counted]) -> Iterator[dict[str, Any]]:
+    """Yield the first doubling of a size that saves too little, else the last one; nothing without a doubling."""
+    sizes = [size for size in _fixed_sizes(min(counted), max(counted)) if 2 * size in counted]
+    for size in sizes:
+        few, many = counted[size], counted[2 * size]
+        left = ratio(many.tokens, few.tokens, few.n_documents)
+        is_too_little = left.value is not None and 1 - left.value < LEAST_SAVED
+        if is_too_little or size == sizes[-1]:
+            low, high = (None if end is None else 1 - end for end in (left.high, left.low))
+            saved = None if left.value is None else 1 - left.value
+            yield {"vocab_size": size, "too_little": is_too_little, "saved": saved, "low": low, "high": high}
+            return
 
 
 def _counted(model: Model, text: Text) -> _Counted:

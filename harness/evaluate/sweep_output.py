@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.evaluate.intervals import Figure
 from harness.evaluate.output import booktabs, csv_of, json_cells, page, plain_cells, plus_minus
-from harness.evaluate.sweep import Found, Plan, Row
+from harness.evaluate.sweep import LEAST_SAVED, Found, Plan, Row
 from harness.printable import printable
 
 _FIGURES = ("bytes_per_token", "relative_tokens")
@@ -26,7 +26,8 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
         "baseline": plan.models[0] if plan.models else None,
         "confidence": 0.95,
         "rows": [json_cells(row.cells()) for row in found.rows],
-        "knees": found.knees,
+        "least_saved": LEAST_SAVED,
+        "doublings": found.doublings,
         "curves": found.points,
         "unreached": found.unreached,
     }
@@ -63,16 +64,23 @@ def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list
 
 
 def findings(plan: Plan, found: Found) -> Iterator[str]:
-    """Yield the findings as sentences: against the first published vocabulary, knees, sizes not reached."""
+    """Yield the findings as sentences: against the first published vocabulary, doublings, sizes not reached."""
     whole = [row for row in found.rows if row.model is None and row.text_share == plan.shares[-1]]
     for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
         yield against([row for row in whole if row.pattern == pattern], plan.models[0])
-    for knee in found.knees:
-        yield (
-            f"{_of(knee)}: the knee is at {knee['vocab_size']:,} ids ({knee['bytes_per_token']:.3f} bytes per token), "
-            f"between {knee['smallest']:,} and {knee['largest']:,}"
-        )
+    yield from map(doubled, found.doublings)
     yield from map(missing_sizes, found.unreached)
+
+
+def doubled(doubling: dict[str, Any]) -> str:
+    """Return from which size on twice as many ids save too little, or that they still save enough."""
+    size, low, high = doubling["vocab_size"], doubling["low"], doubling["high"]
+    bounds = "" if low is None else f" (95 % {100 * low:.1f}–{100 * high:.1f})"
+    saved = f"{100 * doubling['saved']:.1f} % of the tokens{bounds}, from {size:,} to {2 * size:,}"
+    least = f"{100 * LEAST_SAVED:g} %"
+    if doubling["too_little"]:
+        return f"{_of(doubling)}: from about {size:,} ids on, twice as many save less than {least}: {saved}"
+    return f"{_of(doubling)}: twice as many ids still save {least} or more: {saved}"
 
 
 def missing_sizes(missed: dict[str, Any]) -> str:

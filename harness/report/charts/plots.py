@@ -243,10 +243,10 @@ def ranges(rows: Sequence[Row], unit: str) -> Spec:
     return _wide([rule.encode(x=alt.X("low:Q", title=unit), x2="high:Q"), point], ROW_HEIGHT * len(names))
 
 
-def bands(points: Sequence[Row], across: str, along: str, marks: Sequence[Row] = (), *, is_log: bool = False) -> Spec:
+def bands(points: Sequence[Row], across: str, along: str, *, is_log: bool = False) -> Spec:
     """Plot a line for each series, with a band for its 95 % interval (`series, at, value, low, high`).
 
-    `across` and `along` are the titles of the axes, `marks` (`series, at, value, label`) points of lines with a label.
+    `across` and `along` are the titles of the axes.
     """
     series = list(dict.fromkeys(row["series"] for row in points))
     scale = alt.Scale(zero=False, nice=False, padding=12)
@@ -263,11 +263,6 @@ def bands(points: Sequence[Row], across: str, along: str, marks: Sequence[Row] =
         base.mark_line().encode(y=y),
         base.mark_point(size=25).encode(y=y, tooltip=tooltip, **_series(series, "shape")),
     ]
-    for number, mark in enumerate(marks):
-        marked = alt.Chart(_values([mark])).encode(x=x, y=y)
-        layers.append(marked.mark_point(size=160, filled=False, strokeWidth=2).encode(**_series(series, "color")))
-        text = marked.mark_text(align="left", baseline="top", dx=8, dy=8 + 13 * number, fontSize=11)
-        layers.append(text.encode(text="label:N"))
     return _wide(layers, 280)
 
 

@@ -1,10 +1,11 @@
-"""What to train: rows against vocabularies trained one by one, shares, knees, and sizes out of reach."""
+"""What to train: rows against vocabularies trained one by one, shares, doublings, and sizes out of reach."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,26 +66,29 @@ def test_each_size_is_what_training_to_that_size_gives(
         assert row["embedding_parameters"] == 10 * row["vocab_size"]
 
 
-def test_the_knee_is_furthest_above_the_chord(bpebench: Any, texts: dict[str, str]) -> None:
-    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "260..380"]
-    found = swept(bpebench, *given)
-    (knee,) = found["knees"]
-    assert (knee["smallest"], knee["largest"]) == (260, 380)
-    measured = documents_of(texts["held"])
-    model = impls.train("priority", documents_of(texts["train"]), TrainingSpec(vocab_size=380)).model
-    from harness.training.vocabulary_curve import cut
-
-    values = []
-    for size in range(260, 381):
-        tokenizer = impls.load("priority", cut(model, size - 256))
-        values.append(sum(len(text.encode()) for text in measured) / sum(map(tokenizer.count, measured)))
-    rise = values[-1] - values[0]
-    above = [(value - values[0]) / rise - i / 120 for i, value in enumerate(values)]
-    assert knee["vocab_size"] == 260 + above.index(max(above))
-    assert knee["bytes_per_token"] == pytest.approx(values[above.index(max(above))])
-    curve = found["curves"]
-    assert len(curve) > 25
-    assert all(point["low"] <= point["bytes_per_token"] <= point["high"] for point in curve)
+def test_where_twice_as_many_ids_save_too_little_is_said_whatever_the_range(
+    bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.evaluate.sweep.LEAST_SAVED", 0.2)
+    for name, seed in (("train", 1), ("held", 2)):
+        rng, of_words = random.Random(seed), random.Random("words")
+        known = ["".join(of_words.choices("abcdefgh", k=of_words.choice([2, 4, 6]))) for _ in range(400)]
+        rarer = [1 / (1 + i) ** 1.5 for i in range(400)]
+        (tmp_path / f"{name}.txt").write_text(
+            "\n\n".join(" ".join(rng.choices(known, rarer, k=60)) for _ in range(150))
+        )
+    given = ["-c", str(tmp_path / "train.txt"), "--held-out", str(tmp_path / "held.txt"), "--vocab-sizes"]
+    (doubling,) = swept(bpebench, *given, "260..750")["doublings"]
+    few, many = (swept(bpebench, *given, str(size))["rows"][0]["n_tokens"] for size in (324, 648))
+    assert doubling["vocab_size"] == 324
+    assert doubling["too_little"]
+    assert doubling["saved"] == pytest.approx(1 - many / few)
+    assert doubling["low"] < doubling["saved"] < min(doubling["high"], 0.2)
+    assert swept(bpebench, *given, "300,700")["doublings"] == [doubling]
+    (last,) = swept(bpebench, *given, "260,600")["doublings"]
+    assert (last["vocab_size"], last["too_little"]) == (297, False)
+    assert last["saved"] > 0.2
+    assert swept(bpebench, *given, "260,500")["doublings"] == []
 
 
 def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str, str]) -> None:
@@ -99,7 +103,7 @@ def test_sizes_out_of_reach_are_said_and_left_out(bpebench: Any, texts: dict[str
     assert f"not reached: 2,000, 4,000 ids; {missed['largest']:,} are all there are" in bpebench(*given).out
     assert "it ran out of pairs" in bpebench(*given, "--csv").err
     none = swept(bpebench, *given[1:5], "--vocab-sizes", "4k")
-    assert (none["rows"], none["knees"]) == ([], [])
+    assert (none["rows"], none["doublings"]) == ([], [])
 
 
 def test_shares_of_the_documents_are_nested_and_about_as_large(bpebench: Any, texts: dict[str, str]) -> None:
@@ -282,11 +286,9 @@ def test_csv_says_what_json_says_and_files_are_written(bpebench: Any, texts: dic
     charts = {f"{name}-{scheme}.svg" for name in ("sizes", "shares-1") for scheme in ("light", "dark")}
     assert {file.name for file in out.iterdir()} == charts | {"sweep.json", "sweep.csv", "sweep.tex", "decision.md"}
     assert json.loads((out / "sweep.json").read_text())["rows"] == rows
-    assert "knee 2" in (out / "sizes-light.svg").read_text()
     record = (out / "decision.md").read_text()
     assert all(f"{row['n_tokens']:,}" in record for row in rows)
     assert "![sizes](sizes-light.svg)" in record
-    assert "the knee is at" in record
     assert (out / "sweep.tex").read_text().count(r"\\") == len(rows) + 1
 
 
