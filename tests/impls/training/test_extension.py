@@ -34,31 +34,33 @@ def n_reserved(spec: TrainingSpec) -> int:
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("alphabet", ["bytes", "chars"])
-def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet: str, ties: str) -> None:
+def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet: str, ties: str, fuzz: int) -> None:
     chance = random.Random(f"on {alphabet} {ties}")
-    n_kept = n_new = n_of_count_0 = 0
-    for _ in range(120):
+    n_kept = n_new = 0
+    for number in range(15 * fuzz):
         texts = ["ab", *random_corpus(chance)]
         spec = random_spec(chance, ties, alphabet, texts)
+        if number % 3 == 0 and ties != "first":
+            spec = replace(spec, min_count=0, vocab_size=spec.vocab_size + 20)
         n_base = len(base_symbols(corpus_pieces(texts, spec), spec))
         at_once = impls.get("priority").train_model(texts, spec)
         part = replace(spec, vocab_size=chance.randint(n_base + n_reserved(spec), at_once.vocab_size))
         begun = impls.get("priority").train_model(texts, part)
         n_kept, n_new = n_kept + len(begun.merges), n_new + len(at_once.merges) - len(begun.merges)
-        n_of_count_0 += 0 in (begun.merge_counts or ()) and len(at_once.merges) > len(begun.merges)
         for name in EXTENDERS:
             model = extended(name, begun, texts, spec)
             assert model == at_once, (name, texts, part, spec)
-    assert min(n_kept, n_new) > 120
-    assert ties == "first" or n_of_count_0 > 0
+    assert min(n_kept, n_new) > 5
 
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("alphabet", ["bytes", "chars"])
-def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says(alphabet: str, ties: str) -> None:
+def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says(
+    alphabet: str, ties: str, fuzz: int
+) -> None:
     chance = random.Random(f"another {alphabet} {ties}")
     n_new = n_unknown = 0
-    for _ in range(200):
+    for _ in range(25 * fuzz):
         first, texts = ["ab", *random_corpus(chance)], ["ab", *random_corpus(chance)]
         spec = random_spec(chance, ties, alphabet, first)
         begun = impls.get("priority").train_model(first, spec)
@@ -84,8 +86,8 @@ def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says
             assert as_bytes(model) == [*as_bytes(begun), *expected], (name, first, texts, spec, on)
             assert list(model.merge_counts or ()) == [*(begun.merge_counts or ()), *counts], (name, first, texts, on)
             assert model.tokens[: len(begun.tokens)] == begun.tokens
-    assert n_new > 200
-    assert alphabet == "bytes" or n_unknown > 20
+    assert n_new > 10
+    assert alphabet == "bytes" or n_unknown > 1
 
 
 @every_extender
