@@ -41,8 +41,6 @@ class Backtracking(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        if model.continuing_prefix is not None:
-            raise Unsupported(self.name, f"tokens inside a word begin with {model.continuing_prefix!r}")
         self.steps = 0
         # For every token the rank of the merge that makes it and the two parts it joins; symbols have no parts.
         self._rank: dict[int, int] = dict.fromkeys(model.symbol_ids, _SYMBOL)

@@ -51,8 +51,6 @@ class Greedy(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        if model.continuing_prefix is not None:
-            raise Unsupported(self.name, f"tokens inside a word begin with {model.continuing_prefix!r}")
         self._root = _Node()
         for token, i in model.id_by_token.items():
             node = self._root

@@ -193,7 +193,7 @@ class Proofs:
     def _crossing(self, i: int, raw: bytes, ids: Sequence[int]) -> str:
         """Describe the merge that crosses the border between the two parts of a token's own merge."""
         model = self._model
-        if model.merge_rule != "pairs" or model.continuing_prefix is not None:
+        if model.merge_rule != "pairs":
             return ""
         rank = model.merge_results.index(i)
         border, at = len(model.tokens[model.merges[rank][0]] or b""), 0
@@ -221,8 +221,6 @@ class Proofs:
         text = text_of(raw)
         if text is not None and self._model.end_of_word is not None:
             text = text.removesuffix(self._model.end_of_word) or text
-        if text is not None and self._model.continuing_prefix is not None:
-            text = text.removeprefix(self._model.continuing_prefix) or text
         return text
 
 

@@ -111,7 +111,7 @@ def uncuttable(model: Model) -> str | None:
         return "it lists no merges"
     if model.ignore_merges:
         return "it looks up whole pieces"
-    if model.sentencepiece is not None or model.added_tokens or model.continuing_prefix is not None:
+    if model.sentencepiece is not None or model.added_tokens:
         return "it has tokens that no merge makes"
     n_tokens = len(model.tokens)
     if model.merge_results != tuple(range(n_tokens - len(model.merges), n_tokens)):

@@ -88,7 +88,6 @@ class ContextRecord(Record):
     character_symbols: i64  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
     last_symbols: i64  # like CHARACTER_SYMBOLS, for a character that ends a piece; 0 if there is no difference
     unknown_symbol: i64  # the symbol of a character that has none; -1 if such a character is spelled in bytes
-    first_is_other: i64  # 1 if LAST_SYMBOLS is for the character that begins a piece instead
     fuses_unknown: i64  # 1 if consecutive unknown characters are one symbol
     monotone: i64  # 1 if every merge ranks after those that make its parts
     joins: i64  # the bitmap of `merge/segments`; 0 if pieces are not cut into segments

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-NUMBERS = ("n_symbols", "monotone", "unknown_symbol", "fuses_unknown", "first_is_other")
+NUMBERS = ("n_symbols", "monotone", "unknown_symbol", "fuses_unknown")
 """The fields of `layout.ContextRecord` whose values `ModelTables.numbers` holds."""
 
 

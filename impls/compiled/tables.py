@@ -71,7 +71,7 @@ def build_tables(model: Model) -> ModelTables:
         spelling_pages=spelling.pages,
         character_symbols=spelling.symbols,
         last_symbols=spelling.last_symbols,
-        numbers=np.array([*numbers, model.continuing_prefix is not None], np.int64),
+        numbers=np.array(numbers, np.int64),
         token_bytes=decoded,
         token_starts=decoded_starts,
         whole_tokens=np.zeros(0, np.int32),

@@ -38,8 +38,6 @@ def why_not_extensible(model: Model) -> str | None:
         return "its merges follow SentencePiece's rules"
     if model.normalization is not None:
         return f"it normalises texts ({model.normalization}), which training does not"
-    if model.continuing_prefix is not None:
-        return f"tokens inside a word begin with {model.continuing_prefix!r}"
     if model.irregularities:
         return model.irregularities[0]
     # A token of the rule `concatenation` that has a derivation is what its own symbols merge to.

@@ -175,20 +175,18 @@ class Offsets(Hooks):
         while at < len(places):
             if (i := next(ids, None)) is None:
                 raise self._not_spelled()
-            size = self._n_bytes_in_piece(i, len(places) - at, at == 0, unknown)
+            size = self._n_bytes_in_piece(i, len(places) - at, unknown)
             yield i, places[at], places[min(at + max(size, 1), len(places)) - 1] + 1
             at += size
 
-    def _n_bytes_in_piece(self, i: int, n_left: int, begins: bool, unknown: Iterator[int]) -> int:
-        """Return how many of the `n_left` bytes of its piece a token has; `begins` says whether it is the first."""
+    def _n_bytes_in_piece(self, i: int, n_left: int, unknown: Iterator[int]) -> int:
+        """Return how many of the `n_left` bytes of its piece a token has."""
         model = self._model
         if i in self._byte_ids:
             return 1
         if i == model.unknown_id and model.alphabet == "chars":
             return next(unknown)
         size = len((model.tokens[i] if i < len(model.tokens) else None) or b"")
-        if model.continuing_prefix is not None and not begins:
-            size -= len(model.continuing_prefix.encode())
         if model.end_of_word is not None and size > n_left:
             size -= len(model.end_of_word.encode())
         return size
@@ -199,8 +197,7 @@ class Offsets(Hooks):
         model, rules = self._model, self._model.sentencepiece
         fused = 0
         for k, character in enumerate(piece):
-            symbol = character if k == 0 else (model.continuing_prefix or "") + character
-            symbol += (model.end_of_word or "") if k == len(piece) - 1 else ""
+            symbol = character + ((model.end_of_word or "") if k == len(piece) - 1 else "")
             is_known = symbol.encode() in model.id_by_token
             if is_known and fused:
                 yield fused

@@ -32,8 +32,9 @@ _VERSIONS = tuple(range(VERSION, VERSION_OF_PREFIXES + 1))
 _NOT_SUPPORTED = {
     "joined_pieces": "a BoundlessBPE model, whose merges join pieces",
     "events": "a PickyBPE model, whose tokens are removed again",
+    "continuing_prefix": "a model whose tokens inside words begin with a prefix",
 }
-"""Fields of earlier releases' files, of version 6, and what such a model is."""
+"""Fields of earlier releases' files, and what such a model is."""
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +49,6 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     normalization: str | None = None
     id_offset: int = 0
     end_of_word: str | None = None
-    continuing_prefix: str | None = None
     unknown: str | None = None
     unknown_id: int | None = None
     pattern: tuple[str, ...] = ()
@@ -66,7 +66,6 @@ _LISTS = ("tokens", "merges", "merge_counts")
 _ONLY_IF_USED = (
     "sentencepiece",
     "whole_token_flags",
-    "continuing_prefix",
 )
 """Fields that are left out if empty, as in versions that did not have them."""
 
@@ -124,7 +123,7 @@ def write(model: Model) -> bytes:
 def _version(model: Model) -> int:
     rules = model.sentencepiece
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
-    if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
+    if drops_text(model.pattern) or misses_bytes:
         return VERSION_OF_PREFIXES
         return VERSION_OF_DOCUMENTS
     by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")

@@ -156,8 +156,6 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
 
 def write(model: Model) -> bytes:
     """Return the file; raise `Unsupported` with the reason if the library would give other ids, or refuse it."""
-    if model.continuing_prefix is not None:
-        raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := concatenation_differs(model):

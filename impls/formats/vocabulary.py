@@ -54,15 +54,12 @@ def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
     return left, right
 
 
-def read_merges(
-    merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, prefix: str = ""
-) -> tuple[Pair, ...]:
-    """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidModel` naming a merge with a
-    part or result outside the vocabulary."""
+def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> tuple[Pair, ...]:
+    """Return merges as pairs of ids; raise `InvalidModel` naming a merge with a part or result outside the
+    vocabulary."""
     pairs: list[Pair] = []
     for rank, (left, right) in enumerate(merges):
-        made = left + right.removeprefix(prefix)
-        for part in (left, right, made):
+        for part in (left, right, left + right):
             if part not in vocab:
                 raise InvalidModel(f"{field}: merge {rank} ({left!a} {right!a}): {part!a} is not in the vocabulary")
         pairs.append((vocab[left], vocab[right]))

@@ -55,9 +55,8 @@ class SentencePiece(Tokenizer):
     def __init__(self, model: Model) -> None:
         self.normalizes = _takes_whole_texts(model)
         super().__init__(model)
-        for where, affix in (("begin with", model.continuing_prefix), ("end in", model.end_of_word)):
-            if affix is not None:
-                raise Unsupported(self.name, f"it has no symbols that {where} {affix!r}")
+        if model.end_of_word is not None:
+            raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         if why := concatenation_differs(model):
             raise Unsupported(self.name, f"it looks joined text up, which gives other ids here: {why}")
         self._processor = _processor(model, as_written=not self.normalizes)

@@ -111,7 +111,7 @@ class HuggingFace(Tokenizer):
             check_text(text)
         if self._alphabet is None or self.model.unknown is not None:
             return
-        if self.model.end_of_word is not None or self.model.continuing_prefix is not None:
+        if self.model.end_of_word is not None:
             self._join_pieces(text, self.model.symbols)
             return
         kept = "".join(self._splitter.split(text)) if self._splitter.drops else text

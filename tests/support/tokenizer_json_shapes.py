@@ -71,8 +71,8 @@ def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Docum
     return document
 
 
-def a_file_of_words(unknown: str | None, kind: str, affix: str = "end_of_word_suffix", text: str = "</w>") -> Document:
-    affixes: Document = {affix: text}
+def a_file_of_words(unknown: str | None, kind: str) -> Document:
+    affixes: Document = {"end_of_word_suffix": "</w>"}
     tokenizer = Tokenizer(models.BPE(unk_token=unknown, **affixes))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
@@ -164,9 +164,6 @@ def shapes() -> dict[str, Document]:
         found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
         found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
     for unknown in (None, "<unk>"):
-        found[f"words inside, {unknown}"] = a_file_of_words(
-            unknown, "WhitespaceSplit", "continuing_subword_prefix", "##"
-        )
         for kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
             found[f"words, {kind}, {unknown}"] = a_file_of_words(unknown, kind)
     delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}

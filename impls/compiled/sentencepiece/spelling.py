@@ -34,7 +34,6 @@ def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: 
     pages, by_page = context.spelling_pages, context.character_symbols
     unknown, fuses = context.unknown_symbol, context.fuses_unknown
     byte_symbols, last = context.byte_symbols, context.last_symbols
-    first_is_other = context.first_is_other != 0
     count, i, waiting = 0, 0, 0
     while i < n_bytes:
         if count + 4 + waiting > most:
@@ -44,7 +43,7 @@ def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: 
         if byte >= 128:
             size, code = width(byte), code_point(piece + i, byte)
         table = by_page
-        if last != 0 and ((i == 0) if first_is_other else (i + size >= n_bytes)):
+        if last != 0 and i + size >= n_bytes:
             table = last
         symbol = load_i32(table + 4 * ((load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63)))
         if symbol >= 0:

@@ -34,8 +34,7 @@ class Spelling:
     """int32 of shape (n_pages * 64,): the symbol of a character, or -1; -2 if it is spelled in bytes though others are
     unknown."""
     last_symbols: np.ndarray
-    """As `symbols`, for a character that ends a piece, or with `continuing_prefix` begins it; empty if there is no
-    difference."""
+    """As `symbols`, for a character that ends a piece; empty if there is no difference."""
     unknown: int
     """The symbol of an unknown character; -1 if it is spelled in bytes."""
     fuses_unknown: bool
@@ -100,11 +99,10 @@ def _spelled(there: np.ndarray) -> np.ndarray:
 def borders(model: Model) -> SplitTables | None:
     """Return tables of where a text may be cut if the alphabet is characters, or None.
 
-    None if a whole piece may be a token by itself, or if characters at its end (or beginning) have other symbols.
+    None if a whole piece may be a token by itself, or if characters at its end have other symbols.
     """
     if (
         model.end_of_word is not None
-        or model.continuing_prefix is not None
         or model.ignore_merges
         or (model.merge_rule == "concatenation" and model.sentencepiece is None)
     ):
@@ -116,15 +114,12 @@ def borders(model: Model) -> SplitTables | None:
 
 
 def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ids of characters inside a piece, and at its end (with `continuing_prefix`: at its beginning).
+    """Return the ids of characters inside a piece, and at its end.
 
     Both are the same dictionary if there is no difference.
     """
     texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
     inner = {text: i for text, i in texts.items() if len(text) == 1}
-    if (prefix := model.continuing_prefix) is not None:
-        n = 1 + len(prefix)
-        return {text[-1]: i for text, i in texts.items() if len(text) == n and text.startswith(prefix)}, inner
     if model.end_of_word is None:
         return inner, inner
     n, suffix = 1 + len(model.end_of_word), model.end_of_word

@@ -28,23 +28,14 @@ def check_model(model: ModelData) -> None:
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
         raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
-    if model.continuing_prefix is not None:
-        if model.alphabet != "chars" or model.merge_rule != "pairs" or not model.continuing_prefix:
-            raise InvalidModel(
-                "continuing_prefix needs the alphabet 'chars', listed merges, and a text that is not empty"
-            )
-        if model.end_of_word is not None or model.sentencepiece is not None or model.ignore_merges:
-            raise InvalidModel("continuing_prefix goes with no end_of_word, ignore_merges or SentencePiece's rules")
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
-    prefix = (model.continuing_prefix or "").encode()
     for rank, (left, right) in enumerate(model.merges):
         for i in (left, right):
             if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
                 raise InvalidModel(f"merge {rank}: no token has id {i!r}")
-        made = tokens[left] + tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
-        if made not in model.id_by_token:
+        if tokens[left] + tokens[right] not in model.id_by_token:  # type: ignore[operator]
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
     _check_whole_tokens(model)
     _check_flags(model)

@@ -46,9 +46,6 @@ class ModelData:
     id_offset: int = 0
     """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
     end_of_word: str | None = None
-    continuing_prefix: str | None = None
-    """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
-    of a merge loses it. Only for listed merges over characters."""
     unknown: str | None = None
     """Text of the unknown token."""
     unknown_id: int | None = None
@@ -78,11 +75,8 @@ class ModelData:
     @cached_property
     def merge_results(self) -> tuple[int, ...]:
         """Return the id that each merge makes, in rank order."""
-        tokens, ids, prefix = self.tokens, self.id_by_token, (self.continuing_prefix or "").encode()
-        return tuple(
-            ids[tokens[left] + tokens[right].removeprefix(prefix)]  # type: ignore[operator, union-attr]
-            for left, right in self.merges
-        )
+        tokens, ids = self.tokens, self.id_by_token
+        return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
 
     @cached_property
     def ranks(self) -> Sequence[int]:
@@ -143,12 +137,11 @@ class ModelData:
             byte_ids = self._byte_ids
             return [byte_ids[byte] for byte in piece.encode("utf-8", "surrogateescape")]
         id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
-        prefix, end_of_word, last = self.continuing_prefix or "", self.end_of_word or "", len(piece) - 1
+        end_of_word, last = self.end_of_word or "", len(piece) - 1
         ids: list[int] = []
         waiting: list[int] = []
         for offset, character in enumerate(piece):
-            symbol = character if offset == 0 else prefix + character
-            i = id_by_token.get((symbol + end_of_word if offset == last else symbol).encode())
+            i = id_by_token.get((character + end_of_word if offset == last else character).encode())
             if i is not None:
                 ids += [*waiting, i]
                 waiting = []

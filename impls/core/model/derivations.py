@@ -24,9 +24,6 @@ def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     if model.end_of_word is not None:
         end = model.end_of_word.encode()
         by_id = {i: token.removesuffix(end) + b" " if token.endswith(end) else token for i, token in by_id.items()}
-    if model.continuing_prefix is not None:
-        prefix = model.continuing_prefix.encode()
-        by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
     shown = rules is None or rules.shows_specials
     by_id |= {i: text.encode() if shown else b"" for text, i in model.special_tokens.items()}
     by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
@@ -117,8 +114,6 @@ def concatenation_differs(model: ModelData) -> str | None:
     """
     if model.merge_rule == "concatenation":
         return None
-    if model.continuing_prefix is not None:
-        return f"tokens inside a word begin with {model.continuing_prefix!r}"
     if why := ids_out_of_order(model):
         return why
     recovered, underived = recovered_merges(model)
@@ -182,7 +177,7 @@ def symbol_ids(model: ModelData) -> frozenset[int]:
 
 
 def _base_ids(model: ModelData) -> set[int]:
-    """Return the ids of single bytes, or of single characters, alone and as a word's end or (continuing) inside."""
+    """Return the ids of single bytes, or of single characters, inside a word and at its end."""
     suffix = (model.end_of_word or "").encode()
     base: set[int] = set()
     for token, i in model.id_by_token.items():
@@ -190,8 +185,7 @@ def _base_ids(model: ModelData) -> set[int]:
             if len(token) == 1:
                 base.add(i)
             continue
-        stem = token.removesuffix(suffix) if suffix else token.removeprefix((model.continuing_prefix or "").encode())
-        if len((stem or token).decode("utf-8", "replace")) == 1:
+        if len((token.removesuffix(suffix) or token).decode("utf-8", "replace")) == 1:
             base.add(i)
     return base
 
@@ -230,10 +224,6 @@ def spellings(model: ModelData, token: bytes) -> list[list[int]]:
     suffix = model.end_of_word or ""
     text = token.decode("utf-8", "replace")
     ways = [list(text)]
-    if (prefix := model.continuing_prefix) is not None:
-        ways = [[text[0], *(prefix + character for character in text[1:])]]
-        if text.startswith(prefix) and text != prefix:
-            ways.insert(0, [prefix + character for character in text.removeprefix(prefix)])
     if suffix and text.endswith(suffix) and text != suffix:
         stem = text.removesuffix(suffix)
         ways.insert(0, [*stem[:-1], stem[-1] + suffix])

@@ -133,8 +133,6 @@ def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
         return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
     if drops_text(model.pattern):
         return "lossy", "text that the pattern leaves out is dropped"
-    if (prefix := model.continuing_prefix) is not None:
-        return "lossy", f"continuing_prefix: {prefix!r} of a text itself is not kept where a token begins"
     if model.end_of_word is not None:
         return "lossy", "end_of_word: white space around words is not kept"
     rules = model.sentencepiece

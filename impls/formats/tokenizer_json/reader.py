@@ -92,6 +92,8 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     file = converted(document, _File)
     bpe, entries = file.model, file.added_tokens or []
     check_kind(bpe.type)
+    if prefix := bpe.continuing_subword_prefix:
+        raise InvalidModel(f"model.continuing_subword_prefix: {prefix!a} inside words is not supported")
     spaces = read_normalizer(file.normalizer)
     stages, byte_level = read_stages(file.pre_tokenizer, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
@@ -113,14 +115,14 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
     rules = _rules(bpe, spaces, kept, unknown, byte_level)
-    end_of_word, prefix = bpe.end_of_word_suffix or None, bpe.continuing_subword_prefix or None
-    _check_affix(bpe, byte_level, rules)
+    end_of_word = bpe.end_of_word_suffix or None
+    _check_suffix(bpe, byte_level, rules)
     byte_ids = () if rules is None else rules.byte_ids
     kept = {token: i for token, i in kept.items() if i not in byte_ids} if byte_ids else kept
     tokens = read_tokens(kept, byte_level, "model.vocab")
     model = Model(
         tokens=tokens + (None,) * (max(byte_ids, default=-1) + 1 - len(tokens)),
-        merges=read_merges(merges, kept, "model.merges", prefix or ""),
+        merges=read_merges(merges, kept, "model.merges"),
         pattern=stages,
         special_tokens=special,
         added_tokens=added,
@@ -128,7 +130,6 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         normalization=spaces.normalization,
         alphabet="bytes" if byte_level else "chars",
         end_of_word=end_of_word,
-        continuing_prefix=prefix,
         ignore_merges=bool(bpe.ignore_merges),
         unknown=unknown,
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
@@ -179,20 +180,18 @@ def _rules(
     )
 
 
-def _check_affix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None) -> None:
-    """Raise `InvalidModel` for a prefix or suffix of symbols together with a feature that excludes it."""
-    name = "end_of_word_suffix" if bpe.end_of_word_suffix else "continuing_subword_prefix"
-    if not (affix := getattr(bpe, name)):
+def _check_suffix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None) -> None:
+    """Raise `InvalidModel` for a suffix of words together with a feature that excludes it."""
+    if not (suffix := bpe.end_of_word_suffix):
         return
     excluded = {
         "ByteLevel": byte_level,
         "byte_fallback, fuse_unk or marks for spaces": rules,
-        "ignore_merges or continuing_subword_prefix": bpe.ignore_merges
-        or (bpe.end_of_word_suffix and bpe.continuing_subword_prefix),
+        "ignore_merges": bpe.ignore_merges,
     }
     for what, present in excluded.items():
         if present:
-            raise InvalidModel(f"model.{name}: {affix!a} with {what} is not supported")
+            raise InvalidModel(f"model.end_of_word_suffix: {suffix!a} with {what} is not supported")
 
 
 def _unknown(text: str | None, vocab: dict[str, int], whole: dict[str, int], byte_level: bool) -> str | None:

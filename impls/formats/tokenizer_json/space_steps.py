@@ -178,9 +178,11 @@ def read_expression(text: str, where: str, *, literal: bool = False) -> str:
     try:
         if len(text) > MAX_CHARACTERS:
             raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
-        return regex.escape(text) if literal else from_oniguruma(text)
-    except InvalidPattern as error:
+        expression: str = regex.escape(text) if literal else from_oniguruma(text)
+        regex.compile(expression)
+    except (InvalidPattern, regex.error) as error:
         raise InvalidModel(f"{where}.pattern: {error}") from None
+    return expression
 
 
 def read_replaced(text: str, where: str, *, literal: bool = False) -> str:

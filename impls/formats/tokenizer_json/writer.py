@@ -57,8 +57,6 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
 def _decoder(model: Model) -> dict[str, Any]:
     if model.sentencepiece is not None:
         return write_decoder(model.sentencepiece)
-    if model.continuing_prefix is not None:
-        return {"type": "WordPiece", "prefix": model.continuing_prefix, "cleanup": False}
     if model.end_of_word is not None:
         return {"type": "BPEDecoder", "suffix": model.end_of_word}
     return _BYTE_LEVEL_DECODER if model.alphabet == "bytes" else {"type": "Fuse"}
@@ -100,7 +98,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
             "type": "BPE",
             "dropout": None,
             "unk_token": model.unknown,
-            "continuing_subword_prefix": model.continuing_prefix,
+            "continuing_subword_prefix": None,
             "end_of_word_suffix": model.end_of_word,
             "fuse_unk": rules is not None and rules.fuse_unknown,
             "byte_fallback": rules is not None and bool(rules.byte_ids),

@@ -54,7 +54,7 @@ def test_what_no_option_says_is_taken_from_the_vocabulary(
 def test_a_vocabulary_that_cannot_be_extended_is_refused_before_anything_is_counted(
     bpebench: Any, text: str, tmp_path: Path
 ) -> None:
-    model = Model(tokens=(b"a", b"b"), merges=(), alphabet="chars", continuing_prefix="##")
+    model = Model(tokens=(b"a", b"b"), merges=(), alphabet="chars", normalization="nfc")
     model.save(tmp_path / "other.json")
     command = ["train", "-c", text, "--extend", str(tmp_path / "other.json"), "--vocab-size", "20"]
     ended = bpebench(*command, "--out", str(tmp_path / "on.json"))

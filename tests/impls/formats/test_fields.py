@@ -182,6 +182,7 @@ def test_a_model_of_a_variant_is_refused_by_its_name(own: Path, field: str, valu
         ("pattern", ["(a)"], "capturing group"),
         ("alphabet", "words", "$.alphabet"),
         ("surprise", 1, "surprise"),
+        ("continuing_prefix", "##", "a model whose tokens inside words begin with a prefix; that is not supported"),
     ],
 )
 def test_a_wrong_field_with_a_right_digest_is_named(own: Path, field: str, value: Any, wrong: str) -> None:

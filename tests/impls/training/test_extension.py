@@ -210,9 +210,6 @@ def irregular(*merges: str, tokens: tuple[bytes, ...] = (), **fields: Any) -> Mo
     return Model(tokens=known, merges=tuple((ids[left], ids[right]) for left, right in pairs), **fields)
 
 
-CHARACTERS = Model(
-    tokens=(b"a", b"##b", b"ab"), merges=((0, 1),), alphabet="chars", continuing_prefix="##", unknown="?", unknown_id=3
-)
 REFUSED = {
     "no derivation": (irregular("a+b", tokens=(b"xyz",)), r"1 token with no derivation, the first is id 257"),
     "several derivations": (irregular("a+b", "b+c", "ab+c", "a+bc"), "several derivations"),
@@ -222,7 +219,6 @@ REFUSED = {
     "ranks": (Model(tokens=(*BYTES, b"abc"), merge_rule="concatenation"), "no derivation from lower ranks"),
     "whole pieces": (irregular("a+b", ignore_merges=True), "ignore_merges"),
     "normal form": (irregular("a+b", normalization="nfc"), r"it normalises texts \(nfc\), which training does not"),
-    "prefix": (CHARACTERS, "tokens inside a word begin with '##'"),
     "its own": (irregular("a+b", belongs_to="somebody"), "the vocabulary is somebody's own"),
 }
 
