@@ -64,8 +64,6 @@ class Tokenizer(Growing, Offsets, ABC):
 
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raise `Unsupported` if this algorithm cannot run it."""
-        if model.belongs_to not in (None, self.name):
-            raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)

@@ -41,15 +41,6 @@ _OWN = {
 _PEER_PACKAGE = re.compile(r'= library\("[^"]*", "([^"]*)"')
 _PEER_SUMMARY = re.compile(r'^    summary: ClassVar\[str\] = "([^"]*)"$', re.MULTILINE)
 
-OWN_VOCABULARIES = ("turkish-tokenizer",)
-"""Implementations that run only a vocabulary of their own; its model has their name."""
-
-
-def own_model(name: str) -> Model:
-    """Return the vocabulary of one of `OWN_VOCABULARIES`; raise `Missing` if its package is not installed."""
-    model: Model = get(name).own_model()  # type: ignore[attr-defined]
-    return model
-
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:

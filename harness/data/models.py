@@ -13,7 +13,6 @@ from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls.core.errors import BPEError, UnknownName, some_of
 from impls.core.model.model import Model
-from impls.registry import OWN_VOCABULARIES, availability, own_model
 
 _TRAINED_SUFFIX = ".json"
 _COLUMNS = ("name", "language", "licence", "round_trip", "bytes", "cached", "about")
@@ -31,8 +30,6 @@ def load_model(name_or_path: str | Path) -> Model:
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:
             return _published(vocabulary)
-        if name in OWN_VOCABULARIES:
-            return own_model(name)
         if name.startswith(PREFIX):
             from impls.formats import load
 
@@ -71,7 +68,7 @@ def trained_model_path(name: str) -> Path:
     """Return the path of a model trained under `name`; raise `DataError` for an invalid name."""
     if not _is_plain(name):
         raise DataError(f"{name!r} cannot be a model's name: use letters, digits, '_', '-', '+' and '.'")
-    if vocabulary_named(name) is not None or name in OWN_VOCABULARIES:
+    if vocabulary_named(name) is not None:
         raise DataError(f"{name!r} is the name of a published vocabulary; choose another")
     return cache_folder() / "models" / f"{name}{_TRAINED_SUFFIX}"
 
@@ -83,9 +80,9 @@ def trained_model_names() -> list[str]:
 
 
 def model_names() -> list[str]:
-    """Return every name `load_model` accepts: published vocabularies, libraries' own, then models trained here."""
+    """Return every name `load_model` accepts: published vocabularies, then models trained here."""
     published = [name for v in vocabularies().values() for name in (v.name, *v.aliases)]
-    return [*published, *OWN_VOCABULARIES, *trained_model_names()]
+    return [*published, *trained_model_names()]
 
 
 def is_model_name(name: str) -> bool:
@@ -111,9 +108,6 @@ def describe_models() -> list[dict[str, Any]]:
         for v in vocabularies().values()
         for name in (v.name, *v.aliases)
     ]
-    for name in OWN_VOCABULARIES:
-        about = f"the own vocabulary of the package {name}, which alone runs it"
-        rows.append((name, "tr", "MIT", "lossy", 0, availability(name).state == "installed", about))
     for name in trained_model_names():
         size = trained_model_path(name).stat().st_size
         rows.append((name, "", "", _round_trip(name), size, True, "trained here"))

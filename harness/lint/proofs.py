@@ -128,7 +128,6 @@ class Proofs:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._merges = model.belongs_to is None
         self._factors = Factors(model.pattern)
         self._single = single_characters(model) if model.alphabet == "chars" else set()
         self._made = set(model.merge_results) if model.merge_rule == "pairs" else set()
@@ -136,7 +135,7 @@ class Proofs:
         own = set() if model.sentencepiece is None else model.user_defined_texts
         self._cut_out = {text for text in model.added_tokens if text not in model.whole_token_flags} | own
         self._ways: list[Callable[[int, bytes], tuple[Rule, str] | None]] = [self._by_bytes, self._by_rules]
-        self._ways += [self._by_merges, self._by_pattern] if self._merges else []
+        self._ways += [self._by_merges, self._by_pattern]
 
     def of(self, i: int, token: bytes) -> tuple[Rule, str] | None:
         """Return which rule makes the token impossible, and how; None if there is no proof."""

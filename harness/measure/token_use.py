@@ -106,8 +106,6 @@ _COUNTERS = ("tiktoken", "priority", "naive")
 
 def counter(model: impls.Model) -> Tokenizer:
     """Return a tokenizer for counting the tokens of a model."""
-    if model.belongs_to is not None:
-        return impls.load(model.belongs_to, model)
     for name in _COUNTERS[:-1]:
         try:
             return impls.load(name, model)

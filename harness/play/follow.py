@@ -120,7 +120,7 @@ class Tokens:
     def pieces(self) -> np.ndarray | None:
         """Return the tokens that begin pieces; None if there are special tokens, which are in no piece."""
         model = self.tokenizer.model
-        if model.belongs_to is not None or np.isin(list(model.whole_token_ids.values()), self.ids).any():
+        if np.isin(list(model.whole_token_ids.values()), self.ids).any():
             return None
         return piece_starts(self.tokenizer.pieces(self.text), self.lengths, model)
 

@@ -21,7 +21,7 @@ from harness.play.tasks import Source
 from harness.printable import printable
 from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED
-from impls.registry import OWN_VOCABULARIES, availability
+from impls.registry import availability
 
 MOST_HELD = 12
 _FIRST = ("o200k_base", "cl100k_base")
@@ -57,9 +57,8 @@ class Store:
 
     def models(self) -> list[str]:
         """Return the names of models that need no network, those of the command line first."""
-        own = [name for name in OWN_VOCABULARIES if availability(name).state == "installed"]
         published = [name for model in available_models() for name in (model, *aliases(model))]
-        return list(dict.fromkeys([*self._named, *published, *own, *self._held]))
+        return list(dict.fromkeys([*self._named, *published, *self._held]))
 
     def choices(self) -> dict[str, Any]:
         """Return the possible columns, as JSON."""

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
-from impls.core.errors import Unsupported
 from impls.core.streaming import StreamDecoder, StreamRules
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.core.text.text import byte_starts_of_characters, special_matcher
@@ -76,8 +75,6 @@ class Decoder:
         `stop`. Raise `Unsupported` if the implementation decodes by other rules than the model, so that later ids may
         change earlier text.
         """
-        if self._model.belongs_to is not None:
-            raise Unsupported(self.name, "its library decodes all ids together: a later one may change earlier text")
         return StreamDecoder(self._stream_rules, errors, skip_special=skip_special, stop=stop)
 
     @cached_property

@@ -32,8 +32,6 @@ def why_not_extensible(model: Model) -> str | None:
     It must be regular, and merging the symbols of every token must give the token: then a span of text that is merged
     to two symbols is not a token yet, so a new merge never makes a token that exists.
     """
-    if model.belongs_to is not None:
-        return f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding"
     if model.sentencepiece is not None:
         return "its merges follow SentencePiece's rules"
     if model.normalization is not None:

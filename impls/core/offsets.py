@@ -51,9 +51,6 @@ class Offsets(Hooks):
         if unit not in get_args(Unit):
             raise ValueError(f"unit must be one of {', '.join(get_args(Unit))}, not {unit!r}")
         check_text(text)
-        model = self._model
-        if model.belongs_to is not None:
-            raise self._not_spelled()
         if self._spells_texts:
             try:
                 data = text.encode()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from impls.core.errors import InvalidModel, UnknownName, Unsupported
+from impls.core.errors import InvalidModel, UnknownName
 from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
@@ -185,24 +185,22 @@ def _read_pair(path: Path) -> tuple[str, Model]:
 
 def save(model: Model, path: Path, format: str) -> None:
     """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` if it cannot hold the model."""
-    written = _get(format, model).write(model)
+    written = _get(format).write(model)
     for name, content in {"": written}.items() if isinstance(written, bytes) else written.items():
         write_atomically(Path(path) / name, content)
 
 
 def losses(model: Model, format: str) -> list[str]:
     """Return what the format would lose of `model`, one line each; raise as `save` does if it cannot hold the model."""
-    lost = _get(format, model).losses(model)
+    lost = _get(format).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
         text, flags = next(iter(model.whole_token_flags.items()))
         lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
     return lost
 
 
-def _get(format: str, model: Model | None = None) -> _Format:
-    """Return a format; raise `UnknownName`, or `Unsupported` for a vocabulary that only one implementation runs."""
-    if model is not None and model.belongs_to is not None:
-        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
+def _get(format: str) -> _Format:
+    """Return a format; raise `UnknownName`."""
     if format not in _FORMATS:
         raise UnknownName("format", format, formats())
     return _FORMATS[format]

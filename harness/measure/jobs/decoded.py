@@ -25,11 +25,6 @@ class ModelDecoder(Decoder):
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    @property
-    def is_known(self) -> bool:
-        """Return whether the model defines the bytes of its ids; a library's own model does not."""
-        return self._model.belongs_to is None
-
     def reordered(self, ids: Sequence[int]) -> list[int]:
         """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.
 
@@ -59,9 +54,7 @@ def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list
 
 
 def decoding_fault(decode: Callable[[Sequence[int]], str], decoder: ModelDecoder, ids: list[int]) -> str:
-    """Describe what is wrong with `decode` on `ids` in another order; empty if nothing is or the model does not say."""
-    if not decoder.is_known:
-        return ""
+    """Describe what is wrong with `decode` on `ids` in another order; empty if nothing is."""
     other = decoder.reordered(ids)
     try:
         return "" if decode(other) == decoder.decode(other) else MISREAD

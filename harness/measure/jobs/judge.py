@@ -61,16 +61,15 @@ def _expected_digest(work: PreparedJob, expected: Expected) -> str | None:
     if work.job.task == "count":
         return digest_of_counts(map(len, _reference_ids(expected)))[0]
     if work.job.task in TEXTS:
-        wanted = _expected_texts(work, expected)
-        return None if wanted is None else digest_of_texts(wanted)
+        return digest_of_texts(_expected_texts(work, expected))
     return expected.digest
 
 
-def _expected_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
+def _expected_texts(work: PreparedJob, expected: Expected) -> list[str]:
     return (_truncated_texts if work.job.task == "truncate" else _decoded_texts)(work, expected)
 
 
-def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
+def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str]:
     """Return the longest prefixes of the texts that end within the reference's first ids and, alone, have no more ids.
 
     For an inexact implementation its own ids count.
@@ -78,8 +77,6 @@ def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
     tokenizer, limit = work.tokenizer, work.job.limit_tokens
     assert tokenizer is not None
     decoder = ModelDecoder(tokenizer.model)
-    if not decoder.is_known:
-        return None
 
     def cut(text: str, ids: list[int]) -> str:
         ids = ids if tokenizer.exact else tokenizer.encode(text, disallowed_special=())
@@ -92,8 +89,8 @@ def _truncated_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
     return [cut(text, ids) for text, ids in zip(strings(work.texts), _reference_ids(expected), strict=True)]
 
 
-def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
-    """Return what the reference's ids must decode to; None if neither texts nor model determine it.
+def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str]:
+    """Return what the reference's ids must decode to.
 
     That is the text or its normal form; for a lossy model, the text the ids decode to by the model.
     """
@@ -103,8 +100,6 @@ def _decoded_texts(work: PreparedJob, expected: Expected) -> list[str] | None:
     wanted: list[str] = []
     for text, ids in zip(strings(work.texts), _reference_ids(expected), strict=False):
         back = round_trip_text(model, repair_surrogates(text))
-        if back is None and not decoder.is_known:
-            return None
         wanted.append(decoder.decode(ids) if back is None else back)
     return wanted
 
@@ -152,10 +147,8 @@ def prove(work: PreparedJob, tokenizer: Tokenizer, answer: Any, expected: Expect
 def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:
     """Return whether ids that may differ from the reference's decode to the same texts."""
     wanted = _reference_ids(expected)
-    return (
-        decoder.is_known
-        and len(wanted) == len(answer)
-        and all(decoder.decode(map(int, ids)) == decoder.decode(row) for ids, row in zip(answer, wanted, strict=True))
+    return len(wanted) == len(answer) and all(
+        decoder.decode(map(int, ids)) == decoder.decode(row) for ids, row in zip(answer, wanted, strict=True)
     )
 
 
@@ -172,7 +165,7 @@ def _difference(work: PreparedJob, answer: Any, expected: Expected) -> Wrong:
     if task == "train":
         return Wrong(_first_merge(answer, expected))
     if task in TEXTS:
-        found = zip(texts, _expected_texts(work, expected) or [], answer, strict=False)
+        found = zip(texts, _expected_texts(work, expected), answer, strict=False)
         text, wanted, got = next((row for row in found if row[1] != row[2]), (texts[-1], "", ""))
         if task == "truncate":
             return Wrong(f"cuts a text to {len(got):,} characters that is to be cut to {len(wanted):,}")

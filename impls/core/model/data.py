@@ -51,8 +51,6 @@ class ModelData:
     unknown_id: int | None = None
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
-    belongs_to: str | None = None
-    """The only implementation that runs this vocabulary, which is not byte pair encoding; None: all may."""
 
     def __post_init__(self) -> None:
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}

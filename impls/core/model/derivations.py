@@ -127,13 +127,10 @@ def concatenation_differs(model: ModelData) -> str | None:
 
 
 def irregularities(model: ModelData) -> tuple[str, ...]:
-    """Return how `model` differs from a trained one, one line each; nothing for a vocabulary that is not byte pair
-    encoding.
+    """Return how `model` differs from a trained one, one line each.
 
     On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
     """
-    if model.belongs_to is not None:
-        return ()
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", recovered_merges(model)[1], model)
     found: list[str] = []

@@ -129,8 +129,6 @@ def _restored(content: bytes, sha256: str) -> Model:
 
 def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     """Return the kind of round trip, and why it is not exact, or None."""
-    if model.belongs_to is not None:
-        return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
     if drops_text(model.pattern):
         return "lossy", "text that the pattern leaves out is dropped"
     if model.end_of_word is not None:

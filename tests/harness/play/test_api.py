@@ -56,7 +56,7 @@ def test_a_slow_column_is_ended_and_holds_up_no_other(client: TestClient) -> Non
 
 
 def test_what_an_implementation_cannot_run_is_said_in_its_column(client: TestClient) -> None:
-    fine, refused = asked(client, TEXT, ("priority", MODEL), ("turkish-tokenizer", MODEL))
+    fine, refused = asked(client, TEXT, ("priority", MODEL), ("rustbpe", MODEL))
     assert fine["verdict"] == "ok"
     assert refused["verdict"] == "unsupported"
     assert refused["error"]

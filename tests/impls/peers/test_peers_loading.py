@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from importlib import import_module
 from importlib.metadata import requires
 from pathlib import Path
-from types import ModuleType
-from typing import ClassVar
 
 import pytest
 from tokenizers import Tokenizer as HuggingFace
 
 import impls
-from harness.check.tasks import encode_corpus
 from impls import Missing, Model, TrainingSpec, Unsupported
-from impls.core.errors import UnknownId
 from impls.core.text.patterns import NAMED
-from impls.formats import load, losses
+from impls.formats import load
 from impls.peers import conversion
 from impls.peers.peer import library
 from impls.production.libraries import environment
-from impls.registry import own_model
 
 PACKAGES = {
     "bpe-openai": "bpe-openai",
@@ -47,7 +40,6 @@ PACKAGES = {
     "tokie": "tokie",
     "toktok": "toktok-rs",
     "tuetoken": "tuetoken",
-    "turkish-tokenizer": "turkish-tokenizer",
     "wordchipper": "wordchipper",
 }
 BYTES = tuple(bytes([byte]) for byte in range(256))
@@ -189,61 +181,3 @@ def test_the_threads_of_a_pool_are_the_variable_or_the_cores(monkeypatch: pytest
     for nothing in ("", "0", "many"):
         monkeypatch.setenv("RAYON_NUM_THREADS", nothing)
         assert 1 <= conversion.rayon_threads() <= (os.cpu_count() or 1)
-
-
-class TurkishLibrary:
-    """The shape of the library's tokenizer: letters, of which one is read as another."""
-
-    reverse_dict: ClassVar[dict[int, list[str]]] = {0: ["<unknown>"], 1: ["a", "A"], 2: ["b"]}
-
-    def encode(self, text: str) -> list[int]:
-        return [{"a": 1, "A": 1, "b": 2}.get(letter, 0) for letter in text]
-
-    def decode(self, ids: list[int]) -> str:
-        return "".join(self.reverse_dict[i][0] for i in ids)
-
-
-@pytest.fixture
-def turkish(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    module = ModuleType("turkish_tokenizer")
-    module.TurkishTokenizer = TurkishLibrary  # type: ignore[attr-defined]
-    monkeypatch.delitem(sys.modules, "impls.peers.turkish_tokenizer", raising=False)
-    monkeypatch.setitem(sys.modules, "turkish_tokenizer", module)
-    yield
-    monkeypatch.delitem(sys.modules, "impls.peers.turkish_tokenizer", raising=False)
-
-
-def test_turkish_tokenizer_runs_no_model_of_ours_and_nobody_else_runs_its_own(pairs: Model, turkish: None) -> None:
-    adapter = import_module("impls.peers.turkish_tokenizer").TurkishTokenizer
-    assert not adapter.exact
-    with pytest.raises(Unsupported, match="is lossy, and reads no other"):
-        adapter(pairs)
-    own = own_model("turkish-tokenizer")
-    assert (own.n_tokens, own.round_trip, own.irregularities) == (3, "lossy", ())
-    tokenizer = adapter(own)
-    assert tokenizer.encode("abA?") == [1, 2, 1, 0]
-    assert tokenizer.decode([1, 2, 1]) == "aba"
-    with pytest.raises(UnknownId):
-        tokenizer.decode([3])
-    for name in ("naive", "greedy", "compiled", "tiktoken", "tokenizers", "sentencepiece"):
-        with pytest.raises(Unsupported, match="the vocabulary is turkish-tokenizer's own"):
-            impls.load(name, own)
-    with pytest.raises(Unsupported, match="the vocabulary is turkish-tokenizer's own"):
-        losses(own, "tokenizer.json")
-
-
-def test_a_release_that_does_not_show_its_vocabulary_is_refused_by_name(
-    turkish: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(TurkishLibrary, "reverse_dict")
-    with pytest.raises(Unsupported, match=r"do not show their vocabulary; install turkish-tokenizer==0\.2\.26"):
-        own_model("turkish-tokenizer")
-
-
-def test_an_own_vocabulary_is_a_model_by_name_and_its_losses_are_counted(turkish: None, tmp_path: Path) -> None:
-    (tmp_path / "texts.jsonl").write_text('{"text": "ab"}\n{"text": "abAb"}\n')
-    found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "texts.jsonl"), None, 1000).verdict
-    assert (found.status, found.round_trip) == ("ok", "lossy")
-    assert found.reason.endswith("texts do not come back")
-    assert found.counterexample is not None
-    assert (found.counterexample.text.text, found.counterexample.note) == ("A", "comes back as 'a'")

@@ -219,7 +219,6 @@ REFUSED = {
     "ranks": (Model(tokens=(*BYTES, b"abc"), merge_rule="concatenation"), "no derivation from lower ranks"),
     "whole pieces": (irregular("a+b", ignore_merges=True), "ignore_merges"),
     "normal form": (irregular("a+b", normalization="nfc"), r"it normalises texts \(nfc\), which training does not"),
-    "its own": (irregular("a+b", belongs_to="somebody"), "the vocabulary is somebody's own"),
 }
 
 
