@@ -80,13 +80,8 @@ VERBS = {
     ),
     "train": HelpEntry(
         "Train",
-        "Learn a vocabulary from a corpus.",
+        "Learn a vocabulary from a corpus, or count its pieces to train on later.",
         "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
-    ),
-    "count": HelpEntry(
-        "Train",
-        "Count the pieces of a corpus of any size once, to train on often.",
-        "-c samples --pattern turkish --out samples.counts --show 5",
     ),
     "convert": HelpEntry(
         "Train",
@@ -152,6 +147,7 @@ VERBS = {
     ),
 }
 GONE = {
+    "count": "use `bpebench train --count-only`",
     "doctor": "every run states what keeps the machine from being measured on",
     "inspect": "use `bpebench vocab FILE`",
     "site": "use `bpebench report RUN… --html FILE`",

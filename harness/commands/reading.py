@@ -16,9 +16,12 @@ from harness.commands.verb import flag, option
 if TYPE_CHECKING:
     from harness.data import Corpus
 
-counts = option("File written by `count`; repeatable.", "--counts", type=options.FILE, multiple=True)
+counts = option("File written by `--count-only`; repeatable.", "--counts", type=options.FILE, multiple=True)
 weight = option(
-    "Multiply the counts of a corpus or file, as named here; repeatable.", multiple=True, metavar="NAME=NUMBER"
+    "Multiply the counts of a corpus or file, as named here; repeatable.",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    advanced=True,
 )
 documents = option(
     "What a document of a text file is; no piece spans two.",
@@ -31,14 +34,18 @@ decoding_errors = option(
     "--errors",
     type=click.Choice(["strict", "replace"]),
     default="strict",
+    advanced=True,
 )
 memory_limit = option(
-    "Memory for tables; more goes through files.  [default: half of what is free]", type=options.SIZE, metavar="SIZE"
+    "Memory for tables; more goes through files.  [default: half of what is free]",
+    type=options.SIZE,
+    metavar="SIZE",
+    advanced=True,
 )
 
-workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N")
-scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
-resume = flag("Go on with a count that was interrupted.")
+workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N", advanced=True)
+scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
+resume = flag("Go on with a count that was interrupted.", advanced=True)
 
 
 def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:

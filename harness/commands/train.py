@@ -16,11 +16,12 @@ import impls
 from harness.commands import options, reading
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.training_report import first_tokens, lines
-from harness.commands.verb import Verb, option
+from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
-from impls.core.counts import PieceCounts
+from impls.core.counts import PieceCounts, added
 from impls.core.text.files import TextFiles
-from impls.core.text.patterns import NAMED, resolve
+from impls.core.text.patterns import resolve
+from impls.formats.counts import save_counts
 from impls.registry import learn
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Train(Verb):
     """Learn a vocabulary and, with --name or --out, save it.
 
     With --show N: the first N tokens learned, how often each pair occurred, and where the counts flatten.
+
+    With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
+    (`train --counts`). Corpora and files of counts add up; counting files can be resumed; the counts are exact whatever
+    the memory. A file may be plain text, JSON lines or Parquet, also compressed (.gz, .bz2, .xz, .zst).
     """
 
     corpora: tuple[str, ...] = options.corpus_option(
@@ -40,32 +45,34 @@ class Train(Verb):
         multiple=True,
     )
     counts: tuple[Path, ...] = reading.counts
+    count_only: bool = flag("Only count the pieces, for --counts.")
     weight: tuple[str, ...] = reading.weight
     vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
     out: Path | None = options.out_option("Write the model file here.", options.FILE)
     pattern: str | None = option(
-        f"{', '.join(NAMED)}, or a regular expression.  [default: gpt2, or that of the counts]"
+        "A name of `list patterns`, or a regular expression.  [default: gpt2, or that of the counts]"
     )
-    alphabet: str = option(None, type=click.Choice(["bytes", "chars"]), default="bytes")
+    alphabet: str = option(None, type=click.Choice(["bytes", "chars"]), default="bytes", advanced=True)
     ties: str = option(
         "Which of equally frequent pairs is merged.",
         type=click.Choice(["smallest", "first", "largest", "shortest"]),
         default="smallest",
+        advanced=True,
     )
-    base_order: str = option(None, type=click.Choice(["raw", "gpt2"]), default="raw")
-    min_count: int = option("A merge needs at least this count.", default=1)
-    max_merges: int | None = option("Limit on the number of merges, kept ones included.", type=int)
-    max_token_bytes: int | None = option("No token longer than this.", type=int)
-    max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int)
+    base_order: str = option(None, type=click.Choice(["raw", "gpt2"]), default="raw", advanced=True)
+    min_count: int = option("A merge (with --count-only a piece) needs at least this count.", default=1, advanced=True)
+    max_merges: int | None = option("Limit on the number of merges, kept ones included.", type=int, advanced=True)
+    max_token_bytes: int | None = option("No token longer than this.", type=int, advanced=True)
+    max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int, advanced=True)
     forbidden_tokens: tuple[str, ...] = option(
-        "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT"
+        "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT", advanced=True
     )
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
-    special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
-    end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
-    unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT")
+    special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last", advanced=True)
+    end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT", advanced=True)
+    unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT", advanced=True)
     documents: Literal["paragraphs", "lines"] = reading.documents
     field: str = reading.field
     errors: Literal["strict", "replace"] = reading.decoding_errors
@@ -80,23 +87,29 @@ class Train(Verb):
         "tokens too, unless options name others."
     )
     superword_from: int | None = option(
-        "SuperBPE: from this number of ids on, tokens may span white space.", type=options.POSITIVE, metavar="N"
+        "SuperBPE: from this number of ids on, tokens may span white space.",
+        type=options.POSITIVE,
+        metavar="N",
+        advanced=True,
     )
-    superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword")
+    superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword", advanced=True)
     parity: tuple[str, ...] = option(
         "Parity-aware: a corpus of this language, in place of -c; repeatable. The language that is compressed least "
-        "chooses each merge.", multiple=True, metavar="NAME=CORPUS",
+        "chooses each merge.", multiple=True, metavar="NAME=CORPUS", advanced=True
     )  # fmt: skip
     parity_dev: tuple[str, ...] = option(
         "Parallel texts to measure compression on, a corpus for each language; repeatable.", multiple=True,
-        metavar="NAME=CORPUS",
+        metavar="NAME=CORPUS", advanced=True
     )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
     _parts: Path | None = None
 
     def run(self) -> None:
-        """Train, save and describe the model."""
+        """Train, save and describe the model, or count."""
+        if self.count_only:
+            self._count_only()
+            return
         from harness.data import load_model
         from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
         from harness.training.vocabulary_curve import plateau
@@ -152,6 +165,29 @@ class Train(Verb):
         kept = "not kept; give --name or --out to keep it" if self._target is None else kept
         if not self.as_json:
             options.say(kept, err=True)
+
+    def _count_only(self) -> None:
+        """Count the pieces, write and describe them."""
+        from harness.commands import counting
+
+        others = options.given(self) - set(counting.OPTIONS)
+        flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
+        options.ensure(not others, f"--count-only does not go with {flags}")
+        options.ensure(self.corpora or self.counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
+        options.ensure(not self.resume or self.out is not None, "--resume needs --out, where the count was to go")
+        if self.out is not None:
+            options.check_target(self.out, (*self.corpora, *map(str, self.counts)))
+        text = self._text
+        pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
+        total = added([self._counts(text, pattern)])  # sorted, as a file of counts is
+        if self.min_count > 1:
+            total = total.at_least(self.min_count)
+        if self.out is not None:
+            save_counts(total, self.out)
+        if self._parts is not None:
+            shutil.rmtree(self._parts)
+        document = counting.document(total, self.out, self.show)
+        self.output(document, lambda: counting.lines(document))
 
     def _read(
         self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]], trained: list[Corpus]

@@ -36,8 +36,17 @@ class Declared(NamedTuple):
     """Name -> the decorator of click that adds it to a function."""
 
 
-def option(help: str | None, *flags: str, default_shown: bool = True, **settings: Any) -> Any:
-    """Declare an option with the arguments of `click.option`; without flags the flag is its name."""
+class _Advanced(click.Option):
+    """An option that `--help` only names and `--help-advanced` describes."""
+
+
+def option(help: str | None, *flags: str, default_shown: bool = True, advanced: bool = False, **settings: Any) -> Any:
+    """Declare an option with the arguments of `click.option`; without flags the flag is its name.
+
+    An `advanced` one is described by `--help-advanced`.
+    """
+    if advanced:
+        settings["cls"] = _Advanced
 
     def named(name: str) -> Callable[[Any], Any]:
         given = flags or (f"--{name.replace('_', '-')}",)
@@ -92,6 +101,43 @@ GONE_OPTIONS = {"check --unicode": "use `bpebench conform`, which asks every cod
 
 
 class _Command(click.Command):
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, with the flag `--help-advanced` if there is anything for it to describe."""
+        params = super().get_params(ctx)
+        if not any(isinstance(param, _Advanced) for param in params):
+            return params
+        return [
+            *params,
+            click.Option(
+                ["--help-advanced"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=self._help_advanced,
+                help="Describe the advanced options and exit.",
+            ),
+        ]
+
+    def _help_advanced(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked and not ctx.resilient_parsing:
+            formatter = ctx.make_formatter()
+            with formatter.section("Advanced"):
+                formatter.write_dl(self._help_records(ctx, advanced=True))
+            click.echo(formatter.getvalue().rstrip("\n"), color=ctx.color)
+            ctx.exit()
+
+    def _help_records(self, ctx: click.Context, *, advanced: bool) -> list[tuple[str, str]]:
+        params = [param for param in self.get_params(ctx) if isinstance(param, _Advanced) == advanced]
+        return [record for param in params if (record := param.get_help_record(ctx)) is not None]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; of the advanced ones only the names."""
+        with formatter.section("Options"):
+            formatter.write_dl(self._help_records(ctx, advanced=False))
+        if advanced := [param.opts[-1] for param in self.get_params(ctx) if isinstance(param, _Advanced)]:
+            with formatter.section("Advanced (--help-advanced describes them)"):
+                formatter.write_text(" ".join(advanced))
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, but refuse a repeated option of which only the last value would count."""
         try:
@@ -100,17 +146,18 @@ class _Command(click.Command):
             if advice := GONE_OPTIONS.get(f"{self.name} {error.option_name}"):
                 raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
             raise
-        for one in given:
-            is_single = isinstance(one, click.Option) and not (one.multiple or one.is_flag or ctx.resilient_parsing)
-            if is_single and given.count(one) > 1:
-                how = "join the expressions with |" if one.metavar == "REGEX" else "give it once"
-                times = f"given {given.count(one)} times, of which only the last would count"
-                raise click.UsageError(f"{one.opts[0]}: {times}; {how}", ctx)
+        for param in given:
+            is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+            if is_single and not ctx.resilient_parsing and given.count(param) > 1:
+                how = "join the expressions with |" if param.metavar == "REGEX" else "give it once"
+                times = f"given {given.count(param)} times, of which only the last would count"
+                raise click.UsageError(f"{param.opts[0]}: {times}; {how}", ctx)
         left = super().parse_args(ctx, args)
-        for one in (one for one in self.params if isinstance(one, click.Option) and one.metavar == "TEXT"):
-            value = ctx.params.get(one.name or "") or ()
-            for text in (value,) if isinstance(value, str) else value:
-                ensure_utf8(text, one.opts[-1])
+        for param in self.params:
+            value = ctx.params.get(param.name or "") or ()
+            is_text = isinstance(param, click.Option) and param.metavar == "TEXT"
+            for text in () if not is_text else (value,) if isinstance(value, str) else value:
+                ensure_utf8(text, param.opts[-1])
         return left
 
 

@@ -1,4 +1,4 @@
-"""Count the pieces of corpora of any size, here or by workers, for `count` to write and `train` to learn from."""
+"""Count the pieces of corpora of any size, here or by workers, for `train` to learn from or to write."""
 
 from __future__ import annotations
 

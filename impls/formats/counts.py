@@ -57,7 +57,7 @@ def load_counts(path: Path) -> PieceCounts:
         counts = table["count"].to_numpy().astype(np.int64, casting="safe")
     except (AttributeError, KeyError, TypeError, ValueError, pyarrow.ArrowException):
         problem = "its columns or what is said of them are not those of a file of counts, or it is damaged"
-        raise InvalidFile(name, f"{problem}; `bpebench count` writes one") from None
+        raise InvalidFile(name, f"{problem}; `bpebench train --count-only` writes one") from None
     try:
         resolve(pattern)
     except InvalidPattern as error:

@@ -36,7 +36,7 @@ MOVED = 16
 LEARNING = 16
 """Bytes that learning takes for each byte of the distinct pieces, their pairs included."""
 GROUP_BYTES = 1 << 28
-"""What a worker of `bpebench count --scheduler` counts at once."""
+"""What a worker of `bpebench train --count-only --scheduler` counts at once."""
 
 
 def documents() -> Iterator[str]:

@@ -49,7 +49,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
         "train -c ok.txt --extend mine --vocab-size 270 --name mine",
         "train --parity a=ok.txt --parity-dev a=texts/a.txt --vocab-size 270 --out texts/a.txt",
         "train -c texts --vocab-size 270 --out texts/a.txt",
-        "count -c texts --out texts/a.txt",
+        "train --count-only -c texts --out texts/a.txt",
         "play -m m.json x --export m.json",
         "play -m m.json @ok.txt --export ok.txt",
         "play -m mine x --export cache/models/mine.json",
@@ -78,7 +78,7 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
     [
         "train -c ok.txt --vocab-size 270 --out",
         "train -c ok.txt --vocab-size 270 --name",
-        "count -c ok.txt --out",
+        "train --count-only -c ok.txt --out",
         "convert m.json --to tiktoken",
         "convert m.json --to all",
         "play -m m.json x --export",

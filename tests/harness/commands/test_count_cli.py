@@ -1,4 +1,4 @@
-"""`bpebench count`, and `train --counts`: what was counted once is trained on as the text would be."""
+"""`train --count-only`, and `train --counts`: what was counted once is trained on as the text would be."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def digest(bpebench: Any, *arguments: str) -> str:
 
 def test_counts_train_what_the_text_trains(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     kept = tmp_path / "a.counts"
-    ended = bpebench("count", "-c", str(corpus), "--pattern", "turkish", "--out", str(kept), "--show", "2")
+    ended = bpebench(
+        "train", "--count-only", "-c", str(corpus), "--pattern", "turkish", "--out", str(kept), "--show", "2"
+    )
     assert ended.status == 0, ended.err
     # Of six pieces as frequent as each other, the first two by their UTF-8.
     assert [line.split() for line in ended.out.splitlines() if line.startswith("'")] == [
@@ -57,10 +59,13 @@ def test_counts_train_what_the_text_trains(bpebench: Any, corpus: Path, tmp_path
 def test_counts_add_up_and_are_weighted(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     other, a, b, both = (tmp_path / name for name in ("other.txt", "a.counts", "b.counts", "both.counts"))
     other.write_text("başka bir metin\n" * 9)
-    assert bpebench("count", "-c", str(corpus), "--out", str(a)).status == 0
-    assert bpebench("count", "-c", str(other), "--out", str(b)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(a)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(other), "--out", str(b)).status == 0
     weights = ["--weight", f"{a}=2", "--weight", f"{b}=0.5"]
-    assert bpebench("count", "--counts", str(a), "--counts", str(b), *weights, "--out", str(both)).status == 0
+    assert (
+        bpebench("train", "--count-only", "--counts", str(a), "--counts", str(b), *weights, "--out", str(both)).status
+        == 0
+    )
     added = dict(load_counts(both).items())
     for path, weight in ((a, 2), (b, 0.5)):
         for piece, count in load_counts(path).items():
@@ -68,7 +73,9 @@ def test_counts_add_up_and_are_weighted(bpebench: Any, corpus: Path, tmp_path: P
                 assert added[piece] == max(1, round(count * weight))
     assert {source.weight for source in load_counts(both).sources} == {2.0, 0.5}
     assert digest(bpebench, "--counts", str(both)) == digest(bpebench, "--counts", str(a), "--counts", str(b), *weights)
-    shown = json.loads(bpebench("count", "--counts", str(both), "--min-count", "100", "--show", "1", "--json").out)
+    shown = json.loads(
+        bpebench("train", "--count-only", "--counts", str(both), "--min-count", "100", "--show", "1", "--json").out
+    )
     assert shown["n_distinct_pieces"] < len(added)
     assert shown["most_frequent"][0]["count"] == max(added.values())
 
@@ -80,7 +87,7 @@ def test_any_kind_of_file_is_counted(bpebench: Any, tmp_path: Path) -> None:
     (folder / "below" / "b.jsonl").write_text('{"content": "bir"}\n')
     (folder / ".hidden").write_bytes(b"\xff")
     out = tmp_path / "a.counts"
-    ended = bpebench("count", "-c", str(folder), "--field", "content", "--out", str(out), "--json")
+    ended = bpebench("train", "--count-only", "-c", str(folder), "--field", "content", "--out", str(out), "--json")
     assert ended.status == 0, ended.err
     assert dict(load_counts(out).items()) == {"bir": 2, " iki": 1, "\n": 1}
     sources = json.loads(ended.out)["sources"]
@@ -89,7 +96,7 @@ def test_any_kind_of_file_is_counted(bpebench: Any, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_counted(bpebench: Any) -> None:
-    ended = bpebench("count", "-c", "-", "--show", "1", "--json", stdin=b"bir bir bir")
+    ended = bpebench("train", "--count-only", "-c", "-", "--show", "1", "--json", stdin=b"bir bir bir")
     assert json.loads(ended.out)["most_frequent"] == [{"piece": " bir", "count": 2}]
 
 
@@ -99,17 +106,22 @@ def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypa
     corpus, out = tmp_path / "large.txt", tmp_path / "a.counts"
     corpus.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
     monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
-    assert bpebench("count", "-c", str(corpus), "--out", str(out)).status == 130
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out)).status == 130
     assert not out.exists()
     monkeypatch.undo()
-    again = bpebench("count", "-c", str(corpus), "--out", str(out))
+    again = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out))
     assert again.status == 2
     assert "--resume goes on, or delete it" in again.err
-    assert bpebench("count", "-c", str(corpus), "--out", str(out), "--documents", "lines", "--resume").status == 2
-    resumed = bpebench("count", "-c", str(corpus), "--out", str(out), "--resume")
+    assert (
+        bpebench(
+            "train", "--count-only", "-c", str(corpus), "--out", str(out), "--documents", "lines", "--resume"
+        ).status
+        == 2
+    )
+    resumed = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out), "--resume")
     assert resumed.status == 0, resumed.err
     whole = tmp_path / "whole.counts"
-    assert bpebench("count", "-c", str(corpus), "--out", str(whole)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(whole)).status == 0
     assert list(load_counts(out).items()) == list(load_counts(whole).items())
 
 
@@ -130,14 +142,16 @@ def test_an_interrupted_training_is_resumed(
     assert impls.Model.load(out).digest == impls.Model.load(whole).digest
 
 
-@pytest.mark.parametrize("verb", ["count", "train"])
-def test_where_nothing_was_counted_there_is_nothing_to_resume(bpebench: Any, tmp_path: Path, verb: str) -> None:
+@pytest.mark.parametrize("verb", [("train", "--count-only"), ("train",)])
+def test_where_nothing_was_counted_there_is_nothing_to_resume(
+    bpebench: Any, tmp_path: Path, verb: tuple[str, ...]
+) -> None:
     bad, out = tmp_path / "bad.txt", tmp_path / "out"
     bad.write_bytes(b"bir \xff")
-    assert "not UTF-8 at byte 4" in bpebench(verb, "-c", str(bad), "--out", str(out)).err
+    assert "not UTF-8 at byte 4" in bpebench(*verb, "-c", str(bad), "--out", str(out)).err
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
     bad.write_bytes(b"bir iki")
-    assert bpebench(verb, "-c", str(bad), "--out", str(out)).status == 0
+    assert bpebench(*verb, "-c", str(bad), "--out", str(out)).status == 0
 
 
 @pytest.mark.parametrize("option", [["--workers", "2"], ["--scheduler", "tcp://127.0.0.1:1"], ["--resume"]])
@@ -150,7 +164,7 @@ def test_training_that_holds_its_text_refuses_workers(bpebench: Any, corpus: Pat
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://host", "http://host:80", "host:99999", "host:8_0"])
 def test_a_scheduler_that_is_no_address_is_one_line_at_once(bpebench: Any, tmp_path: Path, address: str) -> None:
     (tmp_path / "text.txt").write_text("low lower lowest")
-    for verb in (["train"], ["count"], ["evaluate", "-m", "gpt2"]):
+    for verb in (["train"], ["train", "--count-only"], ["evaluate", "-m", "gpt2"]):
         ended = bpebench(*verb, "-c", str(tmp_path / "text.txt"), "--scheduler", address)
         assert (ended.status, ended.out) == (2, "")
         assert ended.err.splitlines()[-1] == (
@@ -166,6 +180,7 @@ def interrupted(file: object) -> str:
     ("arguments", "problem"),
     [
         ([], "name a corpus (-c) or a file of counts"),
+        (["-c", "samples", "--ties", "first", "--name", "x"], "--count-only does not go with --name, --ties"),
         (["-c", "samples", "--resume"], "--resume needs --out"),
         (["-c", "samples", "--weight", "other=2"], "'other' is not counted here; there are samples"),
         (["-c", "samples", "--weight", "samples=many"], "'many' is not a number"),
@@ -178,14 +193,14 @@ def interrupted(file: object) -> str:
     ],
 )
 def test_what_cannot_be_counted_is_one_clear_line(bpebench: Any, arguments: list[str], problem: str) -> None:
-    ended = bpebench("count", *arguments)
+    ended = bpebench("train", "--count-only", *arguments)
     assert ended.status == 2
     assert problem in ended.err
 
 
 def test_a_library_that_reads_text_is_not_given_counts(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     kept = tmp_path / "a.counts"
-    assert bpebench("count", "-c", str(corpus), "--out", str(kept)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(kept)).status == 0
     ended = bpebench("train", "--counts", str(kept), "-e", "tokenizers", "--vocab-size", "270")
     assert ended.status == 2
     assert "tokenizers trains on text, not on counts" in ended.err
@@ -227,13 +242,13 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_processes_and_a_cluster_count_the_same(bpebench: Any, large: Path, tmp_path: Path, scheduler: str) -> None:
     kept = [tmp_path / f"{number}.counts" for number in range(3)]
     for out, workers in zip(kept, ([], ["--workers", "2"], ["--scheduler", scheduler]), strict=True):
-        ended = bpebench("count", "-c", str(large), *workers, "--out", str(out))
+        ended = bpebench("train", "--count-only", "-c", str(large), *workers, "--out", str(out))
         assert ended.status == 0, ended.err
     assert len({path.read_bytes() for path in kept}) == 1
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"\xff")
     for workers in (["--workers", "2"], ["--scheduler", scheduler]):
-        ended = bpebench("count", "-c", str(bad), *workers)
+        ended = bpebench("train", "--count-only", "-c", str(bad), *workers)
         assert (ended.status, "not UTF-8 at byte 0" in ended.err) == (2, True)
 
 
@@ -259,10 +274,10 @@ def test_what_a_worker_that_died_was_counting_is_counted_again(
     monkeypatch.setenv("WORKER_DIED", str(died))
     monkeypatch.setattr(counting, "count_group", dying_workers.dies_once)
     whole, again = tmp_path / "whole.counts", tmp_path / "again.counts"
-    assert bpebench("count", "-c", str(large), "--workers", "2", "--out", str(again)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(large), "--workers", "2", "--out", str(again)).status == 0
     assert died.exists()
     monkeypatch.undo()
-    assert bpebench("count", "-c", str(large), "--out", str(whole)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(large), "--out", str(whole)).status == 0
     assert again.read_bytes() == whole.read_bytes()
 
 
@@ -270,7 +285,7 @@ def test_workers_that_always_die_are_one_clear_line(
     bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counting, "count_group", dying_workers.dies)
-    ended = bpebench("count", "-c", str(large), "--workers", "2")
+    ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
     assert ended.status == 2
     assert "workers died 3 times, one after the other; they may lack memory" in ended.err
 
@@ -279,14 +294,14 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(
     bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.training.counting, "_SECONDS", 0.5)
-    ended = bpebench("count", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
+    ended = bpebench("train", "--count-only", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
     assert ended.status == 2
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
 
 
 def test_counts_go_on_from_a_model_and_end_where_little_is_gained(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     kept, first = tmp_path / "a.counts", tmp_path / "first.json"
-    assert bpebench("count", "-c", str(corpus), "--out", str(kept)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(kept)).status == 0
     given = ["train", "--counts", str(kept), "--vocab-size"]
     assert bpebench(*given, "262", "--out", str(first)).status == 0
     assert digest(bpebench, "--counts", str(kept), "--extend", str(first)) == digest(bpebench, "--counts", str(kept))
@@ -305,7 +320,7 @@ def test_an_unreadable_plan_cannot_be_resumed(bpebench: Any, corpus: Path, tmp_p
     parts = tmp_path / "a.counts.parts"
     parts.mkdir()
     (parts / "plan").touch()
-    ended = bpebench("count", "-c", str(corpus), "--out", str(tmp_path / "a.counts"), *resume)
+    ended = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(tmp_path / "a.counts"), *resume)
     assert ended.status == 2
     assert f"{parts}: its plan cannot be read, so --resume cannot go on; delete it" in ended.err
 
@@ -317,25 +332,25 @@ def test_a_plan_that_cannot_be_written_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    ended = bpebench("count", "-c", str(corpus), "--out", str(tmp_path / "a.counts"))
+    ended = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(tmp_path / "a.counts"))
     assert (ended.status, "a.counts.parts/plan: the disk is full" in ended.err) == (2, True), ended.err
     assert list(tmp_path.iterdir()) == [corpus]
 
 
-@pytest.mark.parametrize("verb", ["count", "train"])
+@pytest.mark.parametrize("verb", [("train", "--count-only"), ("train",)])
 def test_of_two_counts_at_once_one_is_told_of_the_other(bpebench: Any, corpus: Path, tmp_path: Path, verb: str) -> None:
     out = tmp_path / "out"
     with harness.training.counting.parts_folder(
         out, ["samples"], ("x",), harness.training.counting.Reading(), resume=False
     ):
         for resume in ([], ["--resume"]):
-            ended = bpebench(verb, "-c", str(corpus), "--out", str(out), *resume)
+            ended = bpebench(*verb, "-c", str(corpus), "--out", str(out), *resume)
             assert (ended.status, "another process is counting there" in ended.err) == (2, True), ended.err
 
 
 def test_counts_of_no_piece_are_not_trained_on(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     kept = tmp_path / "none.counts"
-    assert bpebench("count", "-c", str(corpus), "--min-count", "9999", "--out", str(kept)).status == 0
+    assert bpebench("train", "--count-only", "-c", str(corpus), "--min-count", "9999", "--out", str(kept)).status == 0
     ended = bpebench("train", "--counts", str(kept), "--vocab-size", "270", "--out", str(tmp_path / "m.json"))
     assert (ended.status, f"{kept}: holds no text" in ended.err) == (2, True), ended.err
 
