@@ -44,7 +44,7 @@ def model(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def checked(tmp_path: Path, model: Path) -> Checked:
+def checked(tmp_path: Path, model: Path, here: None) -> Checked:
     def run(text: str, *implementations: str, **more: Any) -> CheckResult:
         corpus = tmp_path / "text.txt"
         corpus.write_text(text, encoding="utf-8")
@@ -117,16 +117,11 @@ def test_empty_documents_are_no_evidence(checked: Checked, monkeypatch: pytest.M
             return ["", ""]
 
     monkeypatch.setattr("harness.check.tasks.load_corpus", lambda *_, **__: Empty())
-    monkeypatch.setattr("harness.process.pool.Pool.run", _here)
     result = checked("", "priority", "wordcount")
     assert [(verdict.check, verdict.n_texts) for verdict in result.verdicts] == [("load", 0)] * 2
     assert any(fault.startswith("priority on") and "there is no text" in fault for fault in result.faults)
     assert any(fault.startswith("priority and wordcount were not compared") for fault in result.faults)
     assert "not checked" in render_check(result.verdicts)
-
-
-def _here(_: Pool, function: Callable[..., Any], tasks: list[tuple[Any, ...]], *others: object) -> list[Any]:
-    return [function(*task) for task in tasks]
 
 
 def test_pairs_of_which_one_does_not_run_are_named_and_the_rest_is_not_everything(checked: Checked) -> None:
@@ -206,30 +201,36 @@ def test_a_pair_compared_later_is_no_longer_shown_as_not_compared() -> None:
     assert [row["status"] for row in plain_rows(tables([missing, found])["agreement-pairs"].frame)] == ["equal"]
 
 
-def trained(tmp_path: Path, text: str, *trainers: str) -> TrainerResult:
-    corpus = tmp_path / "text.txt"
-    corpus.write_text(text, encoding="utf-8")
-    return check_trainers(TrainerPlan(trainers, (str(corpus),), max_merges=9, max_bytes=1_000))
+@pytest.fixture
+def trained(tmp_path: Path, here: None) -> Callable[..., TrainerResult]:
+    def run(text: str, *trainers: str) -> TrainerResult:
+        corpus = tmp_path / "text.txt"
+        corpus.write_text(text, encoding="utf-8")
+        return check_trainers(TrainerPlan(trainers, (str(corpus),), max_merges=9, max_bytes=1_000))
+
+    return run
 
 
 @pytest.mark.parametrize("text", ["a", "all of this </w> is left out"])
-def test_trainers_that_learn_nothing_are_not_compared(tmp_path: Path, text: str) -> None:
-    result = trained(tmp_path, text, "priority", "tiktoken")
+def test_trainers_that_learn_nothing_are_not_compared(trained: Callable[..., TrainerResult], text: str) -> None:
+    result = trained(text, "priority", "tiktoken")
     assert result.agreements == []
     assert {(pair.a, pair.b) for pair in result.not_compared} == {("priority", "tiktoken")}
     assert result.faults == ["nothing was compared: no two trainers learned a merge from the same text"]
     assert "=" not in {row["vs priority"] for row in plain_rows(tables(result.verdicts)["trainers"].frame)}
 
 
-def test_a_trainer_that_follows_no_rule_is_not_among_those_that_agree(tmp_path: Path) -> None:
-    result = trained(tmp_path, WORDS, "priority", "tiktoken", "backtracking")
+def test_a_trainer_that_follows_no_rule_is_not_among_those_that_agree(trained: Callable[..., TrainerResult]) -> None:
+    result = trained(WORDS, "priority", "tiktoken", "backtracking")
     assert result.faults == []
     assert result.summary.startswith("what was compared agrees where it must (")
     assert "tiktoken and backtracking" in result.summary
 
 
-def test_a_trainer_that_ends_where_pairs_are_left_is_a_fault_under_another_rule_for_ties_too(tmp_path: Path) -> None:
-    result = trained(tmp_path, "zz zz zz yy yy x", "planted-early", "rustbpe")
+def test_a_trainer_that_ends_where_pairs_are_left_is_a_fault_under_another_rule_for_ties_too(
+    trained: Callable[..., TrainerResult],
+) -> None:
+    result = trained("zz zz zz yy yy x", "planted-early", "rustbpe")
     assert [fault.split(",")[0] for fault in result.faults if "planted-early" in fault] != []
     assert "and the end" in result.faults[0] or "the end and" in result.faults[0]
 

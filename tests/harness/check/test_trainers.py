@@ -24,7 +24,12 @@ Compare = Callable[..., TrainerResult]
 
 
 @pytest.fixture
-def compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compare]:
+def compare(compare_in_processes: Compare, here: None) -> Compare:
+    return compare_in_processes
+
+
+@pytest.fixture
+def compare_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compare]:
     monkeypatch.syspath_prepend(str(_PLUGINS))
     monkeypatch.setenv("PYTHONPATH", str(_PLUGINS))
     impls.registry._plugins.cache_clear()
@@ -131,8 +136,8 @@ def test_parting_where_no_tie_explains_it_is_a_fault(compare: Compare) -> None:
     assert "(12 times) and 'z'+'z' (40 times)" in result.faults[1]
 
 
-def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(compare: Compare) -> None:
-    result = compare(HUGS, "tiktoken", MINBPE, "backtracking", "planted-absent", "planted-dying-trainer")
+def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(compare_in_processes: Compare) -> None:
+    result = compare_in_processes(HUGS, "tiktoken", MINBPE, "backtracking", "planted-absent", "planted-dying-trainer")
     status = {v.implementation: v.status for v in result.verdicts if v.model == "first met"}
     assert status == {
         "tiktoken": "ok", MINBPE: "ok", "backtracking": "unsupported", "planted-absent": "missing",

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("here")
+
 
 def described(folder: Path) -> dict[str, Any]:
     """Return the facts beside the records of a folder, which name no path of this machine."""
