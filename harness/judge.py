@@ -69,7 +69,7 @@ class Judgement(NamedTuple):
 
     outcome: Outcome
     reason: str = ""
-    index: int = 0
+    number: int = 0
     """Number of the text on which it was decided."""
     expected: Sequence[int] | None = None
     """The reference's ids of that text; None where not they decided."""

@@ -42,7 +42,7 @@ def test_ids_are_right_if_they_are_those_of_the_reference() -> None:
     answers = [Encoded("é", list("é".encode())), Encoded("x", [120])]
     assert judge(answers, [[195, 169], [120]], BYTES).outcome is Outcome.RIGHT
     wrong = judge(answers, [[195, 169], [121]], BYTES)
-    assert (wrong.outcome, wrong.index, wrong.expected) == (Outcome.MISMATCH, 1, [121])
+    assert (wrong.outcome, wrong.number, wrong.expected) == (Outcome.MISMATCH, 1, [121])
     assert judge(answers[:1], [[195, 169], [120]], BYTES).reason == "1 answers to 2 texts"
 
 
