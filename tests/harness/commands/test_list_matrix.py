@@ -38,8 +38,7 @@ def test_the_same_as_json(bpebench: Any, models: tuple[str, str]) -> None:
 def test_one_that_fails_is_a_finding(
     models: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from harness.judge import LOST
-from harness.commands.list import command
+    from harness.commands.list import command
     from harness.process.pool import Pool
 
     def run_here(_: Any, function: Any, tasks: Any, done: Any) -> list[Any]:
