@@ -12,13 +12,14 @@ checker follows the first only, since `bpebench` is a module.
 
 Not provided, and why:
 
-* Setting `model`, and parts that are Python code: a tokenizer is what a tokenizer.json can hold. `model` shows settings
-  of the file.
+* Setting `model`, its methods, and parts that are Python code: a tokenizer is what a tokenizer.json can hold.
 * Of training, what `training.py` refuses: affixes, a limit of the alphabet, trainers other than `BpeTrainer`. No merge
   makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
-* The decoder CTC, and WordPiece with clean-up: they belong to other models.
-* The `async_` calls, `Encoding.words`, and those of a model or a part in `not_provided.py`: there is another way.
+* The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoder
+  `CTC`, and `WordPiece` with clean-up: they belong to other models.
+* The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
+  README.md beside this folder what each class provides.
 
 Different on purpose: where the library panics (a stride that leaves no room, tokens that overlap), an ordinary
 exception is raised, or the text is encoded. A character without a token raises `UnknownSymbol`; the library drops it.
@@ -29,10 +30,18 @@ all characters. A `DecodeStream` is never late and repeats nothing.
 
 from __future__ import annotations
 
+from typing import Never
+
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.not_provided import NotProvided, refuse
 from impls.drop_in.hf.settings import TruncationError
 from impls.drop_in.hf.stream import DecodeStream
 from impls.drop_in.hf.tokenizer import Tokenizer
 
-__all__ = ["AddedToken", "DecodeStream", "Encoding", "Tokenizer", "TruncationError"]
+__all__ = ["AddedToken", "DecodeStream", "Encoding", "NotProvided", "Tokenizer", "TruncationError"]
+
+
+def __getattr__(name: str) -> Never:
+    refuse("module", name)
+    raise AttributeError(f"module 'bpebench.hf' has no attribute {name!r}")

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from impls.drop_in.hf.arguments import flag
-from impls.drop_in.hf.decoders import Decoder
+from impls.drop_in.hf.decoding import Decoder
 from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
-from impls.drop_in.hf.processors import PostProcessor, given_processor
+from impls.drop_in.hf.post_processing import PostProcessor, given_processor
 from impls.drop_in.hf.settings import Padding, Truncation
 from impls.formats.files import without_collecting
 

@@ -5,7 +5,24 @@ from __future__ import annotations
 from impls.core.errors import BPEError
 
 _CUSTOM = "a part is what a tokenizer.json can hold, not Python code"
+_MADE = "Tokenizer(models.BPE()) takes the parts that make it"
+_GIVEN = "the library's own objects may be given and set"
+_ALIAS = "it is a type alias of the library"
 NOT_PROVIDED = {
+    "module": {
+        **dict.fromkeys(
+            ("decoders", "models", "normalizers", "pre_tokenizers", "processors", "trainers", "Regex"), _GIVEN
+        ),
+        **dict.fromkeys(("NormalizedString", "PreTokenizedString", "Token"), _CUSTOM),
+        **dict.fromkeys(("OffsetReferential", "OffsetType", "SplitDelimiterBehavior"), _CUSTOM),
+        **dict.fromkeys(("ByteLevelBPETokenizer", "CharBPETokenizer", "SentencePieceBPETokenizer"), _MADE),
+        **dict.fromkeys(("BertWordPieceTokenizer", "SentencePieceUnigramTokenizer"), "this is byte pair encoding only"),
+        "implementations": _MADE,
+        **dict.fromkeys(
+            ("EncodeInput", "InputSequence", "PreTokenizedEncodeInput", "PreTokenizedInputSequence"), _ALIAS
+        ),
+        **dict.fromkeys(("Offsets", "TextEncodeInput", "TextInputSequence"), _ALIAS),
+    },
     "Tokenizer": {
         f"async_{name}": f"await asyncio.to_thread(tokenizer.{name}, …)"
         for name in ("encode", "encode_batch", "encode_batch_fast", "decode_batch")
@@ -38,4 +55,4 @@ class NotProvided(BPEError, AttributeError):
 def refuse(of: str, name: str) -> None:
     """Raise `NotProvided` if the class `of` has `name` in the library but not here."""
     if name in NOT_PROVIDED[of]:
-        raise NotProvided(f"{of}.{name}", NOT_PROVIDED[of][name])
+        raise NotProvided(name if of == "module" else f"{of}.{name}", NOT_PROVIDED[of][name])

@@ -20,10 +20,10 @@ from impls.core.model import Model
 from impls.core.streaming import StreamRules
 from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
-from impls.drop_in.hf.decoders import Decoder, read_decoder, stream_rules
+from impls.drop_in.hf.decoding import Decoder, read_decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.parts import LETTERS
-from impls.drop_in.hf.processors import PostProcessor, joined, read_processor
+from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats.files import naming, parse_json, without_collecting

@@ -20,7 +20,7 @@ import impls
 from impls import formats
 from impls.core.errors import Missing, UnknownSymbol, Unsupported
 from impls.drop_in import hf
-from impls.drop_in.hf import alignment, encoding, processors, settings
+from impls.drop_in.hf import alignment, encoding, post_processing, settings
 
 # --- the same answers ----------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ def _plant_offsets_of_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processors, "_trimmed", lambda token, span, keeps_one: span)
+    monkeypatch.setattr(post_processing, "_trimmed", lambda token, span, keeps_one: span)
 
 
 def _plant_halves(monkeypatch: pytest.MonkeyPatch) -> None:

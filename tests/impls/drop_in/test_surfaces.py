@@ -1,0 +1,59 @@
+"""The public names of both libraries: provided by the drop-ins, or refused by name, and the page that says so."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import surfaces
+from hf_calls import BYTE_LEVEL, both
+from tokenizer_json_shapes import a_file
+
+from impls.core.errors import BPEError
+from impls.drop_in import hf
+from impls.drop_in.hf.not_provided import NOT_PROVIDED
+
+
+def test_the_page_is_not_stale() -> None:
+    assert surfaces.PAGE.read_text(encoding="utf-8") == surfaces.page()
+
+
+def test_nothing_of_tokenizers_is_absent() -> None:
+    assert [row for row in surfaces.rows(surfaces.TOKENIZERS, refuses=True) if row[2] == "absent"] == []
+
+
+def test_nothing_of_tiktoken_is_absent() -> None:
+    assert {row[2] for row in surfaces.rows(surfaces.TIKTOKEN, refuses=False)} == {"provided"}
+
+
+@pytest.mark.parametrize("kind", NOT_PROVIDED)
+def test_what_is_refused_raises_by_name(kind: str) -> None:
+    ours, _ = both(a_file("bytes", normalizer={"type": "NFC"}, decoder=BYTE_LEVEL))
+    things = {
+        "module": hf,
+        "Tokenizer": ours,
+        "Encoding": ours.encode("a"),
+        "BPE": ours.model,
+        "Normalizer": ours.normalizer,
+        "PreTokenizer": ours.pre_tokenizer,
+        "Decoder": ours.decoder,
+    }
+    known = {row[1] for row in surfaces.rows(surfaces.TOKENIZERS, refuses=True) if row[0] == kind}
+    assert NOT_PROVIDED[kind].keys() <= known
+    for name in NOT_PROVIDED[kind]:
+        with pytest.raises(BPEError, match=rf"{name} is not provided; \S"):
+            getattr(things[kind], name)
+
+
+def test_every_parameter_of_the_library_is_taken() -> None:
+    for _, library, ours in surfaces.TOKENIZERS[1:3]:
+        for name in surfaces.public_names(library):
+            theirs = getattr(getattr(library, name), "__text_signature__", None)
+            if theirs is None or not hasattr(ours, name):
+                continue
+            parameters = inspect.signature(getattr(ours, name)).parameters
+            if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+                continue
+            expected = [part.partition("=")[0].strip() for part in theirs.strip("()").split(",")]
+            own = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+            assert own == expected, name

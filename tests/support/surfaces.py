@@ -1,0 +1,93 @@
+"""Write impls/drop_in/README.md: every public name of tiktoken and tokenizers, and whether it is provided here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import tiktoken
+import tokenizers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
+
+import bpebench
+from impls.drop_in import hf
+from impls.drop_in import tiktoken as our_tiktoken
+from impls.drop_in.hf.decoding import Decoder
+from impls.drop_in.hf.not_provided import NOT_PROVIDED
+from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer
+from impls.drop_in.hf.post_processing import PostProcessor
+
+PAGE = Path(__file__).parents[2] / "impls" / "drop_in" / "README.md"
+HEAD = """# What the drop-ins provide
+
+Every public name of the two libraries. *Provided* does what the library's does (the tests compare both). *Refused*
+raises an error that names it and says what to do instead. *Absent* is an ordinary `AttributeError`. Where answers
+differ on purpose is in the docstrings of [`hf`](hf/__init__.py) and [`tiktoken`](tiktoken/encoding.py).
+`python tests/support/surfaces.py` writes this page; a test fails when it is stale.
+"""
+COLUMNS = "| of | provided | refused: what to do instead | absent |\n|---|---|---|---|"
+Pair = tuple[str, object, object]
+"""A name, the library's class or module, and ours."""
+TOKENIZERS: list[Pair] = [
+    ("module", tokenizers, hf),
+    ("Tokenizer", tokenizers.Tokenizer, hf.Tokenizer),
+    ("Encoding", tokenizers.Encoding, hf.Encoding),
+    ("AddedToken", tokenizers.AddedToken, hf.AddedToken),
+    ("DecodeStream", decoders.DecodeStream, hf.DecodeStream),
+    ("BPE", models.BPE, BPE),
+    ("Normalizer", normalizers.Normalizer, Normalizer),
+    ("PreTokenizer", pre_tokenizers.PreTokenizer, PreTokenizer),
+    ("PostProcessor", processors.PostProcessor, PostProcessor),
+    ("Decoder", decoders.Decoder, Decoder),
+]
+TIKTOKEN: list[Pair] = [("module", tiktoken, bpebench), ("Encoding", tiktoken.Encoding, our_tiktoken.Encoding)]
+
+
+def public_names(library: object) -> list[str]:
+    """The public names of a class or module, without what it imports from elsewhere."""
+    names = [name for name in dir(library) if not name.startswith("_")]
+    if library is tiktoken:  # its modules are there or not by what was imported before
+        return [name for name in names if not isinstance(getattr(library, name), ModuleType)]
+    return [name for name in names if library is not tokenizers or name not in _IMPORTED]
+
+
+_IMPORTED = ("Any", "Enum", "List", "Tuple", "Union", "tokenizers")
+
+
+def status(kind: str, name: str, ours: object) -> tuple[str, str]:
+    """Whether a name is provided, refused or absent, and what to do instead."""
+    instead = NOT_PROVIDED.get(kind, {}).get(name)
+    if instead is not None:
+        return "refused", instead
+    return ("provided" if hasattr(ours, name) else "absent"), ""
+
+
+def rows(pairs: list[Pair], *, refuses: bool) -> Iterator[tuple[str, str, str, str]]:
+    for kind, library, ours in pairs:
+        for name in public_names(library):
+            yield (kind, name, *status(kind if refuses else "", name, ours))
+
+
+def page() -> str:
+    written = [HEAD]
+    for title, pairs, refuses in (("bpebench.hf", TOKENIZERS, True), ("bpebench", TIKTOKEN, False)):
+        written += [f"## `{title}`, for `{pairs[0][1].__name__}`", "", COLUMNS]  # type: ignore[attr-defined]
+        for kind, _, _ in pairs:
+            by_status: dict[str, dict[str, list[str]]] = {"provided": {}, "refused": {}, "absent": {}}
+            for _, name, state, instead in (row for row in rows(pairs, refuses=refuses) if row[0] == kind):
+                by_status[state].setdefault(instead, []).append(f"`{name}`")
+            cells = [
+                "<br>".join(", ".join(names) + (f": {instead}" if instead else "") for instead, names in part.items())
+                for part in by_status.values()
+            ]
+            written.append(f"| {kind} | {' | '.join(cells)} |")
+        written.append("")
+    return "\n".join(written)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
