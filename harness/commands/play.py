@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -17,7 +16,7 @@ class Play(Verb):
     """Open a page that shows what tokenizers make of a text, side by side: tokens, merges step by step, training.
 
     TEXT is what the page begins with: the text, @FILE, or `-` for standard input. The page and its API are served on
-    the loopback interface only; nothing leaves this machine. With --export, write what it shows of TEXT as one file.
+    the loopback interface only; nothing leaves this machine.
     """
 
     text: str | None = argument(required=False)
@@ -27,11 +26,10 @@ class Play(Verb):
     )
     port: int = option("Port of the loopback interface; 0 for any.", type=click.IntRange(0, 65535), default=8877)
     open: bool = flag("Open the page in the browser.")
-    export: Path | None = option("Write the view to this file, which needs no server.", type=options.FILE)
     limit: float = option("Limit on a column.", type=options.SECONDS, default=5.0, metavar="SECONDS")
 
     def run(self) -> None:
-        """Serve the page until interrupted, or write the view."""
+        """Serve the page until interrupted."""
         missing = [name for name in _EXTRA if find_spec(name) is None]
         if missing:
             needed = f"`bpebench play` needs {' and '.join(missing)}, which the extra 'play' installs"
@@ -43,16 +41,6 @@ class Play(Verb):
         text = None if self.text is None else options.read_sample(self.text)
         store = Store(self.models)
         beginning = store.beginning(self.implementations, text)
-        if self.export is not None:
-            from harness.play.export import exported
-            from harness.records import write_atomically
-
-            sources = [*options.model_sources(*self.models), *options.text_sources(self.text)]
-            options.check_target(self.export, sources)
-            options.ensure(text, "--export needs a TEXT")
-            write_atomically(self.export, exported(store, beginning.columns, text or "").encode())
-            options.say(f"wrote {self.export}", err=True)
-            return
         playground = Playground(store, beginning, self.limit)
         with listen(self.port) as listening:
             address = address_of(listening)

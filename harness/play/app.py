@@ -21,8 +21,7 @@ import impls
 from harness.data import sample_parts
 from harness.failures import describe, message_of
 from harness.play import tasks
-from harness.play.follow import MOST_SPLIT_BYTES, packed
-from harness.play.guard import Guard, body_of, problem
+from harness.play.guard import Busy, Guard, body_of, problem
 from harness.play.messages import (
     MAX_EXPLAINED_BYTES,
     MAX_STEPPED_BYTES,
@@ -32,15 +31,15 @@ from harness.play.messages import (
     ColumnAnswer,
     EncodeRequest,
     ExplainRequest,
-    FollowRequest,
     ModelAnswer,
     StepsRequest,
     TrainRequest,
     openapi,
 )
+from harness.play.spans import MOST_SPLIT_BYTES
 from harness.play.steps import SHOWN
 from harness.play.store import InitialView, Store, StoredModel
-from harness.play.workers import Busy, Workers
+from harness.play.workers import Workers
 from harness.process.session import FailedError
 from harness.training.vocabulary_curve import plateau
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
@@ -82,7 +81,6 @@ class Playground:
         app = Starlette(
             routes=[
                 Route("/api/encode", self.encode, methods=["POST"]),
-                Route("/api/follow", self.follow, methods=["POST"]),
                 Route("/api/explain", self.explain, methods=["POST"]),
                 Route("/api/steps", self.steps, methods=["POST"]),
                 Route("/api/train", self.train, methods=["POST"]),
@@ -102,7 +100,9 @@ class Playground:
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        reaping = asyncio.create_task(self.workers.reap())
         yield
+        reaping.cancel()
         self.workers.close()
 
     async def encode(self, request: Request) -> Response:
@@ -114,7 +114,10 @@ class Playground:
 
         async def answer(column: Column, source: tuple[str, tasks.Source]) -> bytes:
             try:
-                return await self._column(column, source, tasks.encode, asked.text, pieces, asked.allow_special)
+                key = ("encode", column.implementation, column.model)
+                arguments = asked.text, pieces, asked.allow_special
+                found: bytes = await self.workers.call(key, [source], tasks.encode, *arguments, seconds=self._seconds)
+                return found
             except Exception as error:
                 _, verdict, reason = _judged(error)
                 empty = ColumnAnswer([], [], None, None, None, "", reason, verdict)
@@ -122,24 +125,6 @@ class Playground:
 
         answers = await asyncio.gather(*map(answer, asked.columns, sources))
         return _json_bytes(b'{"columns":[' + b",".join(answers) + b"]}")
-
-    async def follow(self, request: Request) -> Response:
-        """Answer `FollowRequest`."""
-        asked = await _read(request, FollowRequest)
-        _n_bytes(asked.text, MAX_TEXT_BYTES)
-        (source,) = self.store.sources([asked.column])
-        edit = asked.start, asked.stop, asked.text
-        try:
-            answer = await self._column(asked.column, source, tasks.follow, asked.follower, asked.base, *edit)
-        except Exception as error:
-            _, verdict, reason = _judged(error)
-            answer = packed({"error": reason, "verdict": verdict})
-        return Response(answer, media_type="application/octet-stream")
-
-    async def _column(self, column: Column, source: tuple[str, tasks.Source], function: Any, *arguments: Any) -> bytes:
-        key = ("encode", column.implementation, column.model)
-        answer: bytes = await self.workers.call(key, [source], function, *arguments, seconds=self._seconds)
-        return answer
 
     async def explain(self, request: Request) -> Response:
         """Answer `ExplainRequest`."""

@@ -23,6 +23,8 @@ from harness.printable import printable
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
 BODY_SECONDS = 20.0
+MAX_BYTES_AT_ONCE = 96 << 20
+"""Bytes of bodies that all requests together may hold."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -37,11 +39,17 @@ HEADERS = {
 }
 
 
+class Busy(Exception):
+    """The request cannot be answered now; it is refused at once, and may be sent again."""
+
+
 class Guard:
-    """Refuses requests of other hosts and origins, and adds headers to every answer."""
+    """Refuses requests of other hosts and origins, and bodies too large in all; adds headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._n_bytes = 0
+        """Bytes of the bodies of all requests that are not answered yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -54,9 +62,23 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        n_bytes = 0
+
+        async def counted() -> Message:
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += (n_part := len(message.get("body", b"")))
+            self._n_bytes += n_part
+            if self._n_bytes > MAX_BYTES_AT_ONCE:
+                raise Busy("other requests are being received; try again in a moment")
+            return message
+
         why = "this server speaks HTTP only" if scope["type"] != "http" else refusal(Headers(scope=scope))
         app = self._app if why is None else problem(403, why)
-        await app(scope, receive, with_headers)
+        try:
+            await app(scope, counted, with_headers)
+        finally:
+            self._n_bytes -= n_bytes
 
 
 def refusal(headers: Headers) -> str | None:

@@ -43,26 +43,6 @@ class EncodeRequest(_Strict):
     """Whether special tokens in the text become their id."""
 
 
-class FollowRequest(_Strict):
-    """A text in one column, or an edit of one whose tokens the page has.
-
-    The answer is binary: the length of its head (uint32, little-endian, as all its numbers), the head as JSON, and the
-    arrays that `arrays` of the head names with their lengths: `ids`, `starts`, `ends` (bytes) of tokens and `pieces`,
-    as in `ColumnAnswer`. The first `n_kept` tokens are as before; the next `n_removed` (null: all others) became these.
-    `again`: the base is no longer held, so send the whole text. `version` is the base of the next edit.
-    """
-
-    column: Column
-    follower: Annotated[str, Meta(min_length=1, max_length=64)]
-    """Chosen by the page, one for each text and column."""
-    base: int | None
-    """The version that the edit applies to; null for a whole text."""
-    start: Annotated[int, Meta(ge=0, le=MAX_TEXT_BYTES)]
-    stop: Annotated[int, Meta(ge=0, le=MAX_TEXT_BYTES)]
-    """`text` replaces the code points from `start` to `stop`."""
-    text: Text
-
-
 class ColumnAnswer(msgspec.Struct):
     """The result of one column for the text."""
 
@@ -175,7 +155,6 @@ class Problem(msgspec.Struct):
 
 _ENDPOINTS: tuple[tuple[str, str, str, Any, Any, tuple[int, ...]], ...] = (
     ("/api/encode", "post", "Encode a text by one to six columns.", EncodeRequest, EncodeAnswer, (404, 422)),
-    ("/api/follow", "post", "Follow a text that is edited, by one column.", FollowRequest, bytes, (404, 422)),
     ("/api/explain", "post", "Say where two columns differ, and why.", ExplainRequest, Explanation, (404, 422, 503)),
     ("/api/steps", "post", "Merge one piece step by step.", StepsRequest, StepsAnswer, (404, 422, 503)),
     ("/api/train", "post", "Train; server-sent events merges, plateau, model, error.", TrainRequest, None, (422, 503)),

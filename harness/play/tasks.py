@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 import impls
-from harness.play.follow import Followed, Spelling, Tokens, packed, spans_of
 from harness.play.messages import ColumnAnswer, DropoutChoice
+from harness.play.spans import Spelling, Tokens, spans_of
 from harness.play.steps import steps_of
 from harness.printable import readable
 from impls.core.arguments import SpecialSet
@@ -30,8 +30,6 @@ from impls.registry import learn
 
 Source = str | bytes
 """The name of a model, or the content of its file."""
-MOST_FOLLOWED = 12
-"""Most texts that are followed at a time."""
 FEWEST_MERGES = 25
 """Fewest merges of one part of a training."""
 
@@ -43,8 +41,6 @@ class _Held:
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
     spelling: Spelling = field(init=False)
-    followed: dict[str, Followed] = field(default_factory=dict)
-    """Followed texts by follower, the most recently used last."""
     training: _Training | None = None
 
 
@@ -52,15 +48,14 @@ _held = _Held()
 
 
 def prepare(columns: Sequence[tuple[str, Source]]) -> None:
-    """Load the models of (implementation, source); encode and follow once with the first, as a warm-up."""
+    """Load the models of (implementation, source); encode once with the first, as a warm-up."""
     models = {source: _model_of(source) for _, source in columns}
     _held.columns = tuple((implementation, models[source]) for implementation, source in columns)
     _held.tokenizers.clear()
-    _held.followed.clear()
     if columns:
         _held.spelling = Spelling(_held.columns[0][1])
         with contextlib.suppress(BPEError):  # what it cannot run, or has no letters for, is reported when requested
-            _tokenizer(0).incremental("warm", disallowed_special=())
+            _tokenizer(0).encode("warm", disallowed_special=())
 
 
 def _tokenizer(index: int) -> impls.Tokenizer:
@@ -119,21 +114,6 @@ def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
         error=None,
     )
     return msgspec.json.encode(answer)
-
-
-@without_collecting()
-def follow(follower: str, base: int | None, start: int, stop: int, text: str) -> bytes:
-    """Return what an edit changes in the tokens of the first column; see `FollowRequest`."""
-    followed = _held.followed.pop(follower, None)
-    if base is None:
-        followed = Followed(_tokenizer(0), _held.spelling)
-    elif followed is None or followed.version != base:
-        return packed({"again": True})
-    answer = followed.change(start, stop, text)
-    _held.followed[follower] = followed
-    if len(_held.followed) > MOST_FOLLOWED:
-        del _held.followed[next(iter(_held.followed))]
-    return answer
 
 
 def explain(text: str) -> bytes:

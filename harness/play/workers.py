@@ -1,7 +1,8 @@
-"""The worker processes: one per column, so that a slow or crashing library affects only its own column.
+"""The worker processes: one `Session` per column, so that a slow or crashing library affects only its own column.
 
 They are few and started when needed; the one unused for longest is ended to make room. Every call has a time limit in
-seconds, after which its process is ended; the next call starts a new one.
+seconds, after which its process is ended; the next call starts a new one. What cannot be answered soon is refused
+at once.
 """
 
 from __future__ import annotations
@@ -14,35 +15,30 @@ from time import monotonic
 from typing import Any
 
 from harness.failures import describe
+from harness.play.guard import Busy
 from harness.play.tasks import Source, prepare
 from harness.process.limits import Limits, worker_limits
 from harness.process.session import FailedError, Session, functions
 
 MOST_WORKERS = 8
+WAITING_SECONDS = 0.5
+"""How long a call may wait for the worker of its column."""
 MEMORY_BYTES = 3 << 30
 """Memory limit of one worker."""
 START_SECONDS = 60.0
 """Time limit for reading a model, and for compiling the kernels if that was never done."""
-QUEUE_SECONDS = 20.0
-_LOOK_SECONDS = 0.05
-
-
-class Busy(Exception):
-    """No worker was free in time."""
+_REAP_SECONDS = 1.0
 
 
 @dataclass(eq=False)
 class _Slot:
     """The worker of one key, used by one call at a time."""
 
-    key: Hashable
     columns: Sequence[tuple[str, Source]]
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_users: int = 0
     """Calls that are running or waiting."""
     used: float = 0.0
-    holds: bool = False
-    """Whether there is a worker, or one is about to start."""
     worker: Session | None = None
 
     def call(self, limits: Limits, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
@@ -63,7 +59,7 @@ class _Slot:
 
     def end(self) -> None:
         """End the process."""
-        worker, self.worker, self.holds = self.worker, None, False
+        worker, self.worker = self.worker, None
         if worker is not None:
             worker.kill()
 
@@ -87,63 +83,66 @@ class Workers:
     ) -> Any:
         """Return `function(*arguments)` from the worker of `key`, which has prepared `columns`.
 
-        Raise `Busy`, `FailedError` for a worker that exceeded its limits or died, and the exceptions of the function.
+        Raise `Busy` if no worker is free, or this one is not free soon, `FailedError` for a worker that exceeded its
+        limits or died, and the exceptions of the function.
         """
-        slot = self._slots.setdefault(key, _Slot(key, columns))
+        slot = await self._slot(key, columns)
         slot.n_users += 1
         try:
-            async with asyncio.timeout(QUEUE_SECONDS):
+            async with asyncio.timeout(WAITING_SECONDS):
                 await slot.lock.acquire()
         except BaseException as error:
             slot.n_users -= 1
             if isinstance(error, TimeoutError):
-                raise Busy("other requests are still running; try again") from None
-            raise
-        try:
-            await self._make_room(slot)
-        except BaseException:
-            self._release(slot)
+                raise Busy("this column has other requests to answer; try again in a moment") from None
             raise
         running = self._run(lambda: slot.call(self._limits, function, *arguments, seconds=seconds))
 
         def done(future: asyncio.Future[Any]) -> None:
             if not future.cancelled():
                 future.exception()  # retrieved, even if nobody waits for it any more
-            self._release(slot)
+            slot.used = monotonic()
+            slot.n_users -= 1
+            slot.lock.release()
 
         running.add_done_callback(done)
         return await asyncio.shield(running)  # the caller may be cancelled; the worker answers first
 
+    async def _slot(self, key: Hashable, columns: Sequence[tuple[str, Source]]) -> _Slot:
+        """Return the slot of `key`; to make room for a new one, end the worker unused for longest."""
+        if (slot := self._slots.get(key)) is not None:
+            return slot
+        oldest = None
+        if len(self._slots) >= self._most:
+            unused = [name for name, other in self._slots.items() if other.n_users == 0]
+            if not unused:
+                raise Busy(f"all {self._most} workers are busy; use fewer columns, or try again in a moment")
+            oldest = self._slots.pop(min(unused, key=lambda name: self._slots[name].used))
+        slot = self._slots[key] = _Slot(columns)
+        if oldest is not None:
+            slot.n_users += 1  # kept while the other one ends
+            try:
+                await self._run(oldest.end)
+            finally:
+                slot.n_users -= 1
+        return slot
+
     def _run(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
         return asyncio.get_running_loop().run_in_executor(self._threads, function)
-
-    def _release(self, slot: _Slot) -> None:
-        slot.used = monotonic()
-        slot.n_users -= 1
-        slot.lock.release()
-        if slot.n_users == 0 and not slot.holds and self._slots.get(slot.key) is slot:
-            del self._slots[slot.key]
-
-    async def _make_room(self, slot: _Slot) -> None:
-        """Wait until `slot` has a worker or may start one, ending the one unused for longest."""
-        deadline = monotonic() + QUEUE_SECONDS
-        while not slot.holds and sum(other.holds for other in self._slots.values()) >= self._most:
-            unused = [other for other in self._slots.values() if other.n_users == 0]
-            if unused:
-                oldest = min(unused, key=lambda other: other.used)
-                del self._slots[oldest.key]
-                await self._run(oldest.end)
-            elif monotonic() > deadline:
-                raise Busy(f"all {self._most} workers are busy; use fewer columns, or try again")
-            else:
-                await asyncio.sleep(_LOOK_SECONDS)
-        slot.holds = True
 
     async def forget(self, key: Hashable) -> None:
         """End the worker of `key` after its current call."""
         if (slot := self._slots.pop(key, None)) is not None:
             async with slot.lock:
                 await self._run(slot.end)
+
+    async def reap(self) -> None:
+        """Drop workers that died while nothing was asked of them, forever."""
+        while True:
+            await asyncio.sleep(_REAP_SECONDS)
+            for slot in self._slots.values():
+                if slot.n_users == 0 and slot.worker is not None and slot.worker.has_ended:
+                    slot.end()
 
     def close(self) -> None:
         """End every process."""

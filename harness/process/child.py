@@ -220,6 +220,11 @@ class Child:
                 self._pid = psutil.Process(self._process.pid).children()[0].pid
         return self._pid
 
+    @property
+    def has_ended(self) -> bool:
+        """Return whether it ended by itself; it is then no zombie any more."""
+        return self._process.poll() is not None
+
     def _watch(self) -> None:
         self._next_watch = monotonic() + WATCH_SECONDS
         limit, pid = self.limits.memory_bytes, self.pid

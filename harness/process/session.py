@@ -84,6 +84,11 @@ class Session:
         """Return whether there is a process that has not failed."""
         return self._child is not None
 
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the process ended while nothing was asked of it."""
+        return self._child is not None and self._child.has_ended
+
     def ask(
         self, operation: str, *, seconds: float | None = None, shape: Any = Any, **arguments: Any
     ) -> Answer | Failed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -253,33 +252,6 @@ def test_languages_have_bars_and_premiums(open_page: OpenPage) -> None:
     expect(page.locator("#bars")).not_to_contain_text("NaN")
 
 
-def test_a_saved_view_shows_the_same_without_a_server(
-    open_page: OpenPage, browser: Browser, model_file: Path, tmp_path: Path
-) -> None:
-    view = tmp_path / "view.html"
-    command = [sys.executable, "-m", "harness", "play", HOSTILE, "-m", str(model_file), "--export", str(view)]
-    subprocess.run(command, check=True, capture_output=True)
-    complaints: list[str] = []
-    requests: list[str] = []
-    page = browser.new_page()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(view.as_uri())
-    expect(page.locator(".column")).to_have_count(2)
-    page.locator(".column").first.locator(".t").nth(2).click()
-    expect(page.locator(".detail").first).to_contain_text("token 3 of")
-    assert page.locator(".column").nth(1).locator(".t.same").count() >= 1
-    saved = tokens(page)
-    page.close()
-    assert (complaints, requests) == ([], [view.as_uri()])
-    served = open_page()
-    served.locator("#text").fill(HOSTILE)
-    expect(served.locator(".column").first.locator(".t")).to_have_count(len(saved))
-    assert tokens(served) == saved
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1600)])
 def test_nothing_overflows_in_any_tab(open_page: OpenPage, scheme: str, width: int) -> None:
     page = open_page(scheme=scheme, width=width)
@@ -289,18 +261,3 @@ def test_nothing_overflows_in_any_tab(open_page: OpenPage, scheme: str, width: i
         if tab == "Merge by merge":
             expect(page.locator(".derivation")).to_have_count(4)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, tab
-
-
-def test_the_server_survives_what_is_not_http_and_idle_connections(open_page: OpenPage, address: str) -> None:
-    place = urlsplit(address)
-    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(300)]
-    for content in (
-        b"\x16\x03\x01\x02",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"POST /api/encode HTTP/1.1\r\nHost: a\r\nContent-Le",
-    ):
-        with socket.create_connection((place.hostname, place.port), timeout=5) as connection:
-            connection.sendall(content)
-    open_page()
-    for connection in idle:
-        connection.close()

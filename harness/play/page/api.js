@@ -2,15 +2,6 @@
 
 export class Refused extends Error {}
 
-// What a saved view brings with it in place of a server: `choices`, and the answer of `follow` by column, in base64.
-const saved = JSON.parse(document.getElementById("saved")?.textContent ?? "null");
-export const isSaved = saved !== null;
-
-function savedAnswer(path) {
-  if (path === "/api/choices") return saved.choices;
-  throw new Refused("This view was saved and has no server; `bpebench play` answers more.");
-}
-
 export async function ask(path, body, type = "application/json", signal = undefined) {
   const content = type === "application/json" && body !== undefined ? JSON.stringify(body) : body;
   const request = body === undefined ? {} : { method: "POST", headers: { "content-type": type }, body: content, signal };
@@ -26,24 +17,14 @@ export async function ask(path, body, type = "application/json", signal = undefi
   throw new Refused(problem.detail ?? `the server answers with status ${response.status}`);
 }
 
-export const json = async (path, body) => (isSaved ? savedAnswer(path) : (await ask(path, body)).json());
+export const json = async (path, body) => (await ask(path, body)).json();
 
-// The answer of `/api/follow`: its head with the arrays it names.
-export async function follow(body) {
-  const { implementation, model } = body.column;
-  if (!isSaved) return unpacked(await (await ask("/api/follow", body)).arrayBuffer());
-  const answer = body.text === saved.choices.beginning.text && saved.answers[`${implementation} ${model}`];
-  return answer ? unpacked(Uint8Array.from(atob(answer), (character) => character.codePointAt(0)).buffer) : savedAnswer();
-}
-
-function unpacked(buffer) {
-  let at = 4 + new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, at - 4)));
-  for (const [name, length] of Object.entries(head.arrays)) {
-    head[name] = new Uint32Array(buffer, at, length);
-    at += 4 * length;
-  }
-  return head;
+// What a column answers: its tokens with the bytes of the text they come from, as far as these are known.
+export async function encode(column, text, allowSpecial = false) {
+  const { columns: [answer] } = await json("/api/encode", { text, columns: [column], allow_special: allowSpecial });
+  const unknown = answer.spans.indexOf(null);
+  const spans = unknown < 0 ? answer.spans : answer.spans.slice(0, unknown);
+  return { ...answer, starts: spans.map((span) => span[0]), ends: spans.map((span) => span[1]) };
 }
 
 // Server-sent events of a request: [name, value] as they come.

@@ -1,12 +1,12 @@
 // The columns of the first tab: each asks for itself, so a slow one holds up no other, and shows only its newest answer.
 
 import { account } from "./account.js";
-import { $, figure, fill, h, hex, plural } from "./dom.js";
-import { Follower, points } from "./follow.js";
+import { encode } from "./api.js";
+import { $, figure, fill, h, hex, plural, points } from "./dom.js";
 import { choices, keep, state } from "./state.js";
 import { TokenView } from "./tokens.js";
 
-const MOST = 6;
+const MOST = 6, BUSY_MILLISECONDS = 1000;
 let shown = [];
 let text = "", bytes = new Uint8Array(), version = 0;
 let openSteps = () => {};
@@ -38,8 +38,6 @@ class Column {
   }
 
   name() {
-    const { implementation, model } = this.follower?.column ?? {};
-    if (implementation !== this.chosen.implementation || model !== this.chosen.model) this.follower = new Follower(this.chosen);
     fill(this.selects[0], choices.implementations, this.chosen.implementation);
     fill(this.selects[1], choices.models, this.chosen.model);
     this.box.setAttribute("aria-label", `Tokens of ${this.chosen.implementation} on ${this.chosen.model}`);
@@ -51,14 +49,20 @@ class Column {
     this.running = true;
     const waiting = setTimeout(() => this.element.classList.add("waiting"), 150);
     while (this.done !== version) {
-      const asked = version, now = bytes, follower = this.follower;
+      const asked = version, now = bytes, { implementation, model } = this.chosen;
       let answer;
       try {
-        answer = await follower.answer(text, now);
+        answer = await encode(this.chosen, text);
       } catch (error) {
         answer = { error: error.message, verdict: "error" };
       }
-      if (asked !== version || follower !== this.follower) continue; // a newer text or choice waits: this is not shown
+      // A newer text or choice waits: this answer is not shown.
+      if (asked !== version || implementation !== this.chosen.implementation || model !== this.chosen.model) continue;
+      if (answer.verdict === "busy") {
+        this.verdict.textContent = answer.error;
+        await new Promise((resolve) => setTimeout(resolve, BUSY_MILLISECONDS));
+        continue;
+      }
       this.done = asked;
       this.answer = answer.error ? { ids: [], starts: [], ends: [], tokens: null, note: "", ...answer } : answer;
       this.view.show(this.answer, now);
@@ -71,12 +75,12 @@ class Column {
   }
 
   showFigures() {
-    const { ids, seconds, edited, error } = this.answer;
+    const { ids, seconds, error } = this.answer;
     const price = state.price === null ? "–" : figure((state.price * ids.length) / 1e6, 6).replace(/0+$/, "").replace(/\.$/, "");
     const figures = error ? {} : {
       tokens: figure(ids.length),
       "bytes/token": ids.length ? figure(bytes.length / ids.length, 2) : "–",
-      [edited ? "edited in" : "time"]: `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`,
+      time: `${figure(seconds * 1e3, seconds < 0.01 ? 2 : 0)} ms`,
       ...(state.price === null ? {} : { price }),
     };
     this.figures.replaceChildren(...Object.entries(figures).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

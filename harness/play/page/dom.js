@@ -18,6 +18,13 @@ export const figure = (value, digits = 0) =>
 
 export const plural = (n, word) => `${figure(n)} ${word}${n === 1 ? "" : "s"}`;
 
+// How many characters begin in these bytes.
+export function points(bytes, start, end) {
+  let n = 0;
+  for (let i = start; i < end; i++) n += (bytes[i] & 0xc0) !== 0x80;
+  return n;
+}
+
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 export const directionOf = (text) => (RIGHT_TO_LEFT.test(text.slice(0, 1000)) ? "rtl" : "ltr");
 

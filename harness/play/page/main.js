@@ -1,9 +1,8 @@
 // The page: what it begins with, its text and tabs, files that are dropped on it.
 
-import { ask, isSaved, json } from "./api.js";
+import { ask, json } from "./api.js";
 import { addColumn, onSteps, showColumns, showPrice, showText } from "./columns.js";
-import { $, directionOf, fill, plural } from "./dom.js";
-import { points } from "./follow.js";
+import { $, directionOf, fill, plural, points } from "./dom.js";
 import { showLanguages } from "./languages.js";
 import { choices, fits, keep, kept, state } from "./state.js";
 import { showSteps, startSteps } from "./steps.js";
@@ -117,16 +116,8 @@ function listen() {
   onSteps((model, text) => { show("steps"); showSteps(model, text); $("play").focus(); });
 }
 
-// A saved view shows its text and columns; what needs a server is gone.
-function startSaved() {
-  document.body.classList.add("saved");
-  $("text").readOnly = true;
-  restore({ ...choices.beginning, price: null, tab: "tokens" });
-}
-
 async function start() {
   const found = Object.assign(choices, await json("/api/choices"));
-  if (isSaved) return startSaved();
   const samples = await json("/api/samples");
   const names = new Intl.DisplayNames(["en"], { type: "language" });
   const label = (name) => (name.length === 2 ? names.of(name) : name);

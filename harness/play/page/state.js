@@ -14,7 +14,6 @@ const fromBase64 = (text) =>
 export const fits = () => state.text.length <= LONGEST_TEXT;
 
 export function keep() {
-  if (location.protocol === "file:") return; // a saved view
   const kept = { text: fits() ? state.text : undefined, columns: state.columns.map((c) => [c.implementation, c.model]) };
   if (state.price !== null) kept.price = state.price;
   if (state.tab !== "tokens") kept.tab = state.tab;

@@ -88,7 +88,7 @@ def test_what_is_no_token_id_is_named(bpebench: Any, ids: str) -> None:
         ["encode", "a\udcffb", "-m", "gpt2"], ["decode", "65", "\udcff", "-m", "gpt2"], ["trace", "naive", "é\udcff"],
         ["explain", "naive", "priority", "a\udcffb"], ["explain", "naive", "priority", "--escaped", "a\udcffb"],
         ["vocab", "gpt2", "--find", "a\udcff"], ["train", "--special", "<s>", "--special", "a\udcff"],
-        ["train", "--forbid", "a\udcff"], ["play", "a\udcffb", "--export", "view.html"],
+        ["train", "--forbid", "a\udcff"], ["play", "a\udcffb"],
     ],
     ids=ascii,
 )  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
         ["conform", "naive", "--check-seconds", "nan"], ["conform", "naive", "--check-seconds", "inf"],
         ["fuzz", "naive", "priority", "--time", "nan"],
-        ["play", "abc", "--export", "view.html", "--limit", "nan"],
+        ["play", "abc", "--limit", "nan"],
         ["sweep", "--price", "1e400"],
         ["vocab", "gpt2", "--id", "-1"], ["report", "RUN", "--record", "0"], ["report", "RUN", "--price", "-1"],
     ],

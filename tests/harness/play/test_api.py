@@ -66,7 +66,8 @@ def test_many_requests_at_once_have_the_same_answer(client: TestClient) -> None:
     (expected,) = asked(client, TEXT, ("priority", MODEL))
     with ThreadPoolExecutor(40) as threads:
         answers = list(threads.map(lambda _: asked(client, TEXT, ("priority", MODEL)), range(200)))
-    assert all(answer[0]["ids"] == expected["ids"] for answer in answers)
+    assert all(answer["verdict"] == "busy" or answer["ids"] == expected["ids"] for (answer,) in answers)
+    assert sum(answer["verdict"] == "ok" for (answer,) in answers) > 40
 
 
 def test_explain_says_where_two_columns_differ(client: TestClient) -> None:

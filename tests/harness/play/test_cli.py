@@ -35,7 +35,6 @@ def test_a_port_in_use_is_one_clear_line(bpebench: Any, model_file: Path) -> Non
         (["-e", "nobody"], "unknown implementation 'nobody'"),
         (["--port", "70000"], "70000"),
         (["@no-such-file"], "no-such-file"),
-        (["--export", "view.html"], "--export needs a TEXT"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_is_served(

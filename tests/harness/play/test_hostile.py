@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,8 +19,9 @@ from starlette.testclient import TestClient
 
 from harness.play import messages
 from harness.play.app import page_files
+from harness.play.guard import Busy, Guard
 from harness.play.workers import Workers
-from harness.process.limits import Stopped
+from harness.process.session import FailedError
 
 HOME = "http://127.0.0.1:8877"
 MODEL = "tiny.json"
@@ -178,7 +182,7 @@ def test_a_worker_that_crashes_is_replaced() -> None:
     async def run() -> None:
         workers = Workers(most=1)
         try:
-            with pytest.raises(Stopped):
+            with pytest.raises(FailedError):
                 await workers.call("a", (), os._exit, 3, seconds=5)
             assert await workers.call("a", (), len, "abc", seconds=20) == 3
             assert await workers.call("b", (), len, "abcd", seconds=20) == 4  # the other one makes room
@@ -186,6 +190,62 @@ def test_a_worker_that_crashes_is_replaced() -> None:
             workers.close()
 
     asyncio.run(run())
+
+
+def test_a_worker_killed_while_idle_is_reaped_and_replaced() -> None:
+    async def run() -> None:
+        workers = Workers(most=1)
+        reaping = asyncio.create_task(workers.reap())
+        try:
+            worker = await workers.call("a", (), os.getpid, seconds=20)
+            reaper = psutil.Process(worker).ppid()
+            os.kill(worker, signal.SIGKILL)
+            for _ in range(200):
+                if not psutil.pid_exists(worker) and not psutil.pid_exists(reaper):
+                    break
+                await asyncio.sleep(0.05)
+            assert not psutil.pid_exists(worker)
+            assert not psutil.pid_exists(reaper), "a zombie is left"
+            assert await workers.call("a", (), len, "abc", seconds=20) == 3
+        finally:
+            reaping.cancel()
+            workers.close()
+
+    asyncio.run(run())
+
+
+def test_what_cannot_be_answered_soon_is_refused_at_once_and_later_answered() -> None:
+    async def run() -> None:
+        workers = Workers(most=2)
+        try:
+            running = [asyncio.create_task(workers.call(key, (), sleep, 3, seconds=30)) for key in ("a", "b")]
+            await asyncio.sleep(0.5)
+            begun = monotonic()
+            with pytest.raises(Busy, match="all 2 workers are busy"):
+                await workers.call("c", (), len, "abc", seconds=20)
+            with pytest.raises(Busy, match="this column has other requests"):
+                await workers.call("a", (), len, "abc", seconds=20)
+            assert monotonic() - begun < 2
+            await asyncio.gather(*running)
+            assert await asyncio.gather(*(workers.call("a", (), len, "abc", seconds=20) for _ in range(20))) == [3] * 20
+            assert await workers.call("c", (), len, "abc", seconds=20) == 3
+        finally:
+            workers.close()
+
+    asyncio.run(run())
+
+
+def test_bodies_are_bounded_in_all_and_not_only_each(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = client.app
+    assert isinstance(guard, Guard)
+    monkeypatch.setattr("harness.play.guard.MAX_BYTES_AT_ONCE", 3 << 20)
+    monkeypatch.setattr(guard, "_n_bytes", (3 << 20) - 100)  # of other requests, which have not ended
+    is_problem(client.post("/api/models", content=b"x" * 1000, headers=BYTES), 503)
+    assert client.get("/").status_code == 200
+    assert guard._n_bytes == (3 << 20) - 100
+    monkeypatch.setattr(guard, "_n_bytes", 0)
+    is_problem(client.post("/api/models", content=b"x" * 1000, headers=BYTES), 422)
+    assert guard._n_bytes == 0
 
 
 # --- requests made from the description itself ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import impls
-from harness.play.follow import Spelling, Tokens, piece_starts, spans_of
+from harness.play.spans import Spelling, Tokens, piece_starts, spans_of
 from impls.core.errors import Missing, Unsupported
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 

@@ -1,24 +1,14 @@
-"""The tokens of a text and where in it they come from and, while it is typed, what each edit changes, as arrays.
-
-The first answers hold all tokens. After that `Tokenizer.incremental` updates the ids; if the tokens spell the text, an
-answer holds only the new ones. A text that the model rewrites is aligned again each time.
-"""
+"""The tokens of a text, and where in it they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import pack
-from time import perf_counter
-from typing import Any
 
-import msgspec
 import numpy as np
 
 import impls
-from harness.play.messages import MAX_TEXT_BYTES
 from impls.core.arguments import SpecialSet
 from impls.core.errors import BPEError
-from impls.core.incremental import Incremental
 from impls.core.model.model import Model
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 
@@ -127,75 +117,3 @@ class Tokens:
     def tokens(self) -> list[str] | None:
         """Return the bytes of each token in hex; None if they equal the bytes of their spans."""
         return None if self.spell else token_hex(self.joined, self.lengths)
-
-
-class Followed:
-    """A text that is edited in a page, and its tokens."""
-
-    def __init__(self, tokenizer: impls.Tokenizer, spelling: Spelling) -> None:
-        """Begin with an empty text."""
-        self.version = 0
-        self._tokenizer, self._spelling = tokenizer, spelling
-        self._text = ""
-        self._ids: Incremental | None = None
-        self._spelled: tuple[bytes, np.ndarray] | None = None
-        """The bytes of the text and of each token, if the page has all tokens and they spell the text."""
-
-    def change(self, start: int, stop: int, text: str) -> bytes:
-        """Replace code points by `text` and return the new tokens, packed; let exceptions of encoding through."""
-        before, self._text = self._text, self._text[:start] + text + self._text[stop:]
-        n_bytes = len(self._text.encode())
-        if n_bytes > MAX_TEXT_BYTES:
-            raise BPEError(f"the text has {n_bytes:,} bytes; at most {MAX_TEXT_BYTES:,} are taken here")
-        self.version += 1
-        began = perf_counter()
-        if self.version == 1:
-            ids = self._tokenizer.encode(text, disallowed_special=())
-            return self._whole(ids, perf_counter() - began)
-        if self._ids is None:
-            self._ids = self._tokenizer.incremental(before, disallowed_special=())
-            began = perf_counter()
-        change = self._ids.replace(start, stop, text)
-        seconds = perf_counter() - began
-        return self._part(*change, seconds) or self._whole(self._ids.ids, seconds)
-
-    def _whole(self, ids: list[int], seconds: float) -> bytes:
-        found = Tokens(self._tokenizer, self._spelling, self._text, ids)
-        splits = len(found.data) <= MOST_SPLIT_BYTES
-        # Answer with all tokens if the text is split, or its ids are not followed yet.
-        follows = found.spell and not splits and self._ids is not None
-        self._spelled = (found.data, found.lengths) if follows else None
-        arrays = {"ids": found.ids, "starts": found.starts, "ends": found.ends}
-        if splits and (pieces := found.pieces()) is not None:
-            arrays["pieces"] = pieces
-        head = {"n_kept": 0, "n_removed": None, "tokens": found.tokens(), "note": found.note}
-        return self._packed(head, seconds, arrays)
-
-    def _part(self, n_kept: int, n_removed: int, new: list[int], seconds: float) -> bytes | None:
-        """Return the answer with only the new tokens; None if all must be sent."""
-        if self._spelled is None:
-            return None
-        data, lengths = self._spelled
-        ids = np.array(new, np.int64)
-        joined, new_lengths = self._spelling.joined(ids)
-        after = n_kept + n_removed
-        first = int(lengths[:n_kept].sum())
-        data = data[:first] + joined + data[first + int(lengths[n_kept:after].sum()) :]
-        if data != self._text.encode():
-            return None
-        self._spelled = data, np.concatenate([lengths[:n_kept], new_lengths, lengths[after:]])
-        ends = first + np.cumsum(new_lengths)
-        head = {"n_kept": n_kept, "n_removed": n_removed, "tokens": None, "note": ""}
-        return self._packed(head, seconds, {"ids": ids, "starts": ends - new_lengths, "ends": ends})
-
-    def _packed(self, head: dict[str, Any], seconds: float, arrays: dict[str, np.ndarray]) -> bytes:
-        return packed(head | {"version": self.version, "seconds": seconds, "edited": self.version > 1}, arrays)
-
-
-def packed(head: dict[str, Any], arrays: dict[str, np.ndarray] | None = None) -> bytes:
-    """Return the length of the head, the head as JSON (`arrays`: their lengths), and the arrays as uint32."""
-    arrays = arrays or {}
-    sizes = {"arrays": {name: len(values) for name, values in arrays.items()}}
-    text = msgspec.json.encode({"error": None, "verdict": "ok"} | head | sizes)
-    text += b" " * (-len(text) % 4)
-    return pack("<I", len(text)) + text + b"".join(values.astype("<u4").tobytes() for values in arrays.values())
