@@ -82,13 +82,16 @@ class Decoder:
         model, rules = self._model, self._model.sentencepiece
         marked: Iterable[int] = ()
         if rules is not None and rules.hides_prefix:
-            marked = (i for token, i in model.id_by_token.items() if token.startswith(SPACE_MARK.encode()))
+            mark = SPACE_MARK.encode()
+            hides = bytes.__contains__ if rules.hides_first_marks else bytes.startswith
+            marked = (i for token, i in model.id_by_token.items() if hides(token, mark))
         return StreamRules(
             bytes_by_id=self._bytes_by_id,
             special_ids=frozenset(model.special_tokens.values()),
             unknown_id=model.unknown_id,
             ids_with_mark=frozenset(marked),
-            removes_all_marks=rules is not None and rules.remove_extra_spaces,
+            removes_all_marks=rules is not None and rules.hides_all_marks,
+            removes_first_marks=rules is not None and rules.hides_first_marks,
             byte_ids=None if rules is None else self._byte_ids,
             has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
         )
@@ -152,6 +155,8 @@ def round_trip_text(model: Model, text: str) -> str | None:
     if rules.remove_extra_spaces and SPACE_MARK in text:
         return None  # it depends on how many marks begin a token how many are removed
     written = write_text(text, rules, model.user_defined_texts)
+    if rules.hides_first_marks and SPACE_MARK in written[1:]:
+        return None  # it depends on how many marks the first token holds
     if rules.hides_prefix:
         written = written.removeprefix(SPACE_MARK)
     return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written

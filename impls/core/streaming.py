@@ -44,6 +44,8 @@ class StreamRules:
     """Tokens whose leading space is removed at the beginning of a text."""
     removes_all_marks: bool
     """Whether removal continues after a token that is then empty."""
+    removes_first_marks: bool
+    """Whether all spaces of such a token are removed, and of no token but the first."""
     byte_ids: Collection[int] | None
     """SentencePiece's byte tokens; None for any other model."""
     has_all_bytes: bool
@@ -62,6 +64,11 @@ class StreamRules:
             tokens = [self._known_or_unknown(i, position) for position, i in enumerate(ids, n_before)]
         if skipped:
             tokens = [b"" if i in skipped else token for i, token in zip(ids, tokens, strict=True)]
+        if self.removes_first_marks and begins:
+            first = next((position for position, i in enumerate(ids) if i not in skipped), None)
+            if first is not None and ids[first] in self.ids_with_mark:
+                tokens[first] = tokens[first].replace(b" ", b"")
+            return tokens, first is None
         for position, i in enumerate(ids if begins else ()):
             if tokens[position] and i in self.ids_with_mark:
                 tokens[position] = tokens[position][1:]

@@ -117,7 +117,7 @@ def without_hidden_space(
     """Return the decoded bytes without the hidden space of their first mark; None if more may be hidden."""
     if not marked:
         return data
-    if rules.remove_extra_spaces:
+    if rules.hides_all_marks or rules.hides_first_marks:
         return None
     for i in ids:
         if i in marked:

@@ -91,7 +91,6 @@ def _check_whole_tokens(model: ModelData) -> None:
 
 
 def _check_flags(model: ModelData) -> None:
-    normal = normal_form(model)
     written_as: dict[str, str] = {}
     for text, flags in model.whole_token_flags.items():
         if text not in model.whole_token_ids:
@@ -99,7 +98,7 @@ def _check_flags(model: ModelData) -> None:
         if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
             raise InvalidModel(f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}")
         if "normalized" in flags:
-            written = normal(text, True)
+            written = normal_form(model)(text, True)
             if not written:
                 raise InvalidModel(f"whole_token_flags: nothing is left of {text!r} when it is normalised")
             if (other := written_as.setdefault(written, text)) != text:

@@ -131,6 +131,7 @@ def stream_rules(names: Mapping[int, str], special: Collection[int], decoder: De
         unknown_id=None,
         ids_with_mark=marked,
         removes_all_marks=False,
+        removes_first_marks=False,
         byte_ids=byte_ids,
         has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
     )

@@ -23,7 +23,7 @@ from impls.core.text.normalization import PREFIX_SPACE, call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
-from impls.formats.tokenizer_json.space_steps import Spaces, check_prefix, read_normalizer
+from impls.formats.tokenizer_json.space_steps import Spaces, check_prefix, hides_first_marks, read_normalizer
 from impls.formats.tokenizer_json.split_stages import read_stages
 from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 
@@ -76,6 +76,7 @@ class _File(msgspec.Struct):
     normalizer: Any = None
     pre_tokenizer: Any = None
     post_processor: Any = None
+    decoder: Any = None
 
 
 def read(document: Any, path: str) -> Model:
@@ -114,7 +115,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
-    rules = _rules(bpe, spaces, kept, unknown, byte_level)
+    rules = _rules(bpe, spaces, kept, unknown, byte_level, file.decoder)
     end_of_word = bpe.end_of_word_suffix or None
     _check_suffix(bpe, byte_level, rules)
     byte_ids = () if rules is None else rules.byte_ids
@@ -155,7 +156,7 @@ def check_kind(kind: object) -> None:
 
 
 def _rules(
-    bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool
+    bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, decoder: Any
 ) -> SentencePieceRules | None:
     """Return SentencePiece's rules, or None if the file has none of them."""
     byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.byte_fallback else ()
@@ -177,6 +178,7 @@ def _rules(
         fuse_unknown=fuse_unknown,
         unknown_text=unknown or UNKNOWN_SURFACE,
         shows_specials=True,
+        hides_first_marks=spaces.by_metaspace and hides_first_marks(decoder),
     )
 
 

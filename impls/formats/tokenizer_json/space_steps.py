@@ -89,13 +89,15 @@ def read_normalizer(normalizer: Any) -> Spaces:
     spaces = Spaces()
     steps = flat_steps(normalizer, "normalizer", "normalizers")
     kinds = [step for _, step in steps]
-    for start in range(len(kinds) - len(_DROPPED) + 1):
-        if kinds[start : start + len(_DROPPED)] == _DROPPED:
+    skipped = 0
+    for k, (where, step) in enumerate(steps):
+        if kinds[k : k + len(_DROPPED)] == _DROPPED and not spaces.marks:
             spaces.remove_extra_spaces = True
-            del steps[start : start + len(_DROPPED)]
-            break
-    for where, step in steps:
-        _read_step(step, where, spaces)
+            skipped = len(_DROPPED)
+        if skipped:
+            skipped -= 1
+        else:
+            _read_step(step, where, spaces)
     return spaces
 
 
@@ -140,17 +142,20 @@ def _read_step(step: dict[str, Any], where: str, spaces: Spaces) -> None:
         spaces.prepended = step["prepend"]
     elif kind == "Replace" and step.get("pattern") == {"String": " "} and step.get("content") == SPACE_MARK:
         spaces.escape_spaces = True
-    elif kind == "Precompiled" and not spaces.rewrites and not spaces.steps:
+    elif kind == "Precompiled":
+        if spaces.rewrites or spaces.steps:
+            raise InvalidModel(f"{where}.type: 'Precompiled' is supported only as the first step of a normalizer")
         spaces.charsmap = _charsmap(step.get("precompiled_charsmap"), where)
         spaces.steps += ["charsmap"] if spaces.charsmap else []
-    elif (name := _step_name(step, where)) is not None and not spaces.marks:
-        spaces.steps += [name] if name else []
-    else:
+    elif (name := _step_name(step, where)) is None:
         raise InvalidModel(
-            f"{where}.type: {kind!r} is not supported as it is given here; supported are NFC, NFD, NFKC, NFKD, "
-            "Lowercase, StripAccents, Strip, Nmt, Replace and Prepend, Precompiled as the first, and after them "
-            f"Prepend and Replace for white space as {SPACE_MARK!a}"
+            f"{where}.type: {kind!r} is not supported; supported are NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+            "Strip, Nmt, Replace, Prepend and Precompiled"
         )
+    elif spaces.marks:
+        raise InvalidModel(f"{where}.type: {kind!r} after the steps that mark or remove white space is not supported")
+    else:
+        spaces.steps += [name] if name else []
 
 
 def _step_name(step: dict[str, Any], where: str) -> str | None:
@@ -274,7 +279,16 @@ def _by_metaspace(rules: SentencePieceRules) -> bool:
     return rules.dummy_prefix in ("missing", "first")
 
 
+def hides_first_marks(decoder: Any) -> bool:
+    """Return whether a `decoder` begins with a `Metaspace` that hides the marks of the first token."""
+    steps = flat_steps(decoder, "decoder", "decoders")
+    step = steps[0][1] if steps else {}
+    return step.get("type") == "Metaspace" and step.get("prepend_scheme", "always") != "never"
+
+
 def write_decoder(rules: SentencePieceRules) -> dict[str, Any]:
-    """Return the `decoder` that decodes ids as SentencePiece does."""
+    """Return the `decoder` that decodes ids by `rules`."""
+    if rules.hides_first_marks:
+        return {"type": "Metaspace", "replacement": SPACE_MARK, "prepend_scheme": "always", "split": True}
     steps = DECODER_STEPS if rules.escape_spaces else DECODER_STEPS[1:]
     return {"type": "Sequence", "decoders": [*steps, STRIP_STEP] if rules.hides_prefix else steps}

@@ -43,6 +43,8 @@ def losses(model: Model) -> list[str]:
 
 def _lost_rules(rules: SentencePieceRules) -> list[str]:
     lost: list[str] = []
+    if rules.hides_all_marks:
+        lost.append("decoding: of several spaces that begin a text one is hidden, not all")
     if not rules.shows_specials:
         lost.append("special_tokens: they are found in every text, and read as their text")
     if rules.looks_up:

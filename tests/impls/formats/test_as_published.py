@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizer_json_shapes import Document, a_file, before, split, token
+import sentencepiece
+from tokenizer_json_shapes import Document, a_file, before, charsmap, split, token
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 import impls
@@ -17,7 +18,7 @@ from impls import Model
 from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol
 from impls.core.text import patterns
 from impls.core.text.patterns import Splitter
-from impls.formats import load, save
+from impls.formats import load, losses, save
 
 IMPLEMENTATIONS = ("priority", "compiled", "tokenizers")
 BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
@@ -193,3 +194,88 @@ def test_a_character_outside_the_alphabet_is_still_unknown(tmp_path: Path) -> No
     model = read(small_file([A], {"unk_token": None}), tmp_path)
     with pytest.raises(UnknownSymbol):
         impls.load("priority", model).encode("ax")
+
+
+# --- white space as SentencePiece marks it -----------------------------------------------------------------------
+
+
+MARKS = {
+    "vocab": {"<unk>": 0, "▁": 1, "a": 2, "▁▁": 3, "▁a": 4, "a▁": 5},
+    "merges": [["▁", "▁"], ["▁", "a"], ["a", "▁"]],
+}
+METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False}
+REMOVING = [
+    {"type": "Replace", "pattern": {"Regex": r"\A +"}, "content": ""},
+    {"type": "Replace", "pattern": {"Regex": r"[ ▁]+\z"}, "content": ""},
+    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+]
+LLAMA = [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]
+STRIP = [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+    {"type": "ByteFallback"},
+    {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+]
+DECODED = {
+    "Strip": {
+        "normalizer": {"type": "Sequence", "normalizers": LLAMA},
+        "decoder": {"type": "Sequence", "decoders": STRIP},
+    },
+    "Strip, spaces removed": {
+        "normalizer": {"type": "Sequence", "normalizers": [*REMOVING, *LLAMA]},
+        "decoder": {"type": "Sequence", "decoders": STRIP},
+    },
+    "Metaspace": {"pre_tokenizer": METASPACE, "decoder": METASPACE},
+}
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_ids_that_begin_with_marks_decode_by_the_file(name: str, tmp_path: Path) -> None:
+    document = small_file([], MARKS | {"fuse_unk": True}, **DECODED[name])
+    library = Tokenizer.from_str(json.dumps(document))
+    model = read(document, tmp_path)
+    save(model, tmp_path / "again.json", "tokenizer.json")
+    for implementation, again in product(IMPLEMENTATIONS, (model, load(tmp_path / "again.json"))):
+        tokenizer = impls.load(implementation, again)
+        for ids in product(range(1, 6), repeat=3):
+            text = library.decode(list(ids))
+            assert tokenizer.decode(ids) == text, (implementation, ids)
+            decoder = tokenizer.decoder()
+            assert "".join([*(decoder.push([i]) for i in ids), decoder.finish()]) == text, (implementation, ids)
+
+
+@pytest.mark.parametrize("byte_fallback", [False, True])
+@pytest.mark.parametrize("rule", ["nmt_nfkc", "identity"])
+def test_what_a_sentencepiece_model_becomes_is_read_again(rule: str, byte_fallback: bool, tmp_path: Path) -> None:
+    lines = ["low lower lowest newer wider ＡＢ ﬁne", "hello world 123 ½"] * 9
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_prefix=str(tmp_path / "x"),
+        model_type="bpe",
+        vocab_size=320 if byte_fallback else 50,
+        byte_fallback=byte_fallback,
+        normalization_rule_name=rule,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    model = load(tmp_path / "x.model")
+    assert "decoding: of several spaces that begin a text one is hidden, not all" in losses(model, "tokenizer.json")
+    save(model, tmp_path / "x.json", "tokenizer.json")
+    library, ours = Tokenizer.from_file(str(tmp_path / "x.json")), impls.load("priority", load(tmp_path / "x.json"))
+    original = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
+    for text in ("", " ", "  low  ＡＢ ", "▁low", "▁▁ ﬁ", "e\u0301 ½x", "hello\tworld "):
+        ids = library.encode(text, add_special_tokens=False).ids
+        assert ours.encode(text, disallowed_special=()) == ids
+        assert ours.decode(ids) == library.decode(ids, skip_special_tokens=False)
+        assert impls.load("priority", model).decode(ids) == original.decode(ids)
+
+
+def test_the_reason_named_is_the_real_one(tmp_path: Path) -> None:
+    table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
+    for steps, reason in (
+        ([{"type": "NFC"}, table], r"normalizers\[1\]\.type: 'Precompiled' is supported only as the first step"),
+        ([*LLAMA, {"type": "NFC"}], r"normalizers\[2\]\.type: 'NFC' after the steps that mark or remove white space"),
+        ([{"type": "BertNormalizer"}], r"normalizers\[0\]\.type: 'BertNormalizer' is not supported; supported are NFC"),
+    ):
+        with pytest.raises(InvalidFile, match=reason):
+            read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}), tmp_path)

@@ -80,7 +80,7 @@ def test_an_alphabet_of_characters_is_refused_where_tokens_start_from_bytes(form
 
 
 def test_characters_go_to_tokenizer_json_and_back(tmp_path: Path) -> None:
-    for options in ({}, {"unknown": "<unk>", "special_tokens": ("<s>",)}, {"special_ids": "first", "unknown": "?"}):
+    for options in ({}, {"unknown": "<unk>", "special_tokens": ("<s>",)}, {"special_ids": "first", "unknown": "??"}):
         model = trained(alphabet="chars", **options)
         save(model, tmp_path / "tokenizer.json", "tokenizer.json")
         assert load(tmp_path / "tokenizer.json") == model.with_(merge_counts=None)
