@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -26,7 +27,6 @@ from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Density
 from impls.compiled.threads.pool import CallContext, Pool
-from impls.compiled.truncation import KernelTruncation
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.core.certain_cuts import CertainCuts
@@ -38,7 +38,7 @@ from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 
 
-class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
+class Compiled(KernelDecoder, KernelBatches):
     """Byte pair encoding in Numba kernels: an automaton splits, a cache holds pieces, a perfect hash holds pairs."""
 
     name = "compiled"
@@ -167,6 +167,13 @@ class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
         except (UnicodeEncodeError, TypeError):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
+
+    def _count(self, text: str) -> int:
+        counted = None
+        if self._fast is not None and not self._added:
+            with suppress(UnicodeEncodeError, TypeError):
+                counted = self._fast.count_ids(text)
+        return super()._count(text) if counted is None else counted
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""

@@ -6,12 +6,10 @@ Knows the hooks of a tokenizer, and no algorithm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
-from itertools import chain
+from functools import partial
 from typing import Any
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_text
-from impls.core.certain_cuts import CertainCuts, CertainPairs
 from impls.core.incremental import Incremental
 from impls.core.truncation import Truncation
 
@@ -30,25 +28,12 @@ class Growing(Truncation):
         check_special_sets(allowed_special, disallowed_special)
         # Certain places depend on these sets, so they are copied: the caller may change its own.
         allowed_special, disallowed_special = _frozen(allowed_special), _frozen(disallowed_special)
-        texts = self._whole_tokens.searched(allowed_special, disallowed_special)
-        cuts = self._cuts_by_texts.get(texts)
-        if cuts is None:
-            cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
-            self._cuts_by_texts[texts] = cuts
-        further = self._encode_continued if self._certain_pairs.changes_beginning else self.encode
-        encode, continued = (
+        cuts = self._cuts_around(self._whole_tokens.searched(allowed_special, disallowed_special))
+        encode, further = (
             partial(take, allowed_special=allowed_special, disallowed_special=disallowed_special)
-            for take in (self.encode, further)
+            for take in (self.encode, self._encode_further)
         )
-        return Incremental(encode, continued, cuts, self, text)
-
-    @cached_property
-    def _certain_pairs(self) -> CertainPairs:
-        return CertainPairs(self._model, by_pieces=self._encodes_by_pieces)
-
-    @cached_property
-    def _cuts_by_texts(self) -> dict[frozenset[str], CertainCuts]:
-        return {}
+        return Incremental(encode, further, cuts, self, text)
 
     def _encode_cut(self, text: str) -> Sequence[Any] | None:
         """Encode a text in two parts, up to its last certain place and from there on.
@@ -58,15 +43,6 @@ class Growing(Truncation):
         their beginning and after a cut.
         """
         return None
-
-    def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
-        """Encode like `encode` a text that continues another after a certain place: nothing is put before it."""
-
-        def normalize(segment: str, begins: bool) -> str:
-            return self._certain_pairs.continued(segment) if begins else self._model.normalize(segment, first=False)
-
-        self._whole_tokens.occur(text, allowed_special, disallowed_special)
-        return list(chain.from_iterable(self._ids_by_part(text, allowed_special, self._encode_text, normalize)))
 
 
 def _frozen(special: SpecialSet) -> SpecialSet:

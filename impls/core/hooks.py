@@ -84,15 +84,6 @@ class Hooks:
         pieces, cuts = self._splitter.split(text), self._cuts
         return pieces if cuts is None else [part for piece in pieces for part in cuts.cut(piece)]
 
-    def _pieces_in_turn(self, text: str) -> Iterator[str]:
-        """Yield the pieces of `_cut_pieces`, reading no more of a long text than is needed."""
-        cuts = self._cuts
-        for piece in self._splitter.in_turn(text):
-            if cuts is None:
-                yield piece
-            else:
-                yield from cuts.in_turn(piece)
-
     def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
         """Return the ids of all pieces: user-defined ones get their id, unused tokens are replaced by their parts."""
         if self._cuts is not None:

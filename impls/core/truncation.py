@@ -7,21 +7,27 @@
 `whole` allows a cut, and until it has at most n tokens when it is encoded alone: a cut may change how the pattern
 splits its end, or a merge. Of the places that qualify, the one that keeps most text is used.
 
-Time: of a text much longer than the limit only a prefix (head) is split and encoded, chosen so that its pieces are
-certainly those of the whole text. Knows the hooks of a tokenizer, and no algorithm.
+Time: of a text much longer than the limit only a beginning (or end) is encoded, up to a certain place
+(`core.certain_cuts`), and a larger one if that has too few ids; together never more than a seventh of the text. Without
+a certain place, as in one long piece, the whole text is encoded once. Knows the methods of a tokenizer, and no
+algorithm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain, islice
+from string import ascii_letters, digits
 from typing import ClassVar, Literal, get_args
 
 import regex
 
-from impls.core.arguments import check_text, text_sequence, thread_count, token_limit
+from impls.core.arguments import SpecialSet, check_text, text_sequence, thread_count, token_limit
+from impls.core.certain_cuts import CertainCuts, CertainPairs
 from impls.core.decoding import Decoder
+from impls.core.errors import UnknownSymbol
 from impls.core.hooks import Hooks, map_on_threads
 from impls.core.text.text import repair_surrogates
 
@@ -30,8 +36,50 @@ Whole = Literal["token", "character", "word"]
 
 _WORD_BOUNDARY = regex.compile(r"(?w)\b")
 """Unicode's default word boundaries (Unicode Standard Annex 29)."""
+_RUNS = (ascii_letters + digits, " ")
+"""Characters without a word boundary between them, of which long runs are skipped."""
 _PLAIN = regex.compile(r"[\p{Lu}\p{Ll}\p{Lo}\p{N}\p{Z}\p{Cc}]")
 """Characters that the rules do not skip: two of them after a place decide whether it is a boundary."""
+
+
+_LEAST_SIZE, _CHARACTERS_A_TOKEN = 256, 16
+_GROWTH = 8
+"""A part is encoded first if the text is this many times as long; the next part is as many times longer."""
+_INSIDE = 512
+"""Characters at the cut of a text that are encoded for each place where it might be cut."""
+_SHARE_SEARCHED = 16
+"""The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
+
+
+def _sizes(text: str, n_tokens: int) -> Iterator[int]:
+    """Yield the numbers of characters of the parts to try before all of `text`."""
+    size = _CHARACTERS_A_TOKEN * n_tokens + _LEAST_SIZE
+    while _GROWTH * size <= len(text):
+        yield size
+        size *= _GROWTH
+
+
+def _boundaries_before(text: str, end: int) -> Iterator[int]:
+    """Yield the word boundaries of `text` from `end` down to 1."""
+    while end > 0:
+        if _WORD_BOUNDARY.match(text, end):
+            yield end
+        run = _run_of(text[max(0, end - _INSIDE) : end])
+        end = len(text[:end].rstrip(run)) if run else end - 1
+
+
+def _boundaries_after(text: str, start: int) -> Iterator[int]:
+    """Yield the word boundaries of `text` from `start` up to its end."""
+    while start < len(text):
+        if _WORD_BOUNDARY.match(text, start):
+            yield start
+        run = _run_of(text[start : start + _INSIDE])
+        start = len(text) - len(text[start:].lstrip(run)) if run else start + 1
+
+
+def _run_of(text: str) -> str:
+    """Return the one of `_RUNS` that holds all characters of `text`, or ""."""
+    return next((run for run in _RUNS if not text.strip(run)), "")
 
 
 class Truncation(Hooks, Decoder):
@@ -49,7 +97,8 @@ class Truncation(Hooks, Decoder):
         if at_most is None:
             return self._count(text)
         at_most = token_limit("at_most", at_most)
-        return min(len(self._first_ids(text, at_most)), at_most + 1)
+        n_ids = self._count(text) if self._ids_of_beginning(text, at_most) is None else at_most + 1
+        return min(n_ids, at_most + 1)
 
     def fits(self, text: str, n_tokens: int) -> bool:
         """Return whether `text` has at most `n_tokens` ids."""
@@ -74,11 +123,12 @@ class Truncation(Hooks, Decoder):
         for name, given, known in (("side", side, Side), ("whole", whole, Whole)):
             if given not in get_args(known):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(known))}, not {given!r}")
-        ids = self._first_ids(text, n_tokens) if side == "right" else self._last_ids(text, n_tokens)
+        part = self._ids_of_beginning(text, n_tokens) if side == "right" else self._ids_of_end(text, n_tokens)
+        ids = self.encode(text, disallowed_special=()) if part is None else part
         if len(ids) <= n_tokens:
             return text
-        cut_texts = self._cut_texts(text, ids, n_tokens, side, whole)
-        return next((cut for cut in cut_texts if self.fits(cut, n_tokens)), "")
+        cut_texts = self._cut_texts(text, ids, n_tokens, side, whole, is_part=part is not None)
+        return self._first_that_fits(cut_texts, n_tokens, side)
 
     def truncate_batch(
         self,
@@ -93,53 +143,106 @@ class Truncation(Hooks, Decoder):
         cut = partial(self.truncate, n_tokens=n_tokens, side=side, whole=whole)
         return map_on_threads(cut, text_sequence(texts), thread_count(threads))
 
-    # --- what an implementation may override -------------------------------------------------------------------
-
     def _count(self, text: str) -> int:
         """Count all ids of `text`."""
         return len(self.encode(text, disallowed_special=()))
 
-    def _first_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; if there are more than `n_tokens`, at least the first `n_tokens` + 1."""
+    # --- parts of a long text ------------------------------------------------------------------------------------
+
+    def _ids_of_beginning(self, text: str, n_tokens: int) -> list[int] | None:
+        """Return the ids of a beginning of a long text that has more than `n_tokens`; None if none is tried."""
         check_text(text)
-        ids: list[int] = []
+        for size in _sizes(text, n_tokens):
+            start = max(0, size - size // _SHARE_SEARCHED - self._cuts_around_added.margin)
+            if end := self._cuts_around_added.last(text[start:size]):
+                ids = self.encode(text[: start + end], disallowed_special=())
+                if len(ids) > n_tokens:
+                    return ids
+        return None
 
-        def encode(segment: str) -> list[int]:
-            return self._first_ids_of_segment(segment, n_tokens - len(ids))
+    def _ids_of_end(self, text: str, n_tokens: int) -> list[int] | None:
+        """Return the ids of an end of a long text that has more than `n_tokens`; None if none is tried."""
+        for size in _sizes(text, n_tokens):
+            start, margin = len(text) - size, self._cuts_around_added.margin
+            begin = max(0, start - margin)
+            searched = text[begin : start + size // _SHARE_SEARCHED + margin]
+            if at := self._cuts_around_added.first(searched, start - begin):
+                with suppress(UnknownSymbol):  # raised below, with its offset in the whole text
+                    ids = self._encode_further(text[begin + at :], allowed_special=(), disallowed_special=())
+                    if len(ids) > n_tokens:
+                        return ids
+        return None
 
-        for part in self._ids_by_part(text, (), encode):
-            ids.extend(part)
-            if len(ids) > n_tokens:
-                break
-        return ids
+    def _first_that_fits(self, cut_texts: Iterable[str], n_tokens: int, side: Side) -> str:
+        """Return the first of beginnings (ends) of one text, longest first, that has at most `n_tokens` ids, or "".
 
-    def _last_ids(self, text: str, n_tokens: int) -> list[int]:
-        """Return the ids of `text`; if there are more than `n_tokens`, at least the last `n_tokens` + 1."""
-        return self.encode(text, disallowed_special=())
+        They share the part before (after) a certain place well inside the first, whose ids are counted once.
+        """
+        n_shared = n_ids_shared = 0
+        for cut in cut_texts:
+            if not n_shared or len(cut) <= n_shared:
+                n_shared = self._certain_size(cut, side)
+                shared = cut[:n_shared] if side == "right" else cut[len(cut) - n_shared :]
+                n_ids_shared = self._count_part(shared, begins=side == "right" or n_shared == len(cut))
+            rest = cut[n_shared:] if side == "right" else cut[: len(cut) - n_shared]
+            n_ids = n_ids_shared + (self._count_part(rest, begins=side == "left" or not n_shared) if rest else 0)
+            if n_ids <= n_tokens:
+                return cut
+        return ""
 
-    # --- heads -------------------------------------------------------------------------------------------------
+    def _certain_size(self, text: str, side: Side) -> int:
+        """Return the length of the part of a long text before (after) a certain place a little inside, or 0."""
+        size, margin = len(text), self._cuts_around_added.margin
+        if size <= 4 * _INSIDE:
+            return 0
+        if side == "right":
+            start = size - 2 * _INSIDE - margin
+            found = self._cuts_around_added.last(text[max(0, start) : size - _INSIDE])
+            return max(0, start) + found if found else 0
+        found = self._cuts_around_added.first(text[: 2 * _INSIDE + margin], _INSIDE)
+        return size - found if found else 0
 
-    def _first_ids_of_segment(self, text: str, n_tokens: int) -> list[int]:
-        """Return `_first_ids` of a text without whole tokens, in normal form."""
-        n_wanted = 8 * n_tokens + 256
-        if len(text) <= 2 * n_wanted or not self._encodes_by_pieces:
-            return self._encode_text(text)
-        pieces: list[str] = []
-        n_characters, step = 0, 1
-        for piece in self._pieces_in_turn(text):
-            pieces.append(piece)
-            n_characters += len(piece)
-            if n_characters < n_wanted:
-                continue
-            head = text[:n_characters]
-            if self._cut_pieces(head) != pieces:
-                n_wanted, step = n_characters + step, 2 * step
-                continue
-            ids = self._encode_text(head)
-            if len(ids) > n_tokens:
-                return ids
-            n_wanted = 4 * n_characters
-        return self._encode_text(text)
+    def _count_part(self, text: str, *, begins: bool) -> int:
+        """Count the ids of a part of a text; `begins` says whether it begins the text or follows a certain place."""
+        if not text or begins:
+            return self._count(text)
+        return len(self._encode_further(text, allowed_special=(), disallowed_special=()))
+
+    # --- certain places ------------------------------------------------------------------------------------------
+
+    def _cuts_around(self, texts: frozenset[str]) -> CertainCuts:
+        """Return the certain places of a text in which these special and added tokens are recognised."""
+        cuts = self._cuts_by_texts.get(texts)
+        if cuts is None:
+            cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
+            self._cuts_by_texts[texts] = cuts
+        return cuts
+
+    @cached_property
+    def _cuts_around_added(self) -> CertainCuts:
+        return self._cuts_around(self._whole_tokens.searched((), ()))
+
+    @cached_property
+    def _encode_further(self) -> Callable[..., list[int]]:
+        """Return the function that encodes a text which follows a certain place."""
+        return self._encode_continued if self._certain_pairs.changes_beginning else self.encode
+
+    @cached_property
+    def _certain_pairs(self) -> CertainPairs:
+        return CertainPairs(self._model, by_pieces=self._encodes_by_pieces)
+
+    @cached_property
+    def _cuts_by_texts(self) -> dict[frozenset[str], CertainCuts]:
+        return {}
+
+    def _encode_continued(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> list[int]:
+        """Encode like `encode` a text that continues another after a certain place: nothing is put before it."""
+
+        def normalize(segment: str, begins: bool) -> str:
+            return self._certain_pairs.continued(segment) if begins else self._model.normalize(segment, first=False)
+
+        self._whole_tokens.occur(text, allowed_special, disallowed_special)
+        return list(chain.from_iterable(self._ids_by_part(text, allowed_special, self._encode_text, normalize)))
 
     @property
     def _encodes_by_pieces(self) -> bool:
@@ -150,35 +253,39 @@ class Truncation(Hooks, Decoder):
 
     # --- places to cut -----------------------------------------------------------------------------------------
 
-    def _cut_texts(self, text: str, ids: Sequence[int], n_tokens: int, side: Side, whole: Whole) -> Iterator[str]:
-        """Yield the beginnings (ends) of `text` that may be returned, the longest first; `ids` are at least enough."""
+    def _cut_texts(
+        self, text: str, ids: Sequence[int], n_tokens: int, side: Side, whole: Whole, *, is_part: bool
+    ) -> Iterator[str]:
+        """Yield the beginnings (ends) of `text` that may be returned, the longest first.
+
+        `ids` are at least the first (last) `n_tokens` + 1; `is_part` says whether there may be more.
+        """
         if whole == "token":
             for n in range(n_tokens, 0, -1):
                 with suppress(UnicodeDecodeError):
                     yield self.decode_bytes(ids[:n] if side == "right" else ids[-n:]).decode()
             return
-        may_cut: Callable[[int], object] = bool
-        size = 0
         kept = self._whole_characters(ids, n_tokens, side)
-        if whole == "word":
+        if whole == "character":
+            for n in range(len(kept), 0, -1):
+                yield kept[:n] if side == "right" else kept[len(kept) - n :]
+        elif side == "right":
             exact = self._model.round_trip == "exact"
-            text = repair_surrogates(text) if exact else self._decoded_beyond(text, ids, len(kept), side)
-            may_cut, size = partial(_WORD_BOUNDARY.match, text), len(text)
-        for n in range(len(kept), 0, -1):
-            if side == "right" and may_cut(n):
-                yield kept[:n]
-            elif side == "left" and may_cut(size - n if whole == "word" else n):
-                yield kept[len(kept) - n :]
+            text = repair_surrogates(text) if exact else self._decoded_beyond(text, ids, len(kept), is_part=is_part)
+            yield from (kept[:n] for n in _boundaries_before(text, len(kept)))
+        else:
+            text = repair_surrogates(text) if self._model.round_trip == "exact" else self.decode(ids)
+            first = len(text) - len(kept)
+            yield from (kept[place - first :] for place in _boundaries_after(text, first))
 
-    def _decoded_beyond(self, text: str, ids: Sequence[int], n_kept: int, side: Side) -> str:
+    def _decoded_beyond(self, text: str, ids: Sequence[int], n_kept: int, *, is_part: bool) -> str:
         """Return the decoded text, with as many characters after its first `n_kept` as word boundaries depend on."""
         decoded, n_tokens = self.decode(ids), len(ids)
-        while side == "right" and len(_PLAIN.findall(decoded, n_kept)) < 2:
+        while is_part and len(list(islice(_PLAIN.finditer(decoded, n_kept), 2))) < 2:
             n_tokens = 4 * n_tokens + 16
-            ids = self._first_ids(text, n_tokens)
-            decoded = self.decode(ids)
-            if len(ids) <= n_tokens:
-                break
+            more = self._ids_of_beginning(text, n_tokens)
+            is_part = more is not None
+            decoded = self.decode(self.encode(text, disallowed_special=()) if more is None else more)
         return decoded
 
     def _whole_characters(self, ids: Sequence[int], n_tokens: int, side: Side) -> str:

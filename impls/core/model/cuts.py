@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from impls.core.model.data import ModelData
 from impls.core.text.text import special_matcher
-
-_BLOCK = 4_096
-"""Characters of a text cut at a time when its parts are requested one by one."""
 
 
 class Cuts:
@@ -42,18 +39,6 @@ class Cuts:
             parts.append(found[0])
             start = found.end()
         return parts + self._between(piece[start:])
-
-    def in_turn(self, piece: str) -> Iterator[str]:
-        """Yield the parts of `piece`; without user-defined pieces, no more of a long one is read than needed."""
-        if self._matcher is not None or not self._by_border:
-            yield from self.cut(piece)
-            return
-        rest = ""
-        for start in range(0, len(piece), _BLOCK):
-            *parts, rest = self._between(rest + piece[start : start + _BLOCK])
-            yield from parts
-        if rest:
-            yield rest
 
     def separates(self, before: str, after: str) -> bool:
         """Return whether a text is cut between two characters whatever surrounds them, even user-defined pieces."""

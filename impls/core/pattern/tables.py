@@ -129,42 +129,10 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
     return _as_bits(cuts)
 
 
-def _cuts_after_line_break(stage: SplitTables, before: list[int]) -> np.ndarray:
-    """Return before which classes a text may be split in two after a line break that follows a character of one of the
-    classes `before`, or begins the text: bool of shape (n_classes,).
-
-    In every state after such a line break, the pattern ends a piece before the next character, and at the end of a
-    text. If text between matches is a piece too, the line break must begin a match, so that it is in no gap.
-    """
-    rows, newline = stage.rows, int(stage.ascii_classes[10])
-    # A piece begins or continues at the line break; resuming at the last match also reads it from one of these states.
-    states = sorted({0, *states_after(rows, before)})
-    after = rows[sorted(states_after(rows[states], [newline]))]
-    if not len(after) or not (after[:, stage.end] & CUT).all() or (stage.has_gaps and rows[0, newline] & RESUME):
-        return np.zeros(stage.end, bool)
-    cuts: np.ndarray = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
-    return cuts
-
-
 def _as_bits(cuts: np.ndarray) -> np.ndarray:
     """Return a row of bools as the bits of an int64."""
     bits: np.ndarray = cuts.astype(np.uint64) << np.arange(cuts.shape[1], dtype=np.uint64)
     return np.asarray(bits.sum(axis=1).astype(np.int64))
-
-
-def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
-    """Return whether the stages cut after a line break between two ASCII letters or digits, whatever the context.
-
-    A text may then be encoded in two parts that meet there. One stage must always cut; every other stage must cut there
-    too, or pass the cut (see `PairCuts`).
-    """
-    always: list[bool] = []
-    for stage in stages:
-        words = sorted({int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()})
-        always.append(bool(_cuts_after_line_break(stage, words)[words].all()))
-        if not (always[-1] or _passed(stage)[stage.ascii_classes[10], words].all()):
-            return False
-    return any(always)
 
 
 def states_after(rows: np.ndarray, classes: list[int]) -> set[int]:

@@ -11,7 +11,7 @@ expand to too many characters, and has a time limit for each text.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import regex
 
@@ -157,15 +157,6 @@ class Splitter:
             pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
         return pieces
 
-    def in_turn(self, text: str) -> Iterator[str]:
-        """Yield the pieces of `split`: by a named pattern one by one, by any other after splitting all of `text`."""
-        if self.drops or not all(trusted for _, trusted in self._compiled):
-            return iter(self.split(text))
-        pieces = iter([text] if text else [])
-        for expression, _ in self._compiled:
-            pieces = _found_in_turn(expression, pieces)
-        return pieces
-
     def offset(self, text: str, within: int) -> int:
         """Return the offset in `text` of the character at offset `within` of its joined pieces."""
         if not self.drops:
@@ -252,18 +243,6 @@ def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
         ends = [0, *(at for span in found for at in span), len(text)]
         found = list(zip(ends[::2], ends[1::2], strict=True))
     return found
-
-
-def _found_in_turn(expression: regex.Pattern[str], pieces: Iterator[str]) -> Iterator[str]:
-    for piece in pieces:
-        end = 0
-        for match in expression.finditer(piece):
-            if match.start() != end:
-                break
-            end = match.end()
-            yield match[0]
-        if end != len(piece):
-            _cover(expression, piece, None)
 
 
 def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ import regex
 
 import impls
 from impls import Model, TrainingSpec
+from impls.core.certain_cuts import CertainCuts
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.text import repair_surrogates
-from impls.core.truncation import Side, Truncation, Whole
+from impls.core.truncation import Side, Whole
 from impls.interface import Tokenizer
 
 LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <s>\t\t\t\t\t\t"] * 3
@@ -120,7 +122,7 @@ def check_first_ids(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence
         ids = tokenizer.encode(text, disallowed_special=())
         assert tokenizer.count(text) == len(ids)
         for limit in limits:
-            first, last = tokenizer._first_ids(text, limit), tokenizer._last_ids(text, limit)
+            first, last = tokenizer._ids_of_beginning(text, limit) or ids, tokenizer._ids_of_end(text, limit) or ids
             assert first == ids[: len(first)], (text, limit)
             assert last == ids[len(ids) - len(last) :], (text, limit)
             assert min(len(first), len(last)) >= min(len(ids), limit + 1), (text, limit)
@@ -131,33 +133,24 @@ def check_first_ids(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence
 @every_implementation
 @every_model
 def test_a_head_of_a_long_text_gives_its_first_ids(name: str, model: str, fuzz: int) -> None:
-    check_first_ids(loaded(name, model), random_texts(12 * fuzz, 500, 2), (0, 3, 40))
+    check_first_ids(loaded(name, model), random_texts(3 * fuzz, 2_000, 2), (0, 3, 40))
 
 
-def cut_anywhere(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
-    return tokenizer._encode_text(text[: 8 * n_tokens + 256])
+def cut_anywhere(cuts: CertainCuts, text: str) -> int:
+    return len(text)
 
 
-def cut_after_a_piece(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
-    head = ""
-    for piece in tokenizer._pieces_in_turn(text):
-        head += piece
-        if len(head) >= 8 * n_tokens + 256:
-            break
-    return tokenizer._encode_text(head)
+def cut_after_a_space(cuts: CertainCuts, text: str) -> int:
+    return text.rfind(" ") + 1
 
 
-def cut_at_a_space(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
-    return tokenizer._encode_text(text[: text.rfind(" ", 0, 8 * n_tokens + 256) + 1])
-
-
-@pytest.mark.parametrize("wrong", [cut_anywhere, cut_after_a_piece, cut_at_a_space])
+@pytest.mark.parametrize("wrong", [cut_anywhere, cut_after_a_space])
 def test_the_same_check_fails_for_a_head_that_is_cut_wrongly(
-    wrong: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+    wrong: Callable[[CertainCuts, str], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Truncation, "_first_ids_of_segment", wrong)
+    monkeypatch.setattr(CertainCuts, "last", wrong)
     with pytest.raises(AssertionError):
-        check_first_ids(loaded("priority", "gpt2"), random_texts(200, 500, 2), (0, 3, 40))
+        check_first_ids(loaded("priority", "gpt2"), random_texts(200, 2_000, 2), (0, 3, 40))
 
 
 def test_the_text_of_the_last_ids_alone_does_not_always_fit() -> None:
@@ -202,6 +195,75 @@ def test_of_a_long_text_only_a_head_is_encoded(name: str, model: str, monkeypatc
             assert text.startswith(tokenizer.truncate(text, 100, whole=whole).strip() or "no")
         assert sum(given) < 60_000, given
         given.clear()
+
+
+LETTERS = random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=1_000_000)
+LONG_PIECES = {
+    "one letter": "x" * 1_000_000,
+    "blanks": " " * 1_000_000,
+    "random letters": "".join(LETTERS),
+    "Thai": "".join(map(chr, random.Random(8).choices(range(0x0E01, 0x0E2F), k=1_000_000))),
+}
+
+
+class Work:
+    """Counts the characters that a tokenizer is given to encode, and the lines of Python that are executed."""
+
+    def __init__(self, tokenizer: Tokenizer, patch: pytest.MonkeyPatch) -> None:
+        self.n_characters = self.n_lines = 0
+        for method in ("encode", "_count"):
+            self._record(tokenizer, method, patch)
+
+    def _record(self, tokenizer: Tokenizer, method: str, patch: pytest.MonkeyPatch) -> None:
+        real = getattr(tokenizer, method)
+
+        def recording(text: str, **options: Any) -> Any:
+            before = self.n_characters
+            try:
+                return real(text, **options)
+            finally:
+                self.n_characters = before + len(text)  # whatever it calls itself
+
+        patch.setattr(tokenizer, method, recording, raising=False)
+
+    def _line(self, frame: object, event: str, argument: object) -> Any:
+        self.n_lines += event == "line"
+        return self._line
+
+    def of(self, call: Callable[[], object]) -> tuple[int, int]:
+        self.n_characters = self.n_lines = 0
+        sys.settrace(self._line)
+        try:
+            call()
+        finally:
+            sys.settrace(None)
+        return self.n_characters, self.n_lines
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("model", ["cl100k_base", "o200k_base", "llama3", "mistral-v1", "qwen", "deepseek"])
+@pytest.mark.parametrize("kind", LONG_PIECES)
+def test_a_call_with_a_limit_does_at_most_the_work_of_a_few_encodings(
+    model: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.data import load_model
+
+    tokenizer = impls.load("compiled", load_model(model))
+    tokenizer.truncate("hello world " * 1_000, 1)  # prepares the certain places
+    for n_characters in (120_000, 1_000_000):
+        text = LONG_PIECES[kind][:n_characters]
+        n_ids = len(tokenizer.encode(text, disallowed_special=()))
+        work = Work(tokenizer, monkeypatch)
+        calls: list[tuple[int, Callable[[int], object]]] = [
+            (1, partial(tokenizer.count, text)),
+            (1, partial(tokenizer.fits, text)),
+            *((3, partial(tokenizer.truncate, text, side=side, whole=whole)) for side in SIDES for whole in WHOLES),
+        ]
+        for most, call in calls:
+            for limit in (0, 1, 1_000, n_ids // 2, n_ids - 1, n_ids):
+                encoded, lines = work.of(partial(call, limit))
+                assert encoded <= (most + 1 / 7) * n_characters, (call, limit)
+                assert lines <= 1_000 + n_characters // 4, (call, limit, lines)
 
 
 @every_implementation
