@@ -12,7 +12,7 @@ from impls.core.certain_cuts import pair_cuts_of
 from impls.core.pattern.classes import N_CODE_POINTS
 from impls.core.text.patterns import NAMED, Splitter
 
-_MOST_TEXTS = 12_000
+_MOST_TEXTS = 4_000
 STAGED = [
     ((r"\p{N}{1,3}|\P{N}+", r"\p{L}+|(?:(?!\p{L}+)[\s\S])+"), True),
     ((r"[ab]+|[^ab]+", r"a+b?|[\s\S]"), True),
@@ -67,7 +67,7 @@ def test_random_texts_over_the_classes_of_a_named_pattern_may_be_cut(name: str, 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "turkish", "deepseek"])
 def test_contractions_that_are_begun_and_not_completed_are_cut_right(name: str) -> None:
-    assert sum(check(NAMED[name], "".join(text)) for text in product("alr' ", repeat=6)) > 1_000
+    assert sum(check(NAMED[name], "".join(text)) for text in product("alr' ", repeat=5)) > 500
     pairs = pair_cuts_of(NAMED[name])
     assert pairs is not None
     assert all(pairs.separates(letter, " ") for letter in "alrst")

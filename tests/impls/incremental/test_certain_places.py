@@ -176,7 +176,7 @@ ENDS_AND_REPLACED = [
 def cut_wrongly(normalization: str) -> tuple[int, str | None]:
     """Return in how many texts a place is called certain, and one that is written otherwise in two parts."""
     borders, whole, n_found = NormalBorders(normalization), normalizer(normalization), 0
-    for text in map("".join, product("a1 \u0308\u00a8\n", repeat=6)):
+    for text in map("".join, product("a1 \u0308\u00a8\n", repeat=5)):
         for place in range(1, len(text)):
             beside = borders.characters_at_cut(text[place - 1], text[place])
             if beside is None:
