@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("models") / "model.json"
     impls.train("priority", ["the cat, the mat, the end"], impls.TrainingSpec(vocab_size=270)).model.save(path)
     return str(path)
+
+
+@pytest.fixture
+def in_this_process(sides_here: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    with sides_here():
+        yield
 
 
 def bpebench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -58,6 +66,7 @@ def test_bad_usage_gets_one_clear_line_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_found_is_printed_kept_and_replayed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
 ) -> None:
@@ -72,6 +81,7 @@ def test_what_is_found_is_printed_kept_and_replayed(
     assert [one["outcome"] for one in document["replayed"]] == ["holds"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_replay_of_nothing_is_status_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
 ) -> None:
@@ -84,6 +94,7 @@ def test_a_replay_of_nothing_is_status_1(
     assert "0 holds, 0 does not hold, 1 not replayed: nothing was replayed" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_no_difference_is_status_0_and_one_document(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
 ) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,6 @@ from harness.data import DataError, load_corpus
 from harness.generators.alphabets import is_newer
 from harness.records import Disagreement, encode_record
 
-_TARGETS = Path(__file__).resolve().parent / "fuzz_targets"
-
 Fuzz = Callable[..., FuzzResult]
 
 
@@ -35,15 +33,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True, scope="module")
-def targets() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{_TARGETS}{os.pathsep}{Path(__file__).resolve().parents[3]}")
-        yield
-
-
 @pytest.fixture(scope="module")
-def fuzz(targets: None, model: Path) -> Fuzz:
+def fuzz(sides_here: Callable[[], AbstractContextManager[None]], model: Path) -> Fuzz:
     def run(*sides: str, n_texts: int = 4_000, random_models: bool = False, **more: object) -> FuzzResult:
         plan = FuzzPlan(
             list(sides),
@@ -53,7 +44,8 @@ def fuzz(targets: None, model: Path) -> Fuzz:
             corpora=("samples",),
             **more,  # type: ignore[arg-type]
         )
-        return FuzzRun(plan).run()
+        with sides_here():
+            return FuzzRun(plan).run()
 
     return run
 

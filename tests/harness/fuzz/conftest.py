@@ -1,0 +1,65 @@
+"""Sides of a fuzzing run that answer in this process: as many as two are started in every run, and seldom matter."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.check.fuzz import questions, side_process
+
+TARGETS = Path(__file__).resolve().parent / "fuzz_targets"
+
+
+class SessionHere:
+    """Calls functions as a session with a process does, with that process's own loaded tokenizers."""
+
+    is_running = True
+
+    def __init__(self) -> None:
+        self.kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
+
+    def value(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+        questions._kept = self.kept
+        return function(*arguments)
+
+    def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> None:
+        self.asked = function, arguments
+
+    def flush(self) -> None:
+        pass
+
+    def result(self) -> Any:
+        function, arguments = self.asked
+        return self.value(function, *arguments, seconds=0)
+
+    def kill(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def sides_here() -> Callable[[], AbstractContextManager[None]]:
+    """A context in which sides answer in this process."""
+
+    @contextmanager
+    def patched() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(str(TARGETS))
+            patch.setattr(side_process, "functions", lambda **_: SessionHere())
+            yield
+
+    return patched
+
+
+@pytest.fixture(autouse=True, scope="module")
+def targets() -> Iterator[None]:
+    """Processes find the targets too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{TARGETS}{os.pathsep}{TARGETS.parents[3]}")
+        yield
