@@ -47,6 +47,8 @@ class ByteLevel(Tokenizer):
         super().__init__(model)
         if model.alphabet != "bytes":
             raise Unsupported(self.name, "works on bytes; this model's alphabet is 'chars'")
+        if model.end_of_word is not None:
+            raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         self._id_by_text = {to_printable(token): i for token, i in model.id_by_token.items()}
         text_of = {i: text for text, i in self._id_by_text.items()}
         # A pair that is listed twice keeps its later rank.

@@ -64,10 +64,8 @@ class Greedy(Tokenizer):
 
         b"er</w>"  ->  e, r</w>
         """
-        if self.model.alphabet == "bytes":
-            return list(token.decode("latin-1"))
         end = self.model.end_of_word
-        text = token.decode("utf-8", "surrogateescape")
+        text = token.decode("latin-1" if self.model.alphabet == "bytes" else "utf-8", "surrogateescape")
         if end is None or not text.endswith(end) or text == end:
             return list(text)
         stem = text.removesuffix(end)

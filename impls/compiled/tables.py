@@ -20,6 +20,7 @@ from impls.compiled.sentencepiece.spelling_tables import Spelling, from_characte
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.core.model import Model
 from impls.core.model.merging import middle_of
+from impls.core.text.byte_alphabet import to_printable
 
 _FORMAT = 9
 _TINY = 1 << 12
@@ -51,8 +52,8 @@ def build_tables(model: Model) -> ModelTables:
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
     spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
-    if model.alphabet == "chars":
-        symbols, spelling = from_characters(model)
+    if model.alphabet == "chars" or model.end_of_word is not None:
+        symbols, spelling = from_characters(printed(model))
     elif model.merge_rule == "concatenation":
         symbols = from_parts(model, *_parts(model, data, starts))
     else:
@@ -83,6 +84,14 @@ def build_tables(model: Model) -> ModelTables:
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
     return _with_vocabulary(bare, model, data, starts)
+
+
+def printed(model: Model) -> Model:
+    """Return a model whose words end in `end_of_word` over characters: if it is over bytes, their printable ones."""
+    if model.alphabet == "chars":
+        return model
+    tokens = [None if token is None else to_printable(token).encode() for token in model.tokens]
+    return Model(tokens=tuple(tokens), merges=model.merges, alphabet="chars", end_of_word=model.end_of_word)
 
 
 def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +171,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
             context = Context(bare, None)
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
-    if model.alphabet == "bytes" and not len(bare.whole_tokens):
+    if model.alphabet == "bytes" and model.end_of_word is None and not len(bare.whole_tokens):
         # A segment is looked up like a piece, which would give the id of a whole piece to a part of another piece.
         lone = context.lone_characters()
         if lone is not None:

@@ -34,6 +34,7 @@ from impls.core.counts import PieceCounts
 from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 
@@ -52,7 +53,10 @@ class Compiled(KernelDecoder, KernelBatches):
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
         if model.ignore_merges and model.end_of_word is not None:
             raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
+        self._prints = model.alphabet == "bytes" and model.end_of_word is not None
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
+        if self._prints:
+            splitting, self.splitting = None, "regex: its words end in a suffix, so bytes are merged as characters"
         """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
@@ -197,6 +201,8 @@ class Compiled(KernelDecoder, KernelBatches):
                 except Uncovered:
                     pass
             pieces = self._splitter.split(text)
+            if self._prints:
+                pieces = [to_printable(piece.encode()) for piece in pieces]
             text = "".join(pieces)
             return plain.encode_pieces(call_context.context, text, plain.ends_of(text, pieces))
 

@@ -85,7 +85,7 @@ class Offsets(Hooks):
     def _spells_texts(self) -> bool:
         """Return whether the bytes of the ids are those of the text."""
         model = self._model
-        changed = model.rewrites_text or model.whole_token_flags or self._splitter.drops
+        changed = model.rewrites_text or model.whole_token_flags or self._splitter.drops or model.end_of_word
         return model.alphabet == "bytes" and not changed
 
     @cached_property
@@ -145,7 +145,7 @@ class Offsets(Hooks):
     def _spans_in_part(self, ids: list[int], part: Traced) -> list[tuple[int, int]]:
         """Return the span of each token of a rewritten text in the original one."""
         model, rules = self._model, self._model.sentencepiece
-        if model.alphabet == "bytes" and not self._splitter.drops:
+        if model.alphabet == "bytes" and model.end_of_word is None and not self._splitter.drops:
             data = part.text.encode()
             spans = in_unit(data, *self._byte_spans(ids, len(data)), "codepoint").tolist()
         else:

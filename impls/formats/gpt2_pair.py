@@ -150,6 +150,8 @@ def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
     encoder, merges = NAMES[0]
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
+    if model.end_of_word is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     made = {model.tokens[left] + model.tokens[right] for left, right in listed}  # type: ignore[operator]
     for token, i in model.id_by_token.items():
         if len(token) > 1 and token not in made:

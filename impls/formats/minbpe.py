@@ -112,6 +112,8 @@ def _listed(model: Model) -> tuple[Pair, ...]:
     """Return the merges, which make the ids from 256 on in order; raise `Unsupported` if they do not."""
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
+    if model.end_of_word is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     for byte in range(256):
         if (i := model.id_by_token[bytes([byte])]) != byte:
             raise Unsupported(FORMAT, f"ids 0 to 255 are the bytes there; byte {byte} has id {i}")

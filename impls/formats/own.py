@@ -24,11 +24,10 @@ NAME = "bpebench model"
 VERSION = 1
 VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
-VERSION_OF_DOCUMENTS = 4
-VERSION_OF_PREFIXES = 5
-"""The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; hashes of
-training documents; a prefix, dropped text or missing bytes. Releases that know only lower versions refuse them."""
-_VERSIONS = tuple(range(VERSION, VERSION_OF_PREFIXES + 1))
+VERSION_OF_DROPPED_TEXT = 5
+"""The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; dropped
+text, missing bytes or bytes that end words. Releases that know only lower versions refuse them."""
+_VERSIONS = tuple(range(VERSION, VERSION_OF_DROPPED_TEXT + 1))
 _NOT_SUPPORTED = {
     "joined_pieces": "a BoundlessBPE model, whose merges join pieces",
     "events": "a PickyBPE model, whose tokens are removed again",
@@ -123,9 +122,9 @@ def write(model: Model) -> bytes:
 def _version(model: Model) -> int:
     rules = model.sentencepiece
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
-    if drops_text(model.pattern) or misses_bytes:
-        return VERSION_OF_PREFIXES
-        return VERSION_OF_DOCUMENTS
+    ends_over_bytes = model.alphabet == "bytes" and model.end_of_word is not None
+    if drops_text(model.pattern) or misses_bytes or ends_over_bytes:
+        return VERSION_OF_DROPPED_TEXT
     by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")
     if model.whole_token_flags or by_steps:
         return VERSION_OF_FLAGS

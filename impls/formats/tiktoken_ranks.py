@@ -120,6 +120,8 @@ def ranks_of(model: Model) -> dict[bytes, int]:
         raise Unsupported(
             FORMAT, "ranks are of byte strings that start from single bytes; this model's alphabet is 'chars'"
         )
+    if model.end_of_word is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := ids_out_of_order(model):
         raise Unsupported(FORMAT, f"ids are ranks there, but {why}")
     return dict(model.id_by_token)

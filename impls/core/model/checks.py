@@ -28,6 +28,8 @@ def check_model(model: ModelData) -> None:
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
         raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
+    if model.end_of_word is not None and model.alphabet == "bytes" and model.merge_rule != "pairs":
+        raise InvalidModel("end_of_word over bytes needs listed merges")
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
@@ -57,11 +59,13 @@ def _check_tokens(model: ModelData) -> None:
             if token is not None and seen.setdefault(token, i) != i:
                 raise InvalidModel(f"the token {token!r} has two ids, {seen[token]} and {i}")
     if model.alphabet == "bytes":
-        missing = [byte for byte in range(256) if bytes([byte]) not in model.id_by_token]
-        if missing:
-            raise InvalidModel(
-                f"{plural(len(missing), 'byte has', 'bytes have')} no token, the first is 0x{missing[0]:02X}"
-            )
+        end = (model.end_of_word or "").encode()
+        for suffix, where in ((b"", ""), (end, " at the end of a word")):
+            missing = [byte for byte in range(256) if bytes([byte]) + suffix not in model.id_by_token]
+            if missing:
+                raise InvalidModel(
+                    f"{plural(len(missing), 'byte has', 'bytes have')} no token{where}, the first is 0x{missing[0]:02X}"
+                )
     elif not present:
         raise InvalidModel("a model without tokens")
 

@@ -132,11 +132,14 @@ class ModelData:
         character outside the alphabet of a model without an unknown token.
         """
         if self.alphabet == "bytes":
-            byte_ids = self._byte_ids
-            return [byte_ids[byte] for byte in piece.encode("utf-8", "surrogateescape")]
+            data, byte_ids = piece.encode("utf-8", "surrogateescape"), self._byte_ids
+            ids = [byte_ids[byte] for byte in data]
+            if self.end_of_word is not None and data:
+                ids[-1] = self.id_by_token[data[-1:] + self.end_of_word.encode()]
+            return ids
+        ids = []
         id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
         end_of_word, last = self.end_of_word or "", len(piece) - 1
-        ids: list[int] = []
         waiting: list[int] = []
         for offset, character in enumerate(piece):
             i = id_by_token.get((character + end_of_word if offset == last else character).encode())

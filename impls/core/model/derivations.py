@@ -114,6 +114,8 @@ def concatenation_differs(model: ModelData) -> str | None:
     """
     if model.merge_rule == "concatenation":
         return None
+    if model.alphabet == "bytes" and model.end_of_word is not None:
+        return f"words end in {model.end_of_word!r}"
     if why := ids_out_of_order(model):
         return why
     recovered, underived = recovered_merges(model)
@@ -179,7 +181,7 @@ def _base_ids(model: ModelData) -> set[int]:
     base: set[int] = set()
     for token, i in model.id_by_token.items():
         if model.alphabet == "bytes":
-            if len(token) == 1:
+            if len(token.removesuffix(suffix) or token) == 1:
                 base.add(i)
             continue
         if len((token.removesuffix(suffix) or token).decode("utf-8", "replace")) == 1:
@@ -217,7 +219,12 @@ def spellings(model: ModelData, token: bytes) -> list[list[int]]:
     There are two for a text that ends in `end_of_word` (at the end of a word, and inside it), else one.
     """
     if model.alphabet == "bytes":
-        return [[model.id_by_token[bytes([byte])] for byte in token]]
+        inside = [model.id_by_token[bytes([byte])] for byte in token]
+        end = (model.end_of_word or "").encode()
+        if not end or not token.endswith(end) or token == end:
+            return [inside]
+        n_inside = len(token) - len(end) - 1
+        return [[*inside[:n_inside], model.id_by_token[token[n_inside:]]], inside]
     suffix = model.end_of_word or ""
     text = token.decode("utf-8", "replace")
     ways = [list(text)]

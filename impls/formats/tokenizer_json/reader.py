@@ -187,7 +187,7 @@ def _check_suffix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None)
     if not (suffix := bpe.end_of_word_suffix):
         return
     excluded = {
-        "ByteLevel": byte_level,
+        "ByteLevel": byte_level and not CHARACTER_TO_BYTE.keys() >= set(suffix),
         "byte_fallback, fuse_unk or marks for spaces": rules,
         "ignore_merges": bpe.ignore_merges,
     }

@@ -15,7 +15,7 @@ from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 import impls
 from impls import Model
-from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol
+from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol, Unsupported
 from impls.core.text import patterns
 from impls.core.text.patterns import Splitter
 from impls.formats import load, losses, save
@@ -279,3 +279,69 @@ def test_the_reason_named_is_the_real_one(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidFile, match=reason):
             read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}), tmp_path)
+
+
+# --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------
+
+
+def clip_like() -> Document:
+    """A file of CLIP's kind: bytes, of which the last of a word carries `</w>`, after a pattern that drops the rest."""
+    bytes_ = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("h", "o"), ("p", "ho"), ("t", "o</w>"), ("pho", "to</w>"), ("c", "a"), ("ca", "t</w>"), ("Ã", "©</w>")]
+    texts = [*bytes_, *(text + "</w>" for text in bytes_), *("".join(pair) for pair in merges)]
+    n = len(texts)
+    around = {"sep": ["<|endoftext|>", n + 1], "cls": ["<|startoftext|>", n]}
+    pattern = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    return a_file("bytes") | {
+        "added_tokens": [token("<|startoftext|>", n, normalized=True), token("<|endoftext|>", n + 1)],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "NFC"},
+                {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+                {"type": "Lowercase"},
+            ],
+        },
+        "pre_tokenizer": before(split(pattern, "Removed", invert=True)),
+        "post_processor": {"type": "RobertaProcessing", **around, "trim_offsets": False, "add_prefix_space": False},
+        "model": {
+            "type": "BPE",
+            "unk_token": "<|endoftext|>",
+            "continuing_subword_prefix": "",
+            "end_of_word_suffix": "</w>",
+            "vocab": {text: i for i, text in enumerate([*texts, "<|startoftext|>", "<|endoftext|>"])},
+            "merges": merges,
+        },
+    }
+
+
+@pytest.mark.parametrize("implementation", ["naive", "wordcount", "priority", "backtracking", "compiled", "tokenizers"])
+def test_words_of_bytes_with_an_end_are_merged_as_in_the_library(implementation: str, tmp_path: Path) -> None:
+    document = clip_like()
+    library = Tokenizer.from_str(json.dumps(document))
+    tokenizer = impls.load(implementation, read(document, tmp_path))
+    for text in (
+        "",
+        "a photo of a CAT",
+        "café caf\u00e9s  é",
+        "it's 12 photos!!",
+        "<|startoftext|>cat<|endoftext|>",
+        "日本 x",
+    ):
+        theirs = library.encode(text, add_special_tokens=False)
+        ids, spans = tokenizer.encode_with_offsets(text, allowed_special="all")
+        assert (ids, [tuple(span) for span in spans.tolist()]) == (theirs.ids, theirs.offsets), text
+        assert tokenizer.encode(text, allowed_special="all") == ids
+
+
+def test_formats_without_ends_of_words_refuse_them(tmp_path: Path) -> None:
+    model = read(clip_like(), tmp_path)
+    save(model, tmp_path / "own.json", "bpebench")
+    save(model, tmp_path / "again.json", "tokenizer.json")
+    assert load(tmp_path / "own.json") == load(tmp_path / "again.json") == model
+    for format in ("tiktoken", "gpt2", "minbpe", "sentencepiece"):
+        with pytest.raises(Unsupported):
+            losses(model, format)
+    for implementation in ("bytelevel", "tiktoken", "sentencepiece"):
+        with pytest.raises(Unsupported):
+            impls.load(implementation, model)

@@ -102,7 +102,7 @@ def sequence(*steps: Document) -> Document:
         (changed("model", "type", to="Unigram"), "model.type: 'Unigram' is not byte pair encoding"),
         (changed("model", "type", to="WordPiece"), "model.type: 'WordPiece'"),
         (changed("model", "type", to="WordLevel"), "model.type: 'WordLevel'"),
-        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix: '</w>' with ByteLevel is not"),
+        (changed("model", "end_of_word_suffix", to="</w>"), "256 bytes have no token at the end of a word"),
         (changed("model", "end_of_word_suffix", to=3), "got `int` - at `$.model.end_of_word_suffix`"),
         (
             changed("model", "continuing_subword_prefix", to="##"),
