@@ -192,6 +192,9 @@ class Offsets(Hooks):
         """Yield the bytes each unknown token of a piece represents: those of one character, or of several
         fused ones."""
         model, rules = self._model, self._model.sentencepiece
+        if model.ignore_merges and piece == model.unknown:  # its text is a token like any other
+            yield len(piece.encode())
+            return
         fused = 0
         for k, character in enumerate(piece):
             symbol = character + ((model.end_of_word or "") if k == len(piece) - 1 else "")

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 import regex
 
 from impls.core.model import Model
-from impls.core.model.whole_tokens import mark_spaces, normal_form
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normal_forms import NEWER_CHARACTERS
 from impls.core.text.normal_forms import normal_form as in_normal_form
@@ -29,30 +27,20 @@ from impls.core.text.normalization import (
     normalizer,
     replaced_graphemes,
     steps_of,
-    without_prefix_space,
 )
-from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
-from impls.core.text.tracing import Traced
+from impls.core.text.tracing import Rewriting, Traced
 
 
 class Rewriter:
-    """Rewrites texts as a model does: `normal` applies its normalizer, `marked` then its pre-tokenizer.
+    """Rewrites texts as the normalizer of a model that has no pre-tokenizer."""
 
-    `by_metaspace` says that the pre-tokenizer marks the spaces.
-    """
-
-    def __init__(self, model: Model, by_metaspace: bool) -> None:
-        steps, _ = without_prefix_space(model.normalization_steps)
-        self._rules = rules = model.sentencepiece
+    def __init__(self, model: Model) -> None:
+        self._rules = model.sentencepiece
         self._charsmap = Charsmap(model.charsmap) if model.charsmap else None
-        self._steps = [(*step, normalizer(call(step[0], *step[1]), model.charsmap)) for step in steps_of(steps or "")]
+        steps = steps_of(model.normalization_steps or "")
+        self._steps = [(*step, normalizer(call(step[0], *step[1]), model.charsmap)) for step in steps]
         self.rewrites = model.rewrites_text
-        self._normal: Callable[[str, bool], str] = normal_form(model)
-        self._marked: Callable[[str, bool], str] = mark_spaces(model)
-        if by_metaspace and rules is not None and rules.dummy_prefix == "never":  # the model cannot express that
-            plain = replace(rules, escape_spaces=False)
-            self._normal = lambda text, first: write_text(model.normalizer(text), plain, (), first=first)
-            self._marked = lambda text, first: text.replace(" ", SPACE_MARK)
+        self._normal = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules)
 
     def normal(self, part: Traced, first: bool = True) -> Traced:
         """Return a part of a text in normal form; `first` says whether it begins the text."""
@@ -67,11 +55,7 @@ class Rewriter:
             for expression in (r"\A +", r"[ ▁]+\Z", r" +(?= )"):
                 places = _edited(len(part.text), ((*found.span(), 0) for found in re.finditer(expression, part.text)))
                 part = _moved(part, re.sub(expression, "", part.text), places)
-        return _with_prefix(part, written)
-
-    def marked(self, part: Traced, first: bool) -> Traced:
-        """Return a part in normal form as it is split and encoded."""
-        return _with_prefix(part, self._marked(part.text, first)) if self.rewrites else part
+        return with_prefix(part, written)
 
 
 def _moved(part: Traced, text: str, places: Sequence[int]) -> Traced:
@@ -79,7 +63,7 @@ def _moved(part: Traced, text: str, places: Sequence[int]) -> Traced:
     return Traced(text, [part.starts[k] for k in places], [part.ends[k] for k in places], part.origin)
 
 
-def _with_prefix(part: Traced, written: str) -> Traced:
+def with_prefix(part: Traced, written: str) -> Traced:
     """Return `written`, which is `part` with a prefix, with some characters replaced, or empty."""
     if written == part.text:
         return part

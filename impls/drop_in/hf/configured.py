@@ -36,8 +36,7 @@ class Configured:
     @property
     def normalizer(self) -> Normalizer | None:
         """Return the normalizer; another one, or one of the library's, may be set."""
-        document = self.pipeline.document.get("normalizer")
-        return None if document is None else Normalizer(document)
+        return self.pipeline.encoder.normalizer
 
     @normalizer.setter
     def normalizer(self, normalizer: Any) -> None:
@@ -46,8 +45,7 @@ class Configured:
     @property
     def pre_tokenizer(self) -> PreTokenizer | None:
         """Return the pre-tokenizer; another one, or one of the library's, may be set."""
-        document = self.pipeline.document.get("pre_tokenizer")
-        return None if document is None else PreTokenizer(document)
+        return self.pipeline.encoder.pre_tokenizer
 
     @pre_tokenizer.setter
     def pre_tokenizer(self, pre_tokenizer: Any) -> None:

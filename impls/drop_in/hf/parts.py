@@ -16,13 +16,12 @@ from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
 from impls.core.text.patterns import Splitter
-from impls.core.text.tracing import Traced
-from impls.drop_in.hf.alignment import Rewriter
+from impls.core.text.tracing import Rewriting, Traced
+from impls.drop_in.hf.alignment import Rewriter, with_prefix
 from impls.drop_in.hf.arguments import text
 from impls.drop_in.hf.encoding import Span
 from impls.drop_in.hf.not_provided import refuse
 from impls.formats.tokenizer_json.reader import read_with_notes
-from impls.formats.tokenizer_json.space_steps import flat_steps
 
 LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
 """A vocabulary for a model of which only the normalization and the pattern are used."""
@@ -95,29 +94,37 @@ class Normalizer(Part):
     def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(document)
         model = _model_with("normalizer", document)
-        object.__setattr__(self, "_rewriter", Rewriter(model, by_metaspace=False))
+        object.__setattr__(self, "_rewriter", Rewriter(model))
 
     def normalize_str(self, sequence: str) -> str:
         """Return a text in normal form."""
+        return self.normal(Traced.of(text("sequence", sequence)), first=True).text
+
+    def normal(self, part: Traced, first: bool) -> Traced:
+        """Return a part of a text in normal form; `first` says whether it begins the text."""
         rewriter: Rewriter = self._rewriter
-        return rewriter.normal(Traced.of(text("sequence", sequence))).text
+        return rewriter.normal(part, first)
 
 
 class PreTokenizer(Part):
     """The `pre_tokenizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "pre_tokenizer"
-    __slots__ = ("_rewriter", "_splitter", "is_byte_level")
+    __slots__ = ("_marks", "_splitter", "is_byte_level")
 
     def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(document)
         model = _model_with("pre_tokenizer", document)
         for name, value in (
             ("is_byte_level", model.alphabet == "bytes"),
-            ("_rewriter", Rewriter(model, is_by_metaspace(document))),
+            ("_marks", Rewriting(model.normalization_steps, rules=model.writing_rules)),
             ("_splitter", Splitter(model.pattern)),
         ):
             object.__setattr__(self, name, value)
+
+    def marked(self, part: Traced, first: bool) -> Traced:
+        """Return a part of a text in normal form as it is split: with marks for spaces, or a space before it."""
+        return with_prefix(part, self._marks(part.text, first))
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
         """Return the pieces of a text, in printable characters if they are bytes, with their start and end in it."""
@@ -128,19 +135,13 @@ class PreTokenizer(Part):
 
     def pieces(self, sequence: str) -> Iterator[tuple[str, Span]]:
         """Yield the pieces of a text, with their start and end in it."""
-        part = self._rewriter.marked(Traced.of(sequence), first=True)
+        part = self.marked(Traced.of(sequence), first=True)
         for start, end in self._splitter.spans(part.text) if sequence else ():
             yield part.text[start:end], (part.starts[start], part.ends[end - 1])
 
 
 def _model_with(part: str, document: dict[str, Any]) -> Model:
     return read_with_notes({"model": {"vocab": LETTERS, "merges": []}, part: document})[0]
-
-
-def is_by_metaspace(pre_tokenizer: Any) -> bool:
-    """Return whether a `pre_tokenizer` marks the spaces."""
-    steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
-    return any(step.get("type") == "Metaspace" for _, step in steps)
 
 
 def given_document(name: str, what: str, method: str, given: Any) -> dict[str, Any] | None:

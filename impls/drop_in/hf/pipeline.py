@@ -22,7 +22,7 @@ from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.decoding import Decoder, read_decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.parts import LETTERS
+from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
@@ -57,7 +57,9 @@ class Pipeline:
         """
         vocab: dict[str, int] = document["model"]["vocab"]
         names = {i: name for name, i in vocab.items()}
-        encoder = TextEncoder(implementation, names, document.get("pre_tokenizer"))
+        normalizer = None if (step := document.get("normalizer")) is None else Normalizer(step)
+        pre_tokenizer = None if (step := document.get("pre_tokenizer")) is None else PreTokenizer(step)
+        encoder = TextEncoder(implementation, names, normalizer, pre_tokenizer)
         added, _ = AddedTokens(vocab, encoder.normal).with_(read_entries(document.get("added_tokens")))
         decoder, processor = read_decoder(document.get("decoder")), read_processor(document.get("post_processor"))
         return Pipeline(implementation, document, names, encoder, added, decoder, processor, *read_lengths(document))

@@ -9,14 +9,12 @@ its characters each of them covers, and `alignment` says where these are in the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from impls.core.errors import Unsupported
 from impls.core.text.tracing import Traced
 from impls.drop_in.hf.added_tokens import AddedTokens
-from impls.drop_in.hf.alignment import Rewriter
 from impls.drop_in.hf.encoding import Encoding, Span
-from impls.drop_in.hf.parts import is_by_metaspace
+from impls.drop_in.hf.parts import Normalizer, PreTokenizer
 from impls.interface import Tokenizer
 
 Row = tuple[int, str, Span, int]
@@ -24,19 +22,25 @@ Row = tuple[int, str, Span, int]
 
 
 class TextEncoder:
-    """Encodes single texts by `implementation`; `names` are the tokens of its ids."""
+    """Encodes single texts by `implementation`; `names` are the tokens of its ids, the parts those of its file."""
 
-    def __init__(self, implementation: Tokenizer, names: Mapping[int, str], pre_tokenizer: Any) -> None:
+    def __init__(
+        self,
+        implementation: Tokenizer,
+        names: Mapping[int, str],
+        normalizer: Normalizer | None,
+        pre_tokenizer: PreTokenizer | None,
+    ) -> None:
+        self.normalizer, self.pre_tokenizer = normalizer, pre_tokenizer
         self._implementation, self._model, self._names = implementation, implementation.model, names
         rules = self._model.sentencepiece
         if rules is not None and (rules.looks_up or rules.user_defined_ids):
             why = "its SentencePiece file normalises, or cuts pieces out, as no tokenizer.json does"
             raise Unsupported(implementation.name, why)
-        self._rewriter = Rewriter(self._model, is_by_metaspace(pre_tokenizer))
 
     def normal(self, text: str) -> str:
         """Return a text in the form in which normalized tokens are searched."""
-        return self._rewriter.normal(Traced.of(text)).text
+        return text if self.normalizer is None else self.normalizer.normalize_str(text)
 
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
         """Return the tokens of a text; `as_text` leaves special tokens in it, `word` is the word of all, if given."""
@@ -44,7 +48,7 @@ class TextEncoder:
         for part, i, original in self._parts(text, added, as_text):
             n_words = rows[-1][3] + 1 if rows else 0
             if i is None:
-                marked = self._rewriter.marked(part, first=part.starts[0] == 0)
+                marked = self._marked(part)
                 rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
             else:
                 rows.append((i, part.text, (part.starts[0], part.ends[-1]), n_words))
@@ -58,7 +62,7 @@ class TextEncoder:
         ids: list[int] = []
         for part, i, original in self._parts(text, added, as_text):
             if i is None:
-                ids += self._ids(self._rewriter.marked(part, first=part.starts[0] == 0).text, original)
+                ids += self._ids(self._marked(part).text, original)
             else:
                 ids.append(i)
         return ids
@@ -70,10 +74,13 @@ class TextEncoder:
             if i is not None:
                 yield original, i, part
                 continue
-            normal = self._rewriter.normal(original, first=start == 0)
+            normal = original if self.normalizer is None else self.normalizer.normal(original, first=start == 0)
             for inner, k, at in added.cut(normal.text, normalized=True, as_text=as_text):
                 is_whole = len(inner) == len(normal.text)
                 yield normal.part(at, at + len(inner)), k, part if is_whole else None
+
+    def _marked(self, part: Traced) -> Traced:
+        return part if self.pre_tokenizer is None else self.pre_tokenizer.marked(part, first=part.starts[0] == 0)
 
     def _ids(self, text: str, original: str | None) -> Sequence[int]:
         """Return the ids of a text without added tokens; `original` is the text before it was rewritten."""

@@ -45,10 +45,9 @@ def trained(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> Pipeline:
     names = [token.content for token in special]
     if others := pipeline.added.ids.keys() - names:
         raise Unsupported("train", f"Tokenizer.add_tokens: add {min(others)!r} after training, which gives ids anew")
-    normalizer, pre_tokenizer = (pipeline.document.get(name) for name in ("normalizer", "pre_tokenizer"))
-    split = PreTokenizer(pre_tokenizer) if pre_tokenizer else None
+    split = pipeline.encoder.pre_tokenizer
     by_bytes = split is not None and split.is_byte_level
-    pieces: Iterable[str] = _pieces(texts, Normalizer(normalizer) if normalizer else None, split)
+    pieces: Iterable[str] = _pieces(texts, pipeline.encoder.normalizer, split)
     if not by_bytes:  # a piece of one letter adds no pair
         pieces = chain(settings.initial_alphabet, pieces)
     spec = _spec(settings, names, by_bytes)

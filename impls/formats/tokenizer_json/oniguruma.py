@@ -4,7 +4,7 @@ Most of a pre-tokenization pattern means the same in both. The rest is translate
 
 * `\p{N}{1,3}+` is possessive in ours and a repeated repeat in Oniguruma (`123456789` would be one piece);
 * `^` and `$` match at every line in Oniguruma, and `\A`, `\Z`, `\b` and letters such as `\h` differ;
-* `\w` includes the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma;
+* `\w` includes the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma, where it is not in a class;
 * a class inside a class, and `&&` in one, mean a set operation in Oniguruma only.
 """
 
@@ -59,7 +59,7 @@ def to_oniguruma(stage: str) -> str:
     """Return the Oniguruma expression that splits like `stage`; raise `InvalidPattern` naming a part without one."""
     if stage in _WRITTEN:
         return _WRITTEN[stage]
-    return _translated(stage, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
+    return _translated(stage, _WORD_OF_REGEX, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
 
 
 def from_oniguruma(expression: str) -> str:
@@ -67,16 +67,16 @@ def from_oniguruma(expression: str) -> str:
     if expression in _READ:
         return _READ[expression]
     check_size(expression)
-    return _translated(expression, _WORD_OF_ONIGURUMA, "means something else in Oniguruma than here")
+    return _translated(expression, _WORD_OF_ONIGURUMA, _WORD, "means something else in Oniguruma than here")
 
 
-def _translated(expression: str, word: str, reason: str) -> str:
+def _translated(expression: str, word: str, word_in_class: str, reason: str) -> str:
     parts: list[str] = []
     in_class = False
     for part in _PART.findall(expression):
         translated: str | None = part
         if part.startswith("\\"):
-            translated = _escape(part, word, in_class)
+            translated = _escape(part, word_in_class if in_class else word, in_class)
         elif in_class:
             translated = _in_class(part, parts)
             in_class = part != "]"

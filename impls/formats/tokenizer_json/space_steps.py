@@ -166,7 +166,7 @@ def _step_name(step: dict[str, Any], where: str) -> str | None:
         if written == {"type": kind, **plain}:
             return name
     if kind == "Prepend" and isinstance(before := step.get("prepend"), str):
-        return call("prepend", before) if before else ""
+        return call("prepend", before) if before else None  # the library may repeat the first character
     if kind != "Replace":
         return None
     match step.get("pattern"), step.get("content"):

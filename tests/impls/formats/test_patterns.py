@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer
+from tokenizers.normalizers import Replace
 
 from impls import InvalidPattern
 from impls.core.text.patterns import NAMED, Splitter
@@ -129,3 +131,9 @@ def test_word_characters_are_spelled_out_as_each_dialect_knows_them() -> None:
     assert their_pieces(split(r"\w+"), "a²b\u200dc") == ["a²b", "\u200d", "c"]
     assert Splitter((r"\w+|\W+",)).split("a²b\u200dc") == ["a", "²", "b\u200dc"]
     assert their_pieces(write_stages((r"\w+|\W+",), byte_level=False), "a²b\u200dc") == ["a", "²", "b\u200dc"]
+
+
+@pytest.mark.parametrize("written", [r"\w", r"[\w]", r"[^\w]", r"\W", r"\s", r"\S", r"[^\S]", r"\d", r"[\D]"])
+def test_a_shorthand_has_the_same_characters_in_and_out_of_a_class(written: str) -> None:
+    every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    assert regex.sub(from_oniguruma(written), "", every) == Replace(Regex(written), "").normalize_str(every)

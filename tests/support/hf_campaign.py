@@ -1,0 +1,141 @@
+"""Random files, given to `bpebench.hf.Tokenizer`, `impls` and the library: `python hf_campaign.py 0 1000` runs seeds.
+
+Each seed is one file and ten texts. What is refused is counted by its reason, except after an abort; a difference is
+printed with its seed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+from typing import Any
+
+import tokenizers
+from hf_calls import outcome, shown
+
+import impls
+from harness.generators.tokenizer_files import file_texts, tokenizer_file
+from impls.core.errors import InvalidFile, InvalidModel, UnknownSymbol, Unsupported
+from impls.drop_in import hf
+from impls.formats import tokenizer_json
+
+N_TEXTS = 10
+MEMORY_BYTES = 6 << 30
+
+
+def differences(seed: int, refused: Counter[str]) -> Iterator[str]:
+    """Yield what differs between the tokenizers of the file of `seed`; count what is refused by its reason."""
+    random = Random(f"hf campaign {seed}")
+    document = tokenizer_file(random)
+    written = json.dumps(document)
+    theirs = outcome(lambda _: tokenizers.Tokenizer.from_str(written), None)
+    if isinstance(theirs, BaseException):
+        refused["the library"] += 1
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = outcome(lambda _: hf.Tokenizer.from_str(written, implementation="priority"), None)
+        model = outcome(lambda _: tokenizer_json.read(document, "x"), None)
+    for name, loaded in (("hf", ours), ("read", model)):
+        if isinstance(loaded, InvalidFile | InvalidModel | Unsupported):
+            refused[f"{name}: {_reason(loaded)}"] += 1
+        elif isinstance(loaded, BaseException):
+            yield f"seed {seed}: {name} raises {loaded!r}"
+    if isinstance(ours, hf.Tokenizer) and _share_a_form(ours):
+        refused["two added tokens with one normal form, of which the library finds any"] += 1
+        return
+    own = None if isinstance(model, BaseException) else outcome(lambda _: impls.load("priority", model), None)
+    if isinstance(own, BaseException) and not isinstance(own, Unsupported):
+        yield f"seed {seed}: load raises {own!r}"
+    for text in file_texts(document, random, N_TEXTS):
+        expected = outcome(partial(_shown, text=text), theirs)
+        if isinstance(expected, BaseException):  # a panic, after which the library's state is undefined
+            theirs = tokenizers.Tokenizer.from_str(written)
+            refused["a panic of the library"] += 1
+            continue
+        if isinstance(ours, hf.Tokenizer):
+            yield from _compared(seed, text, "hf", outcome(partial(_shown, text=text), ours), expected)
+            decoded = [t.decode(expected["ids"], skip_special_tokens=False) for t in (ours, theirs)]
+            yield from _compared(seed, text, "decode", *decoded)
+        if isinstance(own, impls.Tokenizer):
+            ids = outcome(partial(impls.Tokenizer.encode, text=text, allowed_special="all"), own)
+            yield from _compared(seed, text, "load", ids, theirs.encode(text, add_special_tokens=False).ids)
+
+
+def _shown(tokenizer: Any, text: str) -> dict[str, Any]:
+    return shown(tokenizer.encode(text))
+
+
+def _compared(seed: int, text: str, name: str, found: Any, expected: Any) -> Iterator[str]:
+    if isinstance(found, UnknownSymbol | Unsupported):  # the library drops such a character
+        return
+    if isinstance(found, BaseException):
+        yield f"seed {seed}: {text!a}: {name} raises {found!r}"
+    elif found != expected:
+        if isinstance(found, dict):
+            rows = [row for row in found if found[row] != expected[row]]
+            found, expected = ({row: shown[row] for row in rows} for shown in (found, expected))
+        yield f"seed {seed}: {text!a}: {name} {found!a}, the library {expected!a}"
+
+
+def _share_a_form(tokenizer: hf.Tokenizer) -> bool:
+    added = tokenizer.pipeline.added
+    forms = [added.names[i] for i, token in added.by_id.items() if token.normalized]
+    return len(set(forms)) < len(forms) or "" in forms
+
+
+def _reason(error: BaseException) -> str:
+    """Return the message of an error without the place and what it quotes."""
+    problem = str(error) if isinstance(error, InvalidModel) else str(error).partition(": ")[2]
+    place, _, rest = problem.partition(": ")
+    named = re.search("'[A-Z][A-Za-z]+'", rest) if ".type" in place else None
+    return " ".join([*([named[0]] if named else []), re.sub(r"'[^']*'|\"[^\"]*\"", "…", rest or place)[:60]])
+
+
+def chunk(first: int, last: int) -> None:
+    """Print each seed, its first difference, and at last what was refused, one JSON value a line."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    refused: Counter[str] = Counter()
+    for seed in range(first, last):
+        print(seed, flush=True)
+        if (difference := next(differences(seed, refused), None)) is not None:
+            print(json.dumps(difference), flush=True)
+    print(json.dumps(refused))
+
+
+def main() -> int:
+    first, last = map(int, sys.argv[1:3])
+    if sys.argv[3:] == ["chunk"]:
+        chunk(first, last)
+        return 0
+    refused: Counter[str] = Counter()
+    n_differing, at = 0, first
+    while at < last:  # in other processes: the library aborts its own on some texts
+        command = [sys.executable, __file__, str(at), str(min(at + 500, last)), "chunk"]
+        lines = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.splitlines()
+        for line in map(json.loads, lines):
+            if isinstance(line, int):
+                at = line + 1
+            elif isinstance(line, dict):
+                refused.update(line)
+            else:
+                n_differing += 1
+                print(line, flush=True)
+        if not lines or not lines[-1].startswith(b"{"):
+            refused["an abort of the library"] += 1
+    for reason, n in refused.most_common():
+        print(f"{n:6} refused: {reason}")
+    print(f"{last - first} files x {N_TEXTS} texts, {n_differing} files with differences")
+    return int(n_differing > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
