@@ -228,9 +228,9 @@ def _whole_tokens(
 def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
     """Return whether searching for tokens that are not `normalized` first may change the result."""
     later = {text for text, found in flags.items() if "normalized" in found}
-    takes_spaces = any({"lstrip", "rstrip"} & set(found) for found in flags.values())
+    looks_around = any({"single_word", "lstrip", "rstrip"} & set(found) for found in flags.values())
     others = flags.keys() - later
-    return bool(later and others) and (takes_spaces or can_meet(later, others))
+    return bool(later and others) and (looks_around or can_meet(later, others))
 
 
 def _merges(bpe: _Bpe) -> list[tuple[str, str]]:

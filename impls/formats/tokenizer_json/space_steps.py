@@ -66,7 +66,7 @@ class Spaces:
     def can_place_normalized(self) -> bool:
         """Return whether a model can express which steps come before the search for normalized tokens, and
         which after."""
-        early = self.escapes_before or self.dummy_prefix == "never" or self.remove_extra_spaces
+        early = self.escapes_before or self.dummy_prefix in ("never", "always") or self.remove_extra_spaces
         return not (self.by_metaspace and early)
 
     @property
