@@ -170,6 +170,17 @@ def test_an_added_token_may_be_written_like_another_token() -> None:
     assert again.encode("a\tb").ids == ours.encode("a\tb").ids == theirs.encode("a\tb").ids
 
 
+@pytest.mark.parametrize("growing", [True, False])
+def test_encodings_are_merged_as_by_the_library(growing: bool) -> None:
+    kinds = (hf.Encoding, tokenizers.Encoding)
+    merged = [
+        kind.merge([tokenizer.encode(text) for text in ("a the", "", "é b", "the")], growing)
+        for kind, tokenizer in zip(kinds, both(a_file("bytes")), strict=True)
+    ]
+    assert shown(merged[0]) == shown(merged[1])
+    assert merged[0].offsets[-1][1] == (11 if growing else 3)
+
+
 def test_a_copy_shares_nothing_that_changes() -> None:
     ours, _ = both(a_file("bytes"))
     copied = pickle.loads(pickle.dumps(ours)).__deepcopy__({})

@@ -91,7 +91,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 def test_ids_are_those_of_a_fresh_encoding_and_stable_ones_stay(name: str, fuzz: int) -> None:
     tokenizer = impls.load("priority", MODELS[name]())
     stable = follow(tokenizer, 120 * fuzz, name, [*FRAGMENTS, *CUT_SPECIALS])
-    assert (stable > 0.2) == (name not in ("none", "no automaton")), stable
+    assert (stable > 0.05) == (name not in ("none", "no automaton")), stable
 
 
 @pytest.mark.parametrize("name", ["specials", "strips", "nfc and prefix", "specials of the patterns with stages"])
@@ -102,7 +102,7 @@ def test_ids_are_those_of_a_fresh_encoding_and_stable_ones_stay(name: str, fuzz:
 )
 def test_special_tokens_are_found_where_they_are_complete(name: str, options: dict[str, Any], fuzz: int) -> None:
     tokenizer = impls.load("priority", MODELS[name]())
-    assert follow(tokenizer, 150 * fuzz, name, [*FRAGMENTS[:40], *CUT_SPECIALS * 3], **options) > 0.2
+    assert follow(tokenizer, 150 * fuzz, name, [*FRAGMENTS[:40], *CUT_SPECIALS * 3], **options) > 0.05
 
 
 @pytest.mark.parametrize("name", ["specials", "nfc and prefix", "deepseek"])
@@ -139,4 +139,4 @@ def test_published_models(name: str, fuzz: int) -> None:
     some = list(model.whole_token_ids)[:: max(1, len(model.whole_token_ids) // 4)]
     cut = [part for text in some for part in (text, text[: len(text) // 2], text[len(text) // 2 :], text[:-1])]
     stable = follow(impls.load("compiled", model), 60 * fuzz, name, [*FRAGMENTS, *cut], allowed_special="all")
-    assert stable > 0.2
+    assert stable > 0.05
