@@ -52,7 +52,8 @@ class CertainPairs(dict[str, bool]):
         self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
         if not model.has_charsmap_only:
-            self._borders = NormalBorders(model.normalization)
+            has_beginning = rules is not None and rules.dummy_prefix != "never"
+            self._borders = NormalBorders(model.normalization, has_beginning=has_beginning)
         elif not model.user_defined_texts:  # they are found before entries are looked up
             self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts

@@ -41,7 +41,8 @@ _SYLLABLES = (0xAC00, 0xD7A4)
 class NormalBorders:
     """Decides for one normalisation; `possible` is False if its steps allow no cut anywhere."""
 
-    def __init__(self, normalization: str | None) -> None:
+    def __init__(self, normalization: str | None, *, has_beginning: bool = False) -> None:
+        """Prepare a normalization; with `has_beginning` something is put before a normalised text that is not empty."""
         steps = steps_of(normalization or "")
         local = [(name, texts) for name, texts in steps if name not in _BEFORE_A_TEXT]
         self.possible = all(
@@ -49,6 +50,7 @@ class NormalBorders:
         ) and PREFIX_SPACE not in [name for name, _ in steps[:-1]]
         self.changes_beginning = len(local) < len(steps)
         """Whether something is put before a text."""
+        self._has_beginning = has_beginning or self.changes_beginning
         self.rewrites = bool(local)
         """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
@@ -68,8 +70,11 @@ class NormalBorders:
         steps: list[tuple[str, list[str], Step]] = [("", [], str), *self._steps]
         for name, texts, step in steps:
             if name in _STRIPS:
-                ends = before[-1] in WHITE_SPACE, after[0] in WHITE_SPACE
-                if any(is_white and matters for is_white, matters in zip(ends, _STRIPS[name], strict=True)):
+                strips_before, strips_after = _STRIPS[name]
+                # White space alone leaves no text before the cut, and what begins a text would be put before none.
+                if before[-1] in WHITE_SPACE and (strips_before or self._has_beginning):
+                    return None
+                if after[0] in WHITE_SPACE and strips_after:
                     return None
             elif name == "replace" and len(texts[0]) > 1:
                 before, after = before[-1], after[0]

@@ -98,6 +98,9 @@ CASES: dict[str, tuple[Callable[[], Model], Sequence[str], dict[str, Any]]] = {
         lambda: sentencepiece(remove_extra_spaces=True, dummy_prefix="never"), ["a", " ", "▁", "e", "x"], {}
     ),
     "user-defined pieces": (lambda: sentencepiece(user_defined=["ae", "▁▁"]), ["a", " ", "▁", "e", "x"], {}),
+    "stripped, then a prefix": (
+        lambda: sentencepiece().with_(normalization="strip-left"), ["a", " ", "▁", "e", "\t"], {}
+    ),
     "unknown characters": (lambda: sentencepiece(by_bytes=False), ["a", " ", "y", "z", "e"], {}),
 }  # fmt: skip
 
@@ -167,7 +170,7 @@ def test_characters_that_begin_afresh_or_stay_are_left_alone_by_every_normal_for
 
 
 ENDS_AND_REPLACED = [
-    "strip", "strip-left", "strip-right", "nfkd+strip", "strip+nfc", "lowercase+strip-left+nfd", "strip+prepend(\"_\")",
+    "strip", "strip-left", 'strip-left+prepend("_")', "strip-right", "nfkd+strip", "strip+nfc", "lowercase+strip-left+nfd", "strip+prepend(\"_\")",
     'replace("a1","c")', 'replace("a ","")', 'replace("  "," ")+nfc', 'replace("a1a"," b")+strip',
     'nfkd+replace(" \u0308","a")',
 ]  # fmt: skip
