@@ -26,7 +26,7 @@ CAMPAIGNS = {
     "drop-ins": (2, "tests/impls/drop_in"),
     "steps": (2, "tests/impls/incremental tests/impls/streaming"),
     "bounds": (1, "tests/impls/interface tests/impls/offsets"),
-    "printed": (4, "tests/test_printed_commands.py"),
+    "printed": (4, "tests/test_printed_commands.py tests/harness/test_readme_plugin.py tests/test_wheel.py"),
 }
 """Weight in the budget and tests, by name."""
 

@@ -70,6 +70,7 @@ def test_the_section_names_the_plugin_in_every_way(folder: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.campaign
 def test_every_command_of_the_section_does_what_it_says(folder: Path, environment: dict[str, str]) -> None:
     for command in commands():
         ended = subprocess.run(

@@ -30,8 +30,8 @@ PIECES = {
 
 
 @pytest.mark.parametrize("family", ["random letters", "one letter"])
-def test_one_piece_of_a_megabyte_takes_a_linear_number_of_steps(family: str) -> None:
-    n = 1_000_000
+def test_one_long_piece_takes_a_linear_number_of_steps(family: str) -> None:
+    n = 200_000
     tokenizer = Backtracking(trained(300))
     piece = PIECES[family](n)
     ids = tokenizer.encode_piece(piece)
