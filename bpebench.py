@@ -1,7 +1,7 @@
 """The front door: what a program that uses the suite imports.
 
 >>> import bpebench
->>> tokenizer = bpebench.load("compiled", "o200k_base")
+>>> tokenizer = bpebench.load("o200k_base")
 >>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
 'Evlerimizden geliyoruz.'
 
@@ -13,8 +13,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if __name__ == "__main__":
     # With `-m` the working directory comes first on the path; a folder called `impls` there must not be imported.
@@ -29,9 +31,10 @@ from impls import (
     Tokenizer,
     TrainingSpec,
     registry,
-    train,
     train_parity_aware,
 )
+from impls.core.text.files import TextFile, TextFiles
+from impls.core.text.patterns import resolve
 from impls.drop_in import hf
 from impls.drop_in.tiktoken import Encoding
 
@@ -61,13 +64,61 @@ sys.modules["bpebench.hf"] = hf  # so that `import bpebench.hf` finds it, though
 hf.Tokenizer.find_on_hub = lambda name, revision, token: hub_tokenizer_file(PREFIX + name, revision, token)
 
 
-def load(implementation: str, model: str | Path | Model) -> Tokenizer:
+def load(
+    implementation: str | Path | Model,
+    model: str | Path | Model | None = None,
+    *,
+    pattern: str | Sequence[str] | None = None,
+) -> Tokenizer:
     """Return an implementation on a model: a name (fetched on first use), the path of a file, or a `Model`.
 
+    `load(model)` alone is `load("compiled", model)`. `pattern` replaces that of the model: a name or an expression.
     Raise `UnknownName` listing the known names, `Unsupported` where the implementation cannot run the model, and
     `Missing` where its package is not installed.
     """
-    return registry.load(implementation, model if isinstance(model, Model) else load_model(model))
+    if model is None:
+        implementation, model = "compiled", implementation
+    if not isinstance(model, Model):
+        model = load_model(model, pattern=pattern)
+    elif pattern is not None:
+        model = model.with_(pattern=resolve(pattern))
+    return registry.load(str(implementation), model)
+
+
+def train(
+    implementation: str = "compiled",
+    texts: Iterable[str | Path] | Path | None = None,
+    spec: TrainingSpec | None = None,
+    *,
+    files: Sequence[str | Path] | None = None,
+    **options: Any,
+) -> Tokenizer:
+    """Train a model on texts, or on the documents of files, and load it in the same implementation.
+
+    A text is a str; a `Path` among the texts is a file to read: plain text, JSON lines or Parquet, compressed or not.
+    Options are those of `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and
+    `InvalidFile`.
+    """
+    if spec is None:
+        raise TypeError("what to train is missing: give spec=bpebench.TrainingSpec(vocab_size=…)")
+    if (texts is None) == (files is None):
+        raise TypeError("what to train on: give texts or files=, one of the two")
+    corpus: Any = texts
+    if files is not None or isinstance(texts, Path):
+        corpus = TextFiles([TextFile(Path(file)) for file in files or [texts]])  # type: ignore[list-item]
+    elif isinstance(texts, list | tuple):
+        corpus = _read(texts)
+    return registry.train(implementation, corpus, spec, **options)
+
+
+def _read(texts: Sequence[str | Path]) -> Sequence[str | Path]:
+    """Return the texts, with those of files in place of their paths; warn about a text that is the name of a file."""
+    for text in texts[:10]:
+        if isinstance(text, str) and len(text) < 256 and text.isprintable() and Path(text).is_file():
+            warnings.warn(f"{text!r} is taken as a text, and is a file; give a Path, or files=", stacklevel=3)
+    if not any(isinstance(text, Path) for text in texts):
+        return texts
+    return [part for text in texts for part in (TextFile(text).texts() if isinstance(text, Path) else (text,))]
 
 
 def __getattr__(name: str) -> str:

@@ -35,6 +35,8 @@ from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.text import repair_surrogates
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
 
     from impls.core.model import Model
@@ -75,6 +77,13 @@ class Tokenizer(Growing, Offsets, ABC):
     def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
         """Pickle the model only; another process, or a copy, prepares it again."""
         return type(self), (self._model,)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self._model!r}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file of the suite's own format, atomically; `load_model` reads it."""
+        self._model.save(path)
 
     @property
     def model(self) -> Model:

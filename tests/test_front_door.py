@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,61 @@ def test_a_tokenizer_is_loaded_by_path_or_model(model_file: Path) -> None:
     assert by_path.encode("the mat") == by_model.encode("the mat")
     with pytest.raises(bpebench.BPEError, match="unknown implementation 'fast'"):
         bpebench.load("fast", model_file)
+
+
+def test_a_model_alone_is_loaded_by_the_fast_one(model_file: Path) -> None:
+    assert bpebench.load(model_file).name == bpebench.load(bpebench.load_model(model_file)).name == "compiled"
+    assert bpebench.load(str(model_file)).encode("the mat") == bpebench.load("priority", model_file).encode("the mat")
+    with pytest.raises(bpebench.BPEError, match="unknown model 'compiled'"):
+        bpebench.load("compiled")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_pattern_may_be_given_for_a_file_that_has_none(tmp_path: Path) -> None:
+    file = tmp_path / "mine.tiktoken"
+    file.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)), encoding="ascii")
+    patterns = [
+        bpebench.load_model(file, pattern="cl100k").pattern,
+        bpebench.load("priority", file, pattern="cl100k").model.pattern,
+        bpebench.load("priority", bpebench.load_model(file, pattern="gpt2"), pattern="cl100k").model.pattern,
+    ]
+    assert patterns == [bpebench.load_model("cl100k_base", pattern="cl100k").pattern] * 3
+
+
+def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: Path) -> None:
+    spec = bpebench.TrainingSpec(vocab_size=262)
+    (tmp_path / "corpus.txt").write_text("the cat sat on the mat\n" * 9, encoding="utf-8")
+    expected = bpebench.train("priority", ["the cat sat on the mat\n" * 9], spec).model.merges
+    for given in (
+        {"files": [str(tmp_path / "corpus.txt")]},
+        {"files": [tmp_path / "corpus.txt"]},
+        {"texts": tmp_path / "corpus.txt"},
+        {"texts": [tmp_path / "corpus.txt"]},
+    ):
+        assert bpebench.train("priority", spec=spec, **given).model.merges == expected
+    with pytest.warns(UserWarning, match=r"corpus\.txt' is taken as a text, and is a file; give a Path, or files="):
+        bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
+    with pytest.raises(TypeError, match=r"give texts or files="):
+        bpebench.train("priority", spec=spec)
+    with pytest.raises(TypeError, match=r"spec=bpebench\.TrainingSpec\(vocab_size="):
+        bpebench.train("priority", ["a"])
+    with pytest.raises(bpebench.BPEError, match="missing"):
+        bpebench.train("priority", files=["missing"], spec=spec)
+
+
+def test_a_tokenizer_is_saved_and_shown_in_one_line(model_file: Path, tmp_path: Path) -> None:
+    tokenizer = bpebench.load("priority", model_file)
+    tokenizer.save(tmp_path / "again.json")
+    assert bpebench.load_model(tmp_path / "again.json") == tokenizer.model
+    assert repr(tokenizer.model) == "Model(268 tokens, 12 merges, pattern gpt2)"
+    assert repr(tokenizer) == "<priority: Model(268 tokens, 12 merges, pattern gpt2)>"
+
+
+def test_help_says_what_the_fields_of_a_specification_are() -> None:
+    told = bpebench.TrainingSpec.__doc__ or ""
+    assert all(f"{field}: " in told for field in bpebench.TrainingSpec.__dataclass_fields__)
+    model = bpebench.load_model("gpt2")
+    assert all(inspect.getdoc(bpebench.load(name, model).encode) for name in ("priority", "compiled"))
 
 
 def test_openai_models_have_their_vocabularies_by_name() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ _TRAINED_SUFFIX = ".json"
 _COLUMNS = ("name", "language", "licence", "round_trip", "bytes", "cached", "about")
 
 
-def load_model(name_or_path: str | Path) -> Model:
+def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = None) -> Model:
     """Return a published model (fetched on first use), one trained here, or one from a file of any known format.
 
+    `pattern` replaces that of the model: a name or an expression; a rank file has none of its own.
     Raise `UnknownName` listing the known names, `DataError` if it is unavailable, `InvalidFile` for a bad file.
     """
     name = str(name_or_path)
@@ -29,11 +31,11 @@ def load_model(name_or_path: str | Path) -> Model:
     if isinstance(name_or_path, str):
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:
-            return _published(vocabulary)
+            return _published(vocabulary, pattern)
         if name.startswith(PREFIX):
             from impls.formats import load
 
-            return load(hub_tokenizer_file(name))
+            return load(hub_tokenizer_file(name), pattern=pattern)
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and _is_plain(name):
         trained = trained_model_path(name)
@@ -45,18 +47,18 @@ def load_model(name_or_path: str | Path) -> Model:
         raise DataError(f"{path}: there is no such model file; names are: {some_of(model_names())}")
     from impls.formats import load
 
-    return load(path)
+    return load(path, pattern=pattern)
 
 
-def _published(vocabulary: Vocabulary) -> Model:
+def _published(vocabulary: Vocabulary, pattern: str | Sequence[str] | None) -> Model:
     from impls.formats import load
 
     path = cache_folder() / vocabulary.path
     if [item.path for item in vocabulary.items] == [vocabulary.path]:
-        model = load(path, content=read_item(vocabulary.items[0]))
+        model = load(path, pattern=pattern, content=read_item(vocabulary.items[0]))
     else:
         ensure(vocabulary.items)
-        model = load(path)
+        model = load(path, pattern=pattern)
     return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
 
 

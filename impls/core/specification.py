@@ -22,39 +22,44 @@ _CHOICES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
-    """What to train; only `vocab_size` is required. Raises `InvalidSpec` naming the field that is wrong."""
+    """What to train; only `vocab_size` is required. Raises `InvalidSpec` naming the field that is wrong.
+
+    vocab_size: base symbols + merges + special tokens + the unknown token.
+    pattern: a name of `impls.core.text.patterns` or a regular expression; `none` makes each text one piece.
+    alphabet: `bytes` (256 base symbols) or `chars` (the characters of the corpus, in code-point order).
+    ties: which of the equally frequent pairs is merged: `smallest` (left id, right id); `first`: the pair whose
+        leftmost current occurrence in the corpus is earliest; `largest`: (left, right) as byte strings; `shortest`:
+        fewest characters (bytes, for the alphabet `bytes`), then the smallest UTF-8 of the merged string. Remaining
+        ties go to the smallest pair of ids.
+    base_order: order of the 256 base ids: `raw` byte values, or `gpt2`, Hugging Face's order of the printable map.
+    min_count: least count of a pair. With 0, once no pair is left, pairs that were adjacent at some point while pairs
+        were merged one by one from left to right follow with a count of 0, as in sentencepiece.
+    max_merges: most merges, or None.
+    max_token_bytes: inclusive limit; a pair whose merged token would be longer is skipped.
+    max_token_characters: inclusive limit, only for the alphabet `chars`: in characters of the corpus, so without
+        `end_of_word`. Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the
+        same.
+    forbidden_tokens: texts that no merge may make, compared as UTF-8; over characters, `end_of_word` is part of them.
+    special_tokens: texts with ids of their own, which no merge makes.
+    special_ids: `last`: special tokens come after the merges; `first`: before the base symbols.
+    end_of_word: joined to the last character of each piece, as subword-nmt does; decoding turns it into a space.
+    unknown: text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`.
+    """
 
     vocab_size: int
-    """Base symbols + merges + special tokens + the unknown token."""
     pattern: str = "gpt2"
-    """A name of `impls.core.text.patterns` or a regular expression; `none` makes each text one piece."""
     alphabet: Literal["bytes", "chars"] = "bytes"
     ties: Ties = "smallest"
-    """Which of the equally frequent pairs is merged.
-
-    `smallest` (left id, right id); `first`: the pair whose leftmost current occurrence in the corpus is earliest;
-    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then the
-    smallest UTF-8 of the merged string. Remaining ties go to the smallest pair of ids.
-    """
     base_order: Literal["raw", "gpt2"] = "raw"
-    """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
     min_count: int = 1
-    """Least count of a pair. With 0, once no pair is left, pairs that were adjacent at some point while pairs were
-    merged one by one from left to right follow with a count of 0, as in sentencepiece."""
     max_merges: int | None = None
     max_token_bytes: int | None = None
-    """Inclusive limit; a pair whose merged token would be longer is skipped."""
     max_token_characters: int | None = None
-    """Inclusive limit, only for the alphabet `chars`: as above, in characters of the corpus, so without `end_of_word`.
-    Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
     forbidden_tokens: tuple[str, ...] = ()
-    """Texts that no merge may make, compared as UTF-8: over characters, `end_of_word` is part of a token."""
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
-    """Joined to the last character of each piece, as subword-nmt does; decoding turns it into a space."""
     unknown: str | None = None
-    """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():

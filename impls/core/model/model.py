@@ -17,6 +17,7 @@ from impls.core.model.checks import check_model
 from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.text.normalization import is_settled
+from impls.core.text.patterns import name_of
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 
@@ -54,6 +55,12 @@ class Model(ModelData):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_model(self)
+
+    def __repr__(self) -> str:
+        stages = name_of(self.pattern) or " then ".join(self.pattern)
+        merges = f"{len(self.merges):,} merges, " if self.merge_rule == "pairs" else ""
+        n_tokens = sum(token is not None for token in self.tokens)
+        return f"Model({n_tokens:,} tokens, {merges}pattern {stages if len(stages) < 60 else stages[:57] + '…'})"
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:
