@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -q -n 2 --dist worksteal
 
-.PHONY: help setup fetch kernels run test campaign mutants cover bench lint types lock clean
+.PHONY: help setup fetch kernels checked run test campaign mutants cover bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
@@ -34,10 +34,14 @@ fetch: setup
 kernels: setup
 	@$(BIN)/python -c 'from impls.compiled.codegen.build import prepare; prepare()'
 
+# The build that checks every access to memory, which the tests run too.
+checked: setup
+	@BPEBENCH_COMPILED_BUILD=checked $(BIN)/python -c 'from impls.compiled.codegen.build import prepare; prepare()'
+
 run: fetch kernels
 	@$(BIN)/bpebench tour
 
-test: fetch kernels
+test: fetch kernels checked
 	@$(BIN)/pytest $(PYTEST_ARGS)
 
 SECONDS ?= 300

@@ -102,7 +102,7 @@ def test_bytes_that_are_not_utf8_are_found_where_python_finds_them(tmp_path: Pat
     rng = random.Random(5)
     path = tmp_path / "a.txt"
     found = 0
-    for _ in range(1500):
+    for _ in range(300):
         content = bytearray(text(rng))
         for _ in range(rng.randrange(3)):
             at = rng.randrange(len(content) + 1)
@@ -114,7 +114,7 @@ def test_bytes_that_are_not_utf8_are_found_where_python_finds_them(tmp_path: Pat
         found += isinstance(by_python, str)
         replaced = TextFiles([TextFile(path, errors="replace")])
         assert dict(count_files(replaced, resolve("gpt2")).items()) == expected(replaced, "gpt2")
-    assert found > 300
+    assert found > 60
 
 
 @pytest.fixture
