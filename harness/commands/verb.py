@@ -138,21 +138,32 @@ class _Command(click.Command):
             with formatter.section("Advanced (--help-advanced describes them)"):
                 formatter.write_text(" ".join(advanced))
 
+    def make_parser(self, ctx: click.Context) -> click.parser._OptionParser:
+        """Return click's parser, which here refuses a repeated option of which only the last value would count."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> tuple[dict[str, Any], list[str], list[click.Parameter]]:
+            values, rest, order = parse(args)
+            for param in () if ctx.resilient_parsing else order:
+                is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+                if is_single and order.count(param) > 1:
+                    how = "join the expressions with |" if param.metavar == "REGEX" else "give it once"
+                    times = f"given {order.count(param)} times, of which only the last would count"
+                    raise click.UsageError(f"{param.opts[0]}: {times}; {how}", ctx)
+            return values, rest, order
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does, but refuse a repeated option of which only the last value would count."""
+        """Parse as click does, and refuse text that is not UTF-8."""
         try:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            left = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if advice := GONE_OPTIONS.get(f"{self.name} {error.option_name}"):
                 raise click.UsageError(f"{error.option_name} was removed: {advice}", ctx) from None
             raise
-        for param in given:
-            is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
-            if is_single and not ctx.resilient_parsing and given.count(param) > 1:
-                how = "join the expressions with |" if param.metavar == "REGEX" else "give it once"
-                times = f"given {given.count(param)} times, of which only the last would count"
-                raise click.UsageError(f"{param.opts[0]}: {times}; {how}", ctx)
-        left = super().parse_args(ctx, args)
         for param in self.params:
             value = ctx.params.get(param.name or "") or ()
             is_text = isinstance(param, click.Option) and param.metavar == "TEXT"

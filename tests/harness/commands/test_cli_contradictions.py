@@ -18,7 +18,10 @@ from harness.records import Measurement, RecordWriter
         (["report", "RUN", "--json", "--format", "csv"], "--json and --format csv exclude each other"),
         (["report", "RUN", "RUN"], "only --html takes several runs; name one"),
         (["train", "-c", "TEXT", "--weight", "TEXT=2", "--weight", "TEXT=3"], "has a weight already; give one"),
-        (["count", "-c", "TEXT", "--weight", "TEXT=2", "--weight", "TEXT=2"], "has a weight already; give one"),
+        (
+            ["train", "--count-only", "-c", "TEXT", "--weight", "TEXT=2", "--weight", "TEXT=2"],
+            "has a weight already; give one",
+        ),
         (["vocab", "MODEL", "--max-bytes", "3"], "--max-bytes go with -c"),
     ],
 )
