@@ -64,7 +64,7 @@ VERBS = {
     "evaluate": HelpEntry(
         "Choose",
         "What a text costs under several vocabularies, in every language, with intervals.",
-        "-m o200k_base -m gpt2 -c turkish --price 2.5",
+        "-m o200k_base -m gpt2 -c turkish --price o200k_base=2.5",
         needs_bench=True,
     ),
     "sweep": HelpEntry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,9 @@ class Evaluate(Verb):
     )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
     prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
-    price: float | None = options.price_option(None)
+    price: tuple[str, ...] = option(
+        "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
+    )
     morphology: tuple[str, ...] = options.morphology_option(
         "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
     )
@@ -71,7 +74,7 @@ class Evaluate(Verb):
         """Count, print and write."""
         from harness.evaluate import output
         from harness.evaluate.output import decision
-        from harness.evaluate.prices import Prices, read_prices
+        from harness.evaluate.prices import Prices, given_prices, read_prices
         from harness.evaluate.run import Plan, evaluate
         from harness.progress import progress
         from harness.report.charts.costs import cost_chart, premium_chart
@@ -86,15 +89,16 @@ class Evaluate(Verb):
             sources = [*options.model_sources(*self.models, self.baseline), *self.corpora]
             for file in written(self.out, "evaluation"):
                 options.check_target(file, sources)
-        prices = Prices(default=self.price) if self.prices is None else read_prices(self.prices, self.price)
+        prices = Prices() if self.prices is None else read_prices(self.prices)
+        prices = replace(prices, by_model=prices.by_model | given_prices(self.price, self.models))
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
         plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
         self._warn(rows, prices)
-        document, plain, latex = output.document(rows, prices, self.baseline), output.plain(rows), output.latex(rows)
-        csv = output.csv_of(plain)
+        document, plain = output.document(rows, prices, self.baseline), output.plain(rows)
+        csv, latex = output.csv_of(plain), output.latex(rows, prices)
         if self.out is not None:
             charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
             page = decision(rows, prices, options.command_line(), [chart.name for chart in charts])
@@ -166,19 +170,10 @@ class Evaluate(Verb):
 
 
 def _shown(rows: list[Row], prices: Prices) -> str:
-    from harness.evaluate import output
-    from harness.printable import printable
-    from harness.report.round_trips import note
+    from harness.evaluate.output import tables
+    from harness.report.layout import render
 
-    parts = [f"{title}\n\n{options.table(cells, headers)}\n" for title, headers, cells in output.tables(rows)]
-    said = [note({row.model: row.round_trip for row in rows})]
-    if any(row.round_trip == "lossy" for row in rows):
-        said.append("A lossy vocabulary is not ranked: it keeps less of the text.")
-    if any(row.cost is not None for row in rows):
-        currency, date = prices.currency or "the currency of the price", prices.date
-        said.append(f"Cost of all of it, in {printable(currency)}{'' if date is None else f' (prices of {date})'}.")
-    said.append("±: half the width of the 95 % interval over documents; --json and --csv give its ends.")
-    return "\n".join([*parts, " ".join(said)])
+    return "\n".join(render(table, "text", width=options.terminal_width()) for table in tables(rows, prices))
 
 
 command = Evaluate.command()

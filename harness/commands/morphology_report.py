@@ -6,26 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.commands import options
-from harness.evaluate.output import booktabs, csv_of, json_cells, plain_cells
+from harness.evaluate.output import csv_of, json_cells, plain_cells
 from harness.printable import printable
 from harness.progress import progress
+from harness.report.layout import render
+from harness.report.round_trips import named
+from harness.report.table import Table, grouped, table_of
 
 if TYPE_CHECKING:
-    from harness.evaluate.intervals import Figure
     from harness.evaluate.morphology import Affix, Agreement
     from impls import Tokenizer
 
-_SHOWN = {
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "morph_score": "MorphScore",
-    "single_token_word_share": "1-token words",
-    "cut_character_word_share": "cut characters",
-    "affix_consistency": "affixes alike",
-}
-"""Figures of the table -> their headings."""
-_HEADERS = ["model", "words", *_SHOWN.values()]
 _N_AFFIXES = 5
 
 
@@ -97,45 +88,35 @@ def csv_text(rows: Sequence[Row]) -> str:
 
 def latex(rows: Sequence[Row]) -> str:
     """Return the tables for the LaTeX package booktabs, without affixes."""
-    return "\n".join(booktabs(_HEADERS, _table(some), [title]) for title, some in _by_file_and_context(rows))
+    return "\n".join(render(_table(title, some), "latex") for title, some in _by_file_and_context(rows))
 
 
 def shown(rows: Sequence[Row]) -> str:
     """Return a table for each gold file and context, and the affixes least and most respected after a space."""
     parts = []
     for title, some in _by_file_and_context(rows):
-        parts += [title, "", options.table(_table(some), _HEADERS), ""]
+        parts.append(render(_table(title, some), "text", width=options.terminal_width()))
         if some[0].found.context != "alone":
             parts += [line for row in some for line in _affixes(row)]
-    if any(map(_is_lossy, rows)):
-        parts.append("A lossy vocabulary comes last; the words it does not keep are left out of its figures.\n")
-    parts.append(
-        "Borders inside words, of tokens against morphs. MorphScore (Arnett and Bergen 2025): words of several tokens "
-        "with a border after the first morph. ±: half the width of the 95 % interval over words; --json and --csv give "
-        "its ends."
-    )
     return "\n".join(parts)
 
 
 def _by_file_and_context(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Yield the title and rows of each table, the highest F1 first and lossy vocabularies last."""
-    for file, context in dict.fromkeys((row.words, row.found.context) for row in rows):
-        some = [row for row in rows if (row.words, row.found.context) == (file, context)]
+    for (file, context), some in grouped(rows, lambda row: (row.words, row.found.context)).items():
         some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
         yield f"{printable(file)}: words {context}", some
 
 
-def _table(rows: Sequence[Row]) -> list[list[str]]:
-    from harness.report.round_trips import named
-
-    return [
-        [
-            named(printable(row.model), row.tokenizer.model.round_trip),
-            f"{row.found.n_words:,}" + (f" ({row.found.n_left_out:,} left out)" if row.found.n_left_out else ""),
-            *(_figure(row.found.figures[name]) for name in _SHOWN),
-        ]
-        for row in rows
-    ]
+def _table(title: str, rows: Sequence[Row]) -> Table:
+    lossy = " A lossy vocabulary comes last; the words it does not keep are left out of its figures."
+    return table_of(
+        "morphology",
+        [_cells(row) | {"model": named(printable(row.model), row.tokenizer.model.round_trip)} for row in rows],
+        without=() if any(row.found.n_left_out for row in rows) else ("n_left_out",),
+        what=title,
+        lossy=lossy if any(map(_is_lossy, rows)) else "",
+    )
 
 
 def _is_lossy(row: Row) -> bool:
@@ -157,11 +138,3 @@ def _affix(row: Row, affix: Affix) -> tuple[str, ...]:
     by_id = row.tokenizer.model.bytes_by_id()
     tokens = " ".join(repr(by_id[i].decode("utf-8", "backslashreplace")) for i in affix.tokens)
     return affix.text, f"{affix.n_occurrences:,}", f"{affix.respected:.0%}", f"{affix.consistency:.0%}", tokens
-
-
-def _figure(figure: Figure) -> str:
-    if figure.value is None:
-        return "—"
-    if figure.low is None or figure.high is None:
-        return f"{figure.value:.3f}"
-    return f"{figure.value:.3f} ± {(figure.high - figure.low) / 2:.2g}"

@@ -273,10 +273,9 @@ def load_corpus(name: str, split: str | None = None, max_bytes: int | None = Non
 
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
     """Return a plain table that is never cut or wrapped, its cells printable."""
-    from tabulate import tabulate
+    from harness.report.grid import grid
 
-    cells = [[printable(cell) for cell in row] for row in rows]
-    return tabulate(cells, headers=list(map(printable, headers)), tablefmt="simple", disable_numparse=True)
+    return grid(list(map(printable, headers)), [[printable(cell) for cell in row] for row in rows])
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:

@@ -119,15 +119,13 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
 
 
 def _shown(plan: Plan, found: Found) -> str:
-    from harness.evaluate.sweep_output import findings, tables
+    from harness.evaluate.sweep_output import findings, table
     from harness.printable import printable
-    from harness.report.round_trips import note
+    from harness.report.layout import render
 
-    parts = [f"{title}\n\n{options.table(cells, headers)}\n" for title, headers, cells in tables(plan, found)]
-    parts += [*map(printable, findings(plan, found)), ""]
-    said = [note({row.model: row.round_trip for row in found.rows if row.model is not None})] if plan.models else []
-    said.append("±: half the width of the 95 % interval over documents; --json and --csv give its ends, and all sizes.")
-    return "\n".join([*parts, " ".join(said)])
+    return "\n".join(
+        [render(table(plan, found), "text", width=options.terminal_width()), *map(printable, findings(plan, found))]
+    )
 
 
 def _charts(plan: Plan, found: Found) -> list[Chart]:

@@ -77,10 +77,9 @@ def _corpora(found: Difference) -> Iterator[list[str]]:
 
 
 def _factor(change: CorpusChange) -> str:
-    value, low, high = change.factor
-    if value is None:
-        return "—"
-    return f"{value:.4g} ± {'?' if low is None or high is None else f'{(high - low) / 2:.2g}'}"
+    from harness.report.wording import plus_minus
+
+    return plus_minus(change.factor)
 
 
 def _documents(change: CorpusChange, one: str, other: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
+from harness.report.grid import Side, grid
 from impls.core.errors import plural
 
 _MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
@@ -16,9 +17,12 @@ _OPEN = ("not offered", "not asked")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+_LEFT: tuple[Side, ...] = ("left",) * 4
+_RIGHT: tuple[Side, ...] = ("right",) * 4
+
+
 def render(report: ConformanceReport) -> str:
     """Render the table, the failures, and the overall verdict."""
-    from tabulate import tabulate
 
     rows = [
         [
@@ -37,9 +41,7 @@ def render(report: ConformanceReport) -> str:
     headers = ["", "check", "verdict", "stage", "inputs", "bytes", "calls", "s", ""]
     parts = [
         f"{report.target} against {report.reference} on {report.model}",
-        tabulate(
-            rows, headers=headers, tablefmt="simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 4
-        ),
+        grid(headers, rows, (*_LEFT, *_RIGHT, "left")),
     ]
     parts += ["\n".join(_failure(report, verdict)) for verdict in report.faults]
     parts.append(conclusion(report))

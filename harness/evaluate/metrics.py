@@ -9,6 +9,7 @@ without any gain.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -72,7 +73,7 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
     - fertility t/w (Rust et al. 2021): spaces, signs and line ends count as tokens too, so text full of them has more.
     - continued_word_share (Rust et al. 2021): words with a token border inside, over w. single_token_word_share: words
       that are one token, alone or after one space, over w. A word that shares its token with other text is neither.
-    - nsl t/t of the baseline (Dagan et al. 2024).
+    - nsl t/t of the baseline (Dagan et al. 2024); tokens_over_fewest t/t of the vocabulary that takes the fewest.
     - cut_character_share: characters with a token border inside, over c: text generated up to there is invalid UTF-8.
     - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
     - vocabulary_used, renyi_efficiency: see there.
@@ -96,6 +97,7 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
         "renyi_efficiency_whole_vocabulary": jackknife(made.times, partial(renyi_efficiency, n_types=n_types)),
         "vocabulary_used": jackknife(made.times, partial(vocabulary_used, n_types=n_types)),
         "nsl": none if baseline is None else ratio(made.tokens, baseline.tokens, n),
+        "tokens_over_fewest": none,
         "cut_character_share": share(made.cut, made.characters),
         "unknown_share": share(made.unknown, made.tokens),
         "byte_token_share": share(made.byte_tokens, made.tokens),
@@ -132,10 +134,14 @@ def vocabulary_used(times: np.ndarray, n_types: int) -> float:
     return float((times > 0).sum()) / n_types
 
 
-def rank(rows: list[Row]) -> None:
-    """Rank the rows of each corpus by their tokens, fewest first; a lossy model, which drops text, has no rank."""
-    for corpus in {row.corpus for row in rows}:
-        fine = [row for row in rows if row.corpus == corpus and row.round_trip != "lossy"]
-        totals = sorted(row.counts["n_tokens"] or 0 for row in fine)
-        for row in fine:
-            row.rank = 1 + totals.index(row.counts["n_tokens"] or 0)
+def rank(rows: list[Row], tallies: Mapping[str, ModelTally]) -> None:
+    """Rank the rows of one corpus by their tokens, and compare each with the fewest, document by document.
+
+    A lossy model, which drops text, has neither rank nor comparison.
+    """
+    fine = sorted((row for row in rows if row.round_trip != "lossy"), key=lambda row: row.counts["n_tokens"] or 0)
+    totals = [row.counts["n_tokens"] for row in fine]
+    for row in fine:
+        row.rank = 1 + totals.index(row.counts["n_tokens"])
+        of_both = tallies[row.model].tokens, tallies[fine[0].model].tokens
+        row.figures["tokens_over_fewest"] = ratio(*of_both, row.counts["n_documents"] or 0)

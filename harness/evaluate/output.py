@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import Row
 from harness.evaluate.prices import Prices
 from harness.printable import printable
+from harness.report.layout import render
+from harness.report.round_trips import note
+from harness.report.table import Table, grouped, table_of
+from harness.report.wording import percent, plus_minus
 
 _PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
@@ -20,22 +25,11 @@ _TAIL = (
     *("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size"),
     "megabytes_per_second",
 )
-_SHOWN = {
-    "bytes_per_token": "bytes/token",
-    "fertility": "tokens/word",
-    "continued_word_share": "cut words",
-    "single_token_word_share": "1-token words",
-    "renyi_efficiency": "Rényi",
-    "vocabulary_used": "vocab used",
-    "nsl": "NSL",
-}
-"""Figures of the text tables and of LaTeX -> their headings; JSON and CSV have more."""
 
 
 def document(rows: Sequence[Row], prices: Prices, baseline: str | None) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
     return {
-        "price_per_million_tokens": prices.default,
         "currency": prices.currency,
         "price_date": prices.date,
         "baseline": baseline,
@@ -92,77 +86,73 @@ def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> st
     return target.getvalue()
 
 
-def latex(rows: Sequence[Row]) -> str:
-    """Return the rows as a `tabular` for the LaTeX package booktabs, each figure ± half its interval's width."""
-    headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
-    models = dict.fromkeys(row.model for row in rows if row.parallel)
-    comments = [_fairness_title([row for row in rows if row.model == name]) for name in models]
-    return booktabs(headers, cells, comments)
+def latex(rows: Sequence[Row], prices: Prices) -> str:
+    """Return the tables for the LaTeX package booktabs."""
+    return "\n".join(render(table, "latex") for table in tables(rows, prices))
 
 
-def booktabs(headers: Sequence[str], cells: Sequence[Sequence[str]], comments: Sequence[str] = ()) -> str:
-    """Return a `tabular` for the LaTeX package booktabs, after comments."""
-    from tabulate import tabulate
-
-    body = tabulate(cells, headers=headers, tablefmt="latex_booktabs", disable_numparse=True)
-    every = ["95 % intervals; needs \\usepackage{booktabs}", *comments]
-    return "".join(f"% {comment}\n" for comment in every) + f"{body}\n"
-
-
-def _are_parallel(rows: Sequence[Row]) -> bool:
-    return any(row.parallel for row in rows)
+def tables(rows: Sequence[Row], prices: Prices) -> list[Table]:
+    """Return a table of each corpus, fewest tokens first, or of each model if the corpora are parallel."""
+    if any(row.parallel for row in rows):
+        of_models = grouped(sorted(rows, key=lambda row: row.counts["n_tokens"] or 0), lambda row: row.model)
+        return [_languages_table(of_models[row.model]) for row in {row.model: row for row in rows}.values()]
+    return [_corpus_table(some, prices) for some in grouped(rows, lambda row: row.corpus).values()]
 
 
-def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Return title, headers and cells of each table: one per corpus, or per model if corpora are parallel."""
-    found = []
-    parallel = _are_parallel(rows)
-    for title in dict.fromkeys(row.model if parallel else row.corpus for row in rows):
-        some = [row for row in rows if title == (row.model if parallel else row.corpus)]
-        if parallel:
-            found.append((_fairness_title(some), *_languages_table(some)))
-        else:
-            some.sort(key=lambda row: (row.rank is None, row.counts["n_tokens"]))
-            found.append((_title(some[0]), *_table(some)))
-    return found
+def _corpus_table(rows: Sequence[Row], prices: Prices) -> Table:
+    rows = sorted(rows, key=lambda row: (row.rank is None, row.counts["n_tokens"] or 0))
+    first = rows[0]
+    language = "" if first.language is None else f" ({printable(first.language)})"
+    n_documents, n_bytes = first.counts["n_documents"] or 0, first.counts["n_bytes"] or 0
+    currency = printable(prices.currency or "the currency of the price")
+    unknown = {key for key in ("fertility", "continued_word_share", "nsl") if _is_unknown(rows, key)}
+    hidden = unknown | ({"cost"} if all(row.cost is None for row in rows) else set())
+    dated = "" if prices.date is None else f" (prices of {prices.date})"
+    return table_of(
+        "evaluation",
+        [_table_row(row) for row in rows],
+        without=hidden,
+        what=f"{printable(first.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes",
+        finding="".join(f"\n{line}." for line in _compared(rows)),
+        cost="" if "cost" in hidden else f" Cost in {currency}{dated}.",
+        lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
+        round_trips=note({row.model: row.round_trip for row in rows}),
+    )
 
 
-def _table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    several = len({row.corpus for row in rows}) > 1
-    shown = [name for name in _SHOWN if any(row.figures[name].value is not None for row in rows)]
-    costs = any(row.cost is not None for row in rows)
-    headers = ["corpus"] * several + ["model", "vocab", "tokens", "rank"]
-    headers += [*(_SHOWN[name] for name in shown), *["cost"] * costs]
-    cells = []
-    for row in rows:
-        line = [printable(row.corpus)] * several + [label(row), f"{row.vocab_size:,}", f"{row.counts['n_tokens']:,}"]
-        line += [_or_dash(row.rank), *(plus_minus(row.figures[name]) for name in shown)]
-        cells.append(line + ["—" if row.cost is None else f"{row.cost:.6f}"] * costs)
-    return headers, cells
+def _is_unknown(rows: Sequence[Row], key: str) -> bool:
+    return all(row.figures[key].value is None for row in rows)
 
 
-def _languages_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    several = len({row.model for row in rows}) > 1
+def _table_row(row: Row) -> dict[str, Any]:
+    n_tokens = row.counts["n_tokens"] or 0
+    fewest = row.figures["tokens_over_fewest"]
+    mark = "≈ " if fewest.low is not None and fewest.low <= 1 else ""
+    return {
+        "model": label(row), "vocab_size": row.vocab_size, "n_tokens": n_tokens,
+        "over_fewest": "1" if row.rank == 1 else mark + plus_minus(fewest) if row.rank else None,
+        "per_1000": 1000 * n_tokens / (row.counts["n_documents"] or 1), "p95": row.figures["tokens_per_document_p95"],
+        **{key: row.figures[key] for key in ("bytes_per_token", "fertility", "continued_word_share", "nsl")},
+        "cost": row.cost,
+    }  # fmt: skip
+
+
+def _languages_table(rows: Sequence[Row]) -> Table:
+    first = rows[0]
     names = ("premium", "tokens_per_document_mean", "bytes_per_token", "fertility")
-    cells = []
-    for row in sorted(rows, key=lambda row: (row.model, row.counts["n_tokens"])):
-        line = [label(row)] * several + [printable(row.language or row.corpus), f"{row.counts['n_tokens']:,}"]
-        cells.append(line + [plus_minus(row.figures[name]) for name in names])
-    headers = ["language", "tokens", "premium", "tokens/document", "bytes/token", "tokens/word"]
-    return ["model"] * several + headers, cells
-
-
-def _title(row: Row) -> str:
-    language = "" if row.language is None else f" ({printable(row.language)})"
-    n_documents, n_bytes = row.counts["n_documents"], row.counts["n_bytes"]
-    return f"{printable(row.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes"
-
-
-def _fairness_title(rows: Sequence[Row]) -> str:
     worst, best = (" and ".join(map(printable, _paying(rows, extreme))) for extreme in (max, min))
     paid = "all languages pay the same" if worst == best else f"worst {worst}, best {best}"
-    gini, pivot = plus_minus(rows[0].figures["gini"]), printable(rows[0].parallel["pivot"])
-    return f"{label(rows[0])}: Gini {gini}, {paid}; premiums against {pivot}"
+    return table_of(
+        "evaluation-languages",
+        [
+            {"language": row.language or row.corpus, "n_tokens": row.counts["n_tokens"]}
+            | {name: row.figures[name] for name in names}
+            for row in rows
+        ],
+        what=f"{label(first)}: Gini {plus_minus(first.figures['gini'])}, {paid}; premiums against "
+        f"{printable(first.parallel['pivot'])}",
+        round_trips=note({first.model: first.round_trip}),
+    )
 
 
 def _paying(rows: Sequence[Row], extreme: Callable[[Iterable[int]], int]) -> list[str]:
@@ -174,19 +164,6 @@ def _paying(rows: Sequence[Row], extreme: Callable[[Iterable[int]], int]) -> lis
 def label(row: Row) -> str:
     """Return the name of a model with its round trip."""
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
-
-
-def plus_minus(figure: Figure) -> str:
-    """Return a figure and half the width of its interval, `?` if it has none."""
-    if figure.value is None:
-        return "—"
-    if figure.low is None or figure.high is None:
-        return f"{_or_dash(figure.value)} ± ?"
-    return f"{_or_dash(figure.value)} ± {(figure.high - figure.low) / 2:.2g}"
-
-
-def _or_dash(value: float | None) -> str:
-    return "—" if value is None else str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
 CAVEATS = (
@@ -203,33 +180,25 @@ _MOST_ROWS = 30
 
 def decision(rows: Sequence[Row], prices: Prices, command: str, charts: Sequence[str]) -> str:
     """Return the page of an evaluation as Markdown; `charts` are the names of files without `-light.svg`."""
-    said = list(_findings(rows))
-    said += [
-        f"Cost: {prices.currency or 'currency of the price'}, prices of {prices.date or 'an unknown date'}."
-    ] * any(row.cost is not None for row in rows)
-    return page("Which vocabulary", command, said, tables(rows), charts)
+    return page("Which vocabulary", command, _findings(rows), tables(rows, prices), charts)
 
 
 def page(
     title: str,
     command: str,
     findings: Iterable[str],
-    tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[str]]]],
+    tables: Iterable[Table],
     charts: Sequence[str],
 ) -> str:
     """Return a page of Markdown: title, findings, tables of at most 30 rows each, charts, caveats, command."""
-    from tabulate import tabulate
-
     parts = [f"# {title}", f"Measured on {datetime.date.today().isoformat()}. Decision: (to be written)", "## Findings"]
     lines = [f"- {_inline(line)}" for line in findings]
     more = [f"- and {len(lines) - _MOST_FINDINGS} more, which the command prints"] * (len(lines) > _MOST_FINDINGS)
     parts.append("\n".join([*lines[:_MOST_FINDINGS], *more]))
-    for heading, headers, cells in tables:
-        parts.append(f"## {_inline(heading)}")
-        shown = [[_inline(cell) for cell in line] for line in cells[:_MOST_ROWS]]
-        parts.append(tabulate(shown, headers=list(map(_inline, headers)), tablefmt="github", disable_numparse=True))
-        if len(cells) > _MOST_ROWS:
-            parts.append(f"The first {_MOST_ROWS} of {len(cells)} rows; the CSV has all of them.")
+    for table in tables:
+        parts.append(render(replace(table, frame=table.frame[:_MOST_ROWS]), "markdown").strip())
+        if len(table.frame) > _MOST_ROWS:
+            parts.append(f"The first {_MOST_ROWS} of {len(table.frame)} rows; the CSV has all of them.")
     parts += [f"![{name}]({name}-light.svg)" for name in charts]
     parts += ["## What this does not say", "\n".join(f"- {line}" for line in CAVEATS)]
     parts += ["## Made by", f"```\n{printable(command)}\n```"]
@@ -248,16 +217,35 @@ def _findings(rows: Sequence[Row]) -> Iterable[str]:
                 paid = f"{_do(worst, 'pay')} most, {times}; {_do(best, 'pay')} least"
             yield f"{label(row)}: {paid}; Gini coefficient {plus_minus(row.figures['gini'])}"
         return
-    for corpus in dict.fromkeys(row.corpus for row in rows):
-        ranked = sorted((row for row in rows if row.corpus == corpus and row.rank), key=lambda row: row.rank or 0)
+    for corpus, some in grouped(rows, lambda row: row.corpus).items():
+        ranked = sorted((row for row in some if row.rank), key=lambda row: row.rank or 0)
         if ranked:
             first = [label(row) for row in ranked if row.rank == 1]
             yield (
                 f"{corpus}: {_do(first, 'take')} the fewest tokens, {ranked[0].counts['n_tokens']:,} "
                 f"({plus_minus(ranked[0].figures['bytes_per_token'])} bytes a token)"
             )
-        for row in (row for row in rows if row.corpus == corpus and row.rank is None):
-            yield f"{corpus}: {label(row)} does not give the text back, so it is not ranked"
+            yield from _compared(ranked)
+        for row in some:
+            if row.rank is None:
+                yield f"{corpus}: {label(row)} does not give the text back, so it is not ranked"
+
+
+def _compared(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield how many fewer tokens the first vocabulary takes than the next; `rows` are of one corpus, fewest first."""
+    ranked = [row for row in rows if row.rank]
+    if len(ranked) < 2:
+        return
+    (best, other), times = ranked[:2], ranked[1].figures["tokens_over_fewest"]
+    if times.value is None or times.low is None or times.high is None:
+        share = "" if times.value is None else f" ({percent(1 - 1 / times.value)} fewer)"
+        yield f"Of a single document it is not certain which takes fewer: {label(best)} or {label(other)}{share}"
+    elif times.low <= 1:
+        yield f"{label(best)} and {label(other)} take about as many tokens (≈ {plus_minus(times)})"
+    else:
+        fewer, low, high = (1 - 1 / value for value in (times.value, times.low, times.high))
+        bounds = f"95 % {100 * low:.1f}–{100 * high:.1f}"
+        yield f"{label(best)} takes {percent(fewer)} fewer tokens than {label(other)} ({bounds})"
 
 
 def _do(names: Sequence[str], verb: str) -> str:

@@ -65,11 +65,14 @@ def evaluate(plan: Plan, bar: Bar, executors: Executors | None = None) -> list[R
                 _tally_by_workers(text, of_text, of_models, executor, bar)
             if not of_text.n_documents:
                 raise DataError(f"{text.name}: holds no text")
+            baseline = None if plan.baseline is None else of_models[plan.baseline]
+            of_this = [
+                _row(name, text, of_text, made, baseline, plan.prices.of(name)) for name, made in of_models.items()
+            ]
+            rank(of_this, of_models)
+            rows += of_this
             for name, made in of_models.items():
-                baseline = None if plan.baseline is None else of_models[plan.baseline]
-                rows.append(_row(name, text, of_text, made, baseline, plan.prices.of(name)))
                 by_language[name][text.language or text.name] = made
-    rank(rows)
     if plan.pivot is not None:
         _compare_languages(rows, by_language, plan.pivot)
     rows.sort(key=lambda row: plan.models.index(row.model))

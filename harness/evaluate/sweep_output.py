@@ -7,13 +7,16 @@ from dataclasses import fields
 from typing import Any
 
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import booktabs, csv_of, json_cells, page, plain_cells, plus_minus
+from harness.evaluate.output import csv_of, json_cells, page, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, Found, Plan, Row
 from harness.printable import printable
+from harness.report.layout import render
+from harness.report.round_trips import note
+from harness.report.table import Table, table_of
+from harness.report.wording import percent
 
 _FIGURES = ("bytes_per_token", "relative_tokens")
 CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(Row)}))
-Tables = list[tuple[str, list[str], list[list[str]]]]
 
 
 def document(plan: Plan, found: Found) -> dict[str, Any]:
@@ -38,29 +41,19 @@ def csv_text(found: Found) -> str:
     return csv_of([plain_cells(row.cells()) for row in found.rows], CSV_COLUMNS)
 
 
-def tables(plan: Plan, found: Found) -> Tables:
-    """Return title, headers and cells of the table of sizes."""
-    return [_by_size(plan, found.rows)]
-
-
-def _by_size(plan: Plan, rows: Sequence[Row]) -> tuple[str, list[str], list[list[str]]]:
-    shares, compared = len(plan.shares) > 1, bool(plan.models)
-    headers = ["vocabulary", *["text"] * shares, "ids", "embedding", "tokens", "bytes/token"]
-    headers += [*(f"× {printable(name)}" for name in plan.models[:1]), *["cost/MB"] * (plan.price is not None)]
-    cells = []
-    for row in rows:
-        share = ["—" if row.text_share is None else f"{100 * row.text_share:.3g} %"] * shares
-        line = [
-            _label(row),
-            *share,
-            f"{row.vocab_size:,}",
-            f"{row.embedding_parameters / 1e6:,.1f} M",
-            f"{row.n_tokens:,}",
-        ]
-        line += [plus_minus(row.bytes_per_token), *[plus_minus(row.relative_tokens)] * compared]
-        cells.append(line + [_cost(row)] * (plan.price is not None))
-    one = rows[0]
-    return f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes", headers, cells
+def table(plan: Plan, found: Found) -> Table:
+    """Return the table of sizes."""
+    one = found.rows[0] if found.rows else None
+    shown = {"text_share": len(plan.shares) > 1, "relative_tokens": bool(plan.models)}
+    shown["cost_per_megabyte"] = plan.price is not None
+    return table_of(
+        "sweep",
+        [row.cells() | {"vocabulary": _label(row)} for row in found.rows],
+        without=[key for key, is_shown in shown.items() if not is_shown],
+        what="" if one is None else f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes",
+        first=printable(plan.models[0]) if plan.models else "",
+        round_trips=note({row.model: row.round_trip for row in found.rows if row.model is not None}),
+    )
 
 
 def findings(plan: Plan, found: Found) -> Iterator[str]:
@@ -76,8 +69,8 @@ def doubled(doubling: dict[str, Any]) -> str:
     """Return from which size on twice as many ids save too little, or that they still save enough."""
     size, low, high = doubling["vocab_size"], doubling["low"], doubling["high"]
     bounds = "" if low is None else f" (95 % {100 * low:.1f}–{100 * high:.1f})"
-    saved = f"{100 * doubling['saved']:.1f} % of the tokens{bounds}, from {size:,} to {2 * size:,}"
-    least = f"{100 * LEAST_SAVED:g} %"
+    saved = f"{percent(doubling['saved'])} of the tokens{bounds}, from {size:,} to {2 * size:,}"
+    least = percent(LEAST_SAVED)
     if doubling["too_little"]:
         return f"{_of(doubling)}: from about {size:,} ids on, twice as many save less than {least}: {saved}"
     return f"{_of(doubling)}: twice as many ids still save {least} or more: {saved}"
@@ -120,13 +113,13 @@ def _share_of(figure: Figure, size: int) -> str:
 
 
 def latex(plan: Plan, found: Found) -> str:
-    """Return the tables for the LaTeX package booktabs."""
-    return "\n".join(booktabs(headers, cells, [title]) for title, headers, cells in tables(plan, found))
+    """Return the table for the LaTeX package booktabs."""
+    return render(table(plan, found), "latex")
 
 
 def decision(plan: Plan, found: Found, command: str, charts: Sequence[str]) -> str:
     """Return the page of a sweep as Markdown; `charts` are the names of files without `-light.svg`."""
-    return page("Which vocabulary to train", command, findings(plan, found), tables(plan, found), charts)
+    return page("Which vocabulary to train", command, findings(plan, found), [table(plan, found)], charts)
 
 
 def _label(row: Row) -> str:
@@ -136,8 +129,4 @@ def _label(row: Row) -> str:
 
 
 def _of(about: dict[str, Any]) -> str:
-    return f"{printable(about['pattern'])}, {100 * about['text_share']:.3g} % of the text"
-
-
-def _cost(row: Row) -> str:
-    return "—" if row.cost_per_megabyte is None else f"{row.cost_per_megabyte:.4g}"
+    return f"{printable(about['pattern'])}, {percent(about['text_share'])} of the text"

@@ -13,6 +13,7 @@ from typing import Literal
 from tabulate import tabulate
 
 from harness.printable import printable, printable_json, printable_values
+from harness.report.grid import Side, grid, widths
 from harness.report.table import Table, plain_rows
 
 Format = Literal["text", "markdown", "csv", "json", "latex"]
@@ -47,7 +48,7 @@ def _encodable(value: object) -> object:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _alignment(table: Table) -> list[str]:
+def _alignment(table: Table) -> list[Side]:
     return ["right" if column.right else "left" for column in table.columns]
 
 
@@ -62,34 +63,23 @@ def _text(table: Table, width: int | None) -> str:
     parts = [table.title, "=" * len(table.title), ""]
     for heading, cells in _groups(table, width):
         parts += [heading, ""] if heading else []
-        parts += [_grid(cells, table), ""]
+        parts += [grid([column.heading for column in table.columns], cells, _alignment(table)), ""]
     for line in table.note.splitlines():
         parts += textwrap.wrap(line, width) if width else [line]
     return "\n".join([*parts, ""] if table.note else parts)
 
 
-def _grid(cells: list[list[str]], table: Table) -> str:
-    headings = [column.heading for column in table.columns]
-    rule = ["─" * width for width in _widths(cells, headings)]
-    grid = tabulate([headings, rule, *cells], tablefmt="plain", disable_numparse=True, colalign=_alignment(table))
-    return "\n".join(line.rstrip() for line in grid.splitlines())
-
-
-def _widths(cells: list[list[str]], headings: list[str]) -> list[int]:
-    return [max([len(heading), *(len(row[i]) for row in cells)]) for i, heading in enumerate(headings)]
-
-
 def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
     """Return cells with the elastic columns shortened so that a row fits `width`, as far as possible."""
     headings = [column.heading for column in table.columns]
-    widths = _widths(cells, headings)
+    wide = widths(headings, cells)
     elastic = [i for i, column in enumerate(table.columns) if column.elastic]
-    for i in sorted(elastic, key=lambda i: -widths[i]):
-        too_wide = sum(widths) + 2 * (len(widths) - 1) - width
+    for i in sorted(elastic, key=lambda i: -wide[i]):
+        too_wide = sum(wide) + 2 * (len(wide) - 1) - width
         if too_wide > 0:
-            widths[i] = max(_LEAST_ELASTIC, len(headings[i]), widths[i] - too_wide)
+            wide[i] = max(_LEAST_ELASTIC, len(headings[i]), wide[i] - too_wide)
     return [
-        [cell if len(cell) <= widths[i] else cell[: widths[i] - 1] + "…" for i, cell in enumerate(row)] for row in cells
+        [cell if len(cell) <= wide[i] else cell[: wide[i] - 1] + "…" for i, cell in enumerate(row)] for row in cells
     ]
 
 
@@ -105,7 +95,7 @@ def _markdown(table: Table, width: int | None) -> str:
     return "\n".join(parts)
 
 
-def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | None, width: int | None) -> str:
+def _pipes(cells: list[list[str]], headings: list[str], alignment: list[Side] | None, width: int | None) -> str:
     """Return a table of pipes, its columns padded if a row then fits `width`."""
     grid = tabulate(cells, headings, tablefmt="pipe", disable_numparse=True, colalign=alignment)
     if width is None or len(grid.partition("\n")[0]) <= width:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter
@@ -60,7 +60,7 @@ class Table:
         return [[printable(column.write(row[column.key])) for column in self.columns] for row in plain_rows(rows)]
 
 
-_FIGURES = ("figure", "count", "percent", "money", "size", "duration")
+_FIGURES = ("figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of")
 """Functions of `wording` that format figures."""
 
 
@@ -88,7 +88,7 @@ def table_of(
     """Return the table `name` of `tables.toml`; `rows` have the frame's columns, in order.
 
     `columns` are given for a table whose columns depend on its rows; those named in `without` are not shown. `words`
-    fill the braces of title and note.
+    fill the braces of headings, title and note.
     """
     declared = _declared()[name]
     declared = _declared()[declared["like"]] | declared if "like" in declared else declared
@@ -98,6 +98,7 @@ def table_of(
     if columns is None:
         silent = {key for key in declared.get("optional", ()) if not any(row.get(key) for row in rows)}
         columns = [_column(**column) for column in declared["columns"] if column["key"] not in {*without, *silent}]
+        columns = [replace(column, heading=column.heading.format(**words)) for column in columns]
     return Table(
         name=name,
         title=declared["title"].format(**words),

@@ -91,6 +91,25 @@ def duration(value: float) -> str:
     return f"{figure(value / 1e-9)} ns" if value else "0 s"
 
 
+def plus_minus(value: tuple[float | None, float | None, float | None]) -> str:
+    """Format a figure (value, low, high) and half the width of its 95 % interval: 3.55 ± 0.014, `± ?` without one."""
+    middle, low, high = value
+    if middle is None:
+        return ABSENT
+    half = "?" if low is None or high is None else f"{(high - low) / 2:.2g}"
+    return f"{figure(middle)} ± {half}"
+
+
+def middle(value: tuple[float | None, float | None, float | None]) -> str:
+    """Format a figure (value, low, high) without its interval."""
+    return figure(value[0])
+
+
+def percent_of(value: tuple[float | None, float | None, float | None]) -> str:
+    """Format a share (value, low, high) in per cent, without its interval."""
+    return percent(value[0])
+
+
 def text(value: object) -> str:
     """Format any text on one line; unprintable characters become backslash escapes."""
     return ABSENT if is_absent(value) else printable(value)

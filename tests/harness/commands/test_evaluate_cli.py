@@ -13,6 +13,7 @@ import pytest
 
 import impls
 from harness.data import datasets_folder
+from harness.report.wording import money
 
 _KEYS = (
     *("model", "corpus", "language", "n_documents", "n_bytes", "n_characters", "n_words", "n_tokens"),
@@ -71,7 +72,8 @@ def test_lossy_vocabularies_are_marked_and_never_ranked(
         (lossy, "lossy", None), (letters, "exact", 2), ("gpt2", "exact", 1),
     ]  # fmt: skip
     shown = bpebench(*command).out
-    listed = [line.split()[0] for line in shown.splitlines() if line.startswith((lossy, letters, "gpt2"))]
+    starts = (lossy, letters, "gpt2")
+    listed = [line.split()[0] for line in shown.splitlines() if line.startswith(starts) and " take" not in line]
     assert listed == ["gpt2", letters, lossy]
     assert f"{lossy} (lossy)" in shown
     assert "not ranked" in shown
@@ -80,7 +82,8 @@ def test_lossy_vocabularies_are_marked_and_never_ranked(
 
 
 def test_csv_and_latex_parse_and_say_what_json_says(bpebench: Any, text_file: Path, tmp_path: Path) -> None:
-    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--baseline", "gpt2", "--price", "2"]
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--baseline", "gpt2"]
+    command += ["--price", "gpt2=2", "--price", "o200k_base=2"]
     rows = json.loads(bpebench(*command, "--json").out)["rows"]
     table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
     assert [row["model"] for row in table] == ["gpt2", "o200k_base"]
@@ -114,7 +117,7 @@ def test_csv_and_latex_parse_and_say_what_json_says(bpebench: Any, text_file: Pa
     }  # fmt: skip
     assert [row["rank"] for row in rows] == [1, 1]
     assert f"gpt2 and o200k_base take the fewest tokens, {rows[0]['n_tokens']:,}" in record
-    assert all(f"{row['cost']:.6f}" in record for row in rows)
+    assert all(money(row["cost"]) in record for row in rows)
     assert "bpebench evaluate -m gpt2" in record
     parallel = ["evaluate", "-m", "gpt2", "--parallel", "--split", "held-out", "--language", "[eht]?", "--out"]
     assert bpebench(*parallel, str(tmp_path / "two")).status == 0
@@ -141,8 +144,41 @@ def test_cost_is_at_each_models_own_price(bpebench: Any, text_file: Path, prices
     assert [row["cost"] for row in document["rows"]] == [document["rows"][0]["n_tokens"] * 4 / 1e6, None]
     assert "has no price of o200k_base" in ended.err
     assert "in EUR (prices of 2026-11-01)" in bpebench(*command).out
-    both = json.loads(bpebench(*command, "--price", "1", "--json").out)["rows"]
+    both = json.loads(bpebench(*command, "--price", "o200k_base=1", "--json").out)["rows"]
     assert [row["price_per_million_tokens"] for row in both] == [4, 1]
+
+
+def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence_says_so(
+    bpebench: Any, text_file: Path, tmp_path: Path
+) -> None:
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", "samples/tr"]
+    gpt2, o200k = json.loads(bpebench(*command, "--json").out)["rows"]
+    assert o200k["tokens_over_fewest"] == 1
+    assert gpt2["tokens_over_fewest"] == gpt2["n_tokens"] / o200k["n_tokens"]
+    low, high = gpt2["intervals"]["tokens_over_fewest"]
+    assert 1 < low < gpt2["tokens_over_fewest"] < high
+    shown = bpebench(*command).out.strip().splitlines()
+    fewer = 100 * (1 - o200k["n_tokens"] / gpt2["n_tokens"])
+    assert shown[-1].startswith(f"o200k_base takes {fewer:.1f} % fewer tokens than gpt2 (95 % ")
+    (tmp_path / "alike.txt").write_text("ab\n\nthe the\n\n1 2 3\n")
+    shown = bpebench("evaluate", "-m", "gpt2", "-m", "r50k_base", "-c", str(tmp_path / "alike.txt")).out
+    assert "gpt2 and r50k_base take about as many tokens" in shown
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ("2.5", "name the vocabulary it is for, as in --price gpt2=2.5"),
+        ("llama3=1", "'llama3' is not one of the vocabularies"),
+        ("gpt2=x", "'x' is not an amount of 0 or more"),
+        ("gpt2=-1", "'-1' is not an amount of 0 or more"),
+        ("gpt2=nan", "'nan' is not an amount of 0 or more"),
+    ],
+)
+def test_a_price_is_that_of_a_vocabulary(bpebench: Any, text_file: Path, price: str, said: str) -> None:
+    ended = bpebench("evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price", price)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
