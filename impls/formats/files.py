@@ -182,14 +182,20 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
 
 def token_table(tokens: Iterable[tuple[bytes, int]]) -> tuple[bytes | None, ...]:
     """Return tokens by id, None for gaps; raise `InvalidModel` for a duplicate id or one too large for a table."""
+    given = list(tokens)
+    by_id = {i: token for token, i in given}
+    if len(by_id) < len(given) or max(by_id, default=0) > MAX_TABLE_ID:
+        _refuse_ids(given)
+    return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
+
+
+def _refuse_ids(tokens: list[tuple[bytes, int]]) -> None:
     by_id: dict[int, bytes] = {}
     for token, i in tokens:
         if i > MAX_TABLE_ID:
             raise InvalidModel(f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
-        if i in by_id:
+        if by_id.setdefault(i, token) is not token:
             raise InvalidModel(f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; every id is given once")
-        by_id[i] = token
-    return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -6,12 +6,14 @@ Tokens over bytes are written in GPT-2's printable characters. Knows no file for
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, starmap
+from operator import add
 from typing import Any
 
 from impls.core.errors import InvalidModel, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.text.byte_alphabet import from_printable
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable
 from impls.formats.files import token_table
 
 Pair = tuple[int, int]
@@ -23,6 +25,9 @@ def check_ids(vocab: Any, field: str) -> dict[str, int]:
         raise InvalidModel(f"{field}: an object of tokens and their ids is expected")
     if "" in vocab:
         raise InvalidModel(f"{field}: the token with id {vocab['']!r} is empty")
+    ids = vocab.values()
+    if set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) <= MAX_ID:
+        return vocab
     for token, i in vocab.items():
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
             raise InvalidModel(f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
@@ -34,16 +39,36 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
 
     Raise `InvalidModel` naming a token with another character than the 256 printable ones, or a lone surrogate.
     """
-    tokens: list[tuple[bytes, int]] = []
+    try:
+        return token_table(list(zip(_all_bytes(vocab, of_bytes), vocab.values(), strict=True)))
+    except (LookupError, ValueError):
+        pass  # some token is invalid
     for token, i in vocab.items():
         try:
-            tokens.append((from_printable(token) if of_bytes else token.encode(), i))
+            from_printable(token) if of_bytes else token.encode()
         except KeyError as error:
             holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which maps to no byte"
             raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
         except UnicodeEncodeError:
             raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
-    return token_table(tokens)
+    raise AssertionError("one of the tokens is invalid")
+
+
+def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
+    """Return the bytes of all tokens, translated at once; raise LookupError or ValueError if one is invalid."""
+    if not of_bytes:
+        return list(map(str.encode, vocab))
+    # "\n" is no printable character, and U+0100 is no byte: the one separates before, the other after.
+    written = "\n".join(vocab).translate(_TO_BYTES).split("\u0100")
+    return [token.encode("latin-1") for token in written]
+
+
+class _ToBytes(dict[int, str]):
+    def __missing__(self, code: int) -> str:
+        raise ValueError(f"U+{code:04X} maps to no byte")
+
+
+_TO_BYTES = _ToBytes({ord(character): chr(byte) for character, byte in CHARACTER_TO_BYTE.items()} | {10: "\u0100"})
 
 
 def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
@@ -57,13 +82,15 @@ def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
 def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> tuple[Pair, ...]:
     """Return merges as pairs of ids; raise `InvalidModel` naming a merge with a part or result outside the
     vocabulary."""
-    pairs: list[Pair] = []
+    parts = list(chain.from_iterable(merges))
+    if all(map(vocab.__contains__, map(add, parts[::2], parts[1::2]))) and all(map(vocab.__contains__, parts)):
+        ids = list(map(vocab.__getitem__, parts))
+        return tuple(zip(ids[::2], ids[1::2], strict=True))
     for rank, (left, right) in enumerate(merges):
         for part in (left, right, left + right):
             if part not in vocab:
                 raise InvalidModel(f"{field}: merge {rank} ({left!a} {right!a}): {part!a} is not in the vocabulary")
-        pairs.append((vocab[left], vocab[right]))
-    return tuple(pairs)
+    raise AssertionError("one of the merges is invalid")
 
 
 def without_whole_tokens(
@@ -73,9 +100,11 @@ def without_whole_tokens(
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
-    used = {token for left, right in merges for token in (left, right, left + right)}
-    gone = {text for text in listed if text not in used}
-    return {token: i for token, i in vocab.items() if token not in gone}
+    used = set(listed).intersection(chain(chain.from_iterable(merges), starmap(add, merges)))
+    kept = dict(vocab)
+    for text in set(listed) - used:
+        del kept[text]
+    return kept
 
 
 def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:

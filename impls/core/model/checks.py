@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import add
+
 from impls.core.errors import InvalidModel, plural
 from impls.core.model.cuts import single_characters, token_text
 from impls.core.model.data import ModelData
@@ -15,7 +18,6 @@ MAX_ID = 2**31 - 1
 
 def check_model(model: ModelData) -> None:
     """Raise `InvalidModel` if `model` contradicts itself."""
-    tokens = model.tokens
     if model.alphabet not in ("bytes", "chars"):
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
     if model.merge_rule not in ("pairs", "concatenation"):
@@ -33,26 +35,39 @@ def check_model(model: ModelData) -> None:
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
-    for rank, (left, right) in enumerate(model.merges):
-        for i in (left, right):
-            if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
-                raise InvalidModel(f"merge {rank}: no token has id {i!r}")
-        if tokens[left] + tokens[right] not in model.id_by_token:  # type: ignore[operator]
-            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
+    if not _all_merge(model):
+        _refuse_merge(model)
     _check_whole_tokens(model)
     _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
 
 
+def _all_merge(model: ModelData) -> bool:
+    """Return whether all merges are of tokens and make tokens, without a step of Python for each."""
+    ids = list(chain.from_iterable(model.merges))
+    if set(map(type, ids)) - {int} or min(ids, default=0) < 0 or max(ids, default=-1) >= len(model.tokens):
+        return False
+    parts = list(map(model.tokens.__getitem__, ids))
+    return None not in parts and all(map(model.id_by_token.__contains__, map(add, parts[::2], parts[1::2])))
+
+
+def _refuse_merge(model: ModelData) -> None:
+    tokens = model.tokens
+    for rank, (left, right) in enumerate(model.merges):
+        for i in (left, right):
+            if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
+                raise InvalidModel(f"merge {rank}: no token has id {i!r}")
+        if tokens[left] + tokens[right] not in model.id_by_token:  # type: ignore[operator]
+            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
+
+
 def _check_tokens(model: ModelData) -> None:
-    present = 0
-    for i, token in enumerate(model.tokens):
-        if token is None:
-            continue
-        if not isinstance(token, bytes) or not token:
-            raise InvalidModel(f"id {i}: a token must be bytes that are not empty, not {token!r}")
-        present += 1
+    if set(map(type, model.tokens)) - {bytes, type(None)} or b"" in model.tokens:
+        for i, token in enumerate(model.tokens):
+            if token is not None and (not isinstance(token, bytes) or not token):
+                raise InvalidModel(f"id {i}: a token must be bytes that are not empty, not {token!r}")
+    present = len(model.tokens) - model.tokens.count(None)
     if len(model.id_by_token) != present:
         seen: dict[bytes, int] = {}
         for i, token in enumerate(model.tokens):

@@ -6,9 +6,11 @@ two neighbours whose joined bytes are a token merge, and the token's id is the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
+from operator import add
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -16,6 +18,13 @@ from impls.core.errors import UnknownSymbol
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+
+
+def _pairs(merges: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    given = tuple(merges)
+    if set(map(type, given)) <= {tuple} and set(map(len, given)) <= {2}:
+        return given  # type: ignore[return-value]
+    return tuple((left, right) for left, right in given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +65,7 @@ class ModelData:
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
         fields: dict[str, Any] = {
             "tokens": tuple(self.tokens),
-            "merges": tuple((left, right) for left, right in self.merges),
+            "merges": _pairs(self.merges),
             "merge_counts": None if self.merge_counts is None else tuple(self.merge_counts),
             "pattern": resolve(self.pattern),
             "special_tokens": MappingProxyType(dict(self.special_tokens)),
@@ -74,7 +83,8 @@ class ModelData:
     def merge_results(self) -> tuple[int, ...]:
         """Return the id that each merge makes, in rank order."""
         tokens, ids = self.tokens, self.id_by_token
-        return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
+        parts = list(map(tokens.__getitem__, chain.from_iterable(self.merges)))
+        return tuple(map(ids.__getitem__, map(add, parts[::2], parts[1::2])))
 
     @cached_property
     def ranks(self) -> Sequence[int]:

@@ -11,6 +11,8 @@ in SentencePiece, except special tokens.
 from __future__ import annotations
 
 import warnings
+from itertools import starmap
+from operator import add
 from typing import Annotated, Any
 
 import msgspec
@@ -109,7 +111,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         if vocab.get(text, i) != i:
             raise InvalidModel(f"added_tokens: {text!a} has id {i} here and id {vocab[text]} in model.vocab")
     unknown = _unknown(bpe.unk_token, vocab, whole, byte_level)
-    if byte_level and any(left + right == unknown for left, right in merges):
+    if byte_level and unknown is not None and unknown in starmap(add, merges):
         unknown = None
     if unknown is not None and not byte_level and any(unknown in (*pair, "".join(pair)) for pair in merges):
         raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
@@ -236,6 +238,8 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
 def _merges(bpe: _Bpe) -> list[tuple[str, str]]:
     if bpe.merges is None:
         raise InvalidModel("model.merges: a list is expected")
+    if str not in set(map(type, bpe.merges)):
+        return bpe.merges  # type: ignore[return-value]
     return [
         two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry
         for rank, entry in enumerate(bpe.merges)
