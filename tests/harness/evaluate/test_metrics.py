@@ -11,7 +11,7 @@ import pytest
 
 import impls
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
-from harness.evaluate.metrics import figures_of, renyi_efficiency, vocabulary_used
+from harness.evaluate.metrics import Row, figures_of, rank, renyi_efficiency, vocabulary_used
 from harness.evaluate.prices import Prices
 from harness.evaluate.run import Plan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
@@ -282,3 +282,12 @@ def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, m
         assert np.array_equal(getattr(made, name), getattr(remade, name))
     assert np.array_equal(made.times.sum(axis=0), remade.times.sum(axis=0))
     assert text.documents.max() == 2
+
+
+def test_ranks_begin_at_one_are_shared_and_given_to_no_lossy_model() -> None:
+    models = (("a", "exact", 30), ("b", "exact", 20), ("c", "lossy", 1), ("d", "normalised", 30), ("e", "exact", 31))
+    rows = [Row(name, "text", None, "compiled", 9, trip, {"n_tokens": n}, {}) for name, trip, n in models]
+    other = Row("a", "other text", None, "compiled", 9, "exact", {"n_tokens": 99}, {})
+    rank([*rows, other])
+    assert [row.rank for row in rows] == [2, 1, None, 2, 4]
+    assert other.rank == 1

@@ -43,6 +43,9 @@ from impls.core.errors import InvalidFile
 from impls.formats import load
 
 warnings.simplefilter("ignore")
+for good in sys.argv[1:]:
+    load(Path(good))  # what readers import and compile on first use is not done again in every child
+print("ready", flush=True)
 for line in sys.stdin:
     path = Path(json.loads(line))
     reader, writer = os.pipe()
@@ -69,14 +72,18 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def outcome_of() -> Iterator[Callable[[Path], list[str]]]:
+def outcome_of(files: dict[str, Path]) -> Iterator[Callable[[Path], list[str]]]:
     """Return a function from a path to the outcome of reading it: (read, refused, died or an error's name), message."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROGRAM, *map(str, files.values())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdin is not None
     assert process.stdout is not None
     stdin, stdout = process.stdin, process.stdout
+    assert stdout.readline() == "ready\n"
 
     def ask(path: Path) -> list[str]:
         stdin.write(json.dumps(str(path)) + "\n")
