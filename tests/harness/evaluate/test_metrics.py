@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -286,8 +287,11 @@ def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, m
 
 def test_ranks_begin_at_one_are_shared_and_given_to_no_lossy_model() -> None:
     models = (("a", "exact", 30), ("b", "exact", 20), ("c", "lossy", 1), ("d", "normalised", 30), ("e", "exact", 31))
-    rows = [Row(name, "text", None, "compiled", 9, trip, {"n_tokens": n}, {}) for name, trip, n in models]
-    other = Row("a", "other text", None, "compiled", 9, "exact", {"n_tokens": 99}, {})
-    rank([*rows, other])
+    rows = [
+        Row(name, "text", None, "compiled", 9, trip, {"n_tokens": n, "n_documents": 2}, {}) for name, trip, n in models
+    ]
+    tallies: dict[str, Any] = {name: SimpleNamespace(tokens=np.array([n - 5, 5])) for name, _, n in models}
+    rank(rows, tallies)
     assert [row.rank for row in rows] == [2, 1, None, 2, 4]
-    assert other.rank == 1
+    fewest = [row.figures.get("tokens_over_fewest") for row in rows]
+    assert [figure and figure.value for figure in fewest] == [1.5, 1, None, 1.5, 1.55]

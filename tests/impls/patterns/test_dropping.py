@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,11 @@ IMPLEMENTATIONS = ["wordcount", "priority", "bytelevel", "compiled", "tokenizers
 
 
 def some_texts(chance: random.Random) -> list[str]:
-    lengths = [0, 1, 2, 3, 10, 60, 3000]
+    lengths = [0, 1, 2, 3, 10, 60, 600]
     return ["".join(chance.choices("aabbc é日 \n", k=chance.choice(lengths))) for _ in range(40)]
 
 
+@cache
 def trained(stages: tuple[str, ...], alphabet: str = "bytes") -> Model:
     texts = some_texts(random.Random(5))
     spec = TrainingSpec(vocab_size=300 if alphabet == "bytes" else 60, alphabet=alphabet)  # type: ignore[arg-type]
