@@ -15,7 +15,7 @@ import regex
 
 import impls
 from harness.records import AgreementClass
-from harness.targets import is_target
+from harness.targets import PUBLISHED, is_target
 
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
@@ -38,7 +38,7 @@ class Relation:
 
 def registered(name: str) -> str | None:
     """Return the registered implementation that `name` runs, or None for any other kind of target."""
-    return None if is_target(name) else name
+    return None if is_target(name) or name == PUBLISHED else name
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
@@ -62,6 +62,8 @@ def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bo
 def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
     """Return under which conditions an implementation equals ours; none for those that split as ours do."""
     known = registered(name)
+    if name == PUBLISHED:
+        return [] if sentencepiece else ["splitting engines of one Unicode version (16)"]
     if known is None:
         return [f"{name} is exact, as its author claims"]
     if impls.get(known).kind in OWN_KINDS or known == "sentencepiece":

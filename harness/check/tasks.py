@@ -23,7 +23,8 @@ from harness.judge import MISREAD, Encoded, ModelDecoder, judge
 from harness.minimize import smallest_text
 from harness.outcome import Outcome
 from harness.records import Counterexample, Status, Text, Verdict
-from harness.targets import load_tokenizer
+from harness.targets import PUBLISHED, load_tokenizer
+from harness.targets.published import published
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
@@ -46,7 +47,7 @@ def sizes(keys: Iterable[Key]) -> dict[int, int]:
 
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
-    return load_tokenizer(implementation, load_model(model))
+    return published(model) if implementation == PUBLISHED else load_tokenizer(implementation, load_model(model))
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from harness.commands import options
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
+from harness.targets import PUBLISHED, is_target
 from impls.core.errors import plural
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class Check(Verb):
 
     Exit status 1 when a text does not round-trip, when two implementations differ that must agree, and when nothing
     could be compared. Those that do not run a model are named and not compared on it. Without -m the cached
-    vocabularies are checked, without -c the samples.
+    vocabularies are checked, without -c the samples. The column "as published" is the file of a model as the library
+    that it belongs to reads it (tokenizers, sentencepiece, tiktoken); the others run our reading of it.
 
     With --trainers every pair of trainers learns from the same text, by a tie rule both follow, else each by its own;
     exit status 1 when two differ under one rule, differ where no tie explains it, or none could be compared.
@@ -70,9 +73,10 @@ class Check(Verb):
         from harness.report.tables import render_check
         from harness.training.counting import executors_of
 
+        models = self.models or default_models()
         plan = CheckPlan(
-            implementations=options.choose_compared(self.implementation, self.exclude),
-            models=self.models or default_models(),
+            implementations=self._compared_on(models),
+            models=models,
             corpora=self.corpora or ("samples",),
             split=self.split,
             max_bytes=self.max_bytes or _DEFAULT_BYTES,
@@ -85,6 +89,16 @@ class Check(Verb):
             options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
         on = partial(check, executors=executors_of(None, self.scheduler))
         return self._compared("checking", plan, plan.implementations, on, render_check, plan.models)
+
+    def _compared_on(self, models: Sequence[str]) -> list[str]:
+        """Return the implementations, and a file as its own library reads it if a model has such a file."""
+        from harness.targets.published import library_of
+
+        chosen = options.choose_compared(self.implementation, self.exclude)
+        asked = self.implementation is None or is_target(self.implementation)
+        pattern = self.exclude if asked else self.implementation
+        matches = pattern is not None and re.search(pattern, PUBLISHED) is not None
+        return [*chosen, PUBLISHED] if matches is not asked and any(map(library_of, models)) else chosen
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import fields
@@ -28,7 +29,8 @@ class Fuzz(Verb):
     """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
-    cmd:COMMAND or a model file. The text of -c is mutated (default: the samples and the cached corpora).
+    cmd:COMMAND or a model file; the file of a -m is compared as its own library reads it, too. The text of -c is
+    mutated (default: the samples and the cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
     corpora. Exit status 0: no difference (a text that both sides refuse is none), 1: some, or nothing was compared, 2:
@@ -39,6 +41,12 @@ class Fuzz(Verb):
     sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
     models: tuple[str, ...] = options.models
     random_models: bool = flag("Generate models too, instead of using -m.", "--models")
+    files: int | None = option(
+        "Make up N files tokenizer.json, from --seed on, and compare the sides with Hugging Face's reading.",
+        "--files",
+        type=options.SIZE,
+        metavar="N",
+    )
     expected: bool = flag("With --models: also report where the sides need not agree.")
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
@@ -55,6 +63,8 @@ class Fuzz(Verb):
         """Search, or replay; return whether there is a difference or nothing was compared."""
         if self.again:
             return self._replay()
+        if self.files is not None:
+            return self._files(self.files)
         from harness.check.fuzz.replay import CounterexampleFile
 
         plan = self._plan()
@@ -72,9 +82,37 @@ class Fuzz(Verb):
             raise click.exceptions.Exit(1 if result.findings else 130)
         return bool(result.findings or _not_compared(plan, result))
 
+    def _files(self, n_files: int) -> bool:
+        """Compare the library's reading of random files with the sides'; return whether one differs."""
+        from harness.check.fuzz.files import FilesResult, fuzz_files
+
+        options.ensure(self.sides, "name the sides that read the files, such as: bpebench fuzz compiled --files 1000")
+        options.ensure(not (self.models or self.random_models), "--files makes files up: leave out -m and --models")
+        with progress("fuzzing files", n_files) as bar:
+
+            def advance(result: FilesResult) -> None:
+                bar.advance(1, f"seed {result.seeds[1]:,}, {len(result.findings)} found")
+
+            result = fuzz_files(self.sides, self.seed, n_files, self.seconds, self.stop_after, advance)
+
+        def lines() -> Iterator[str]:
+            for one in result.findings:
+                yield f"seed {one.seed}: {one.text!a}: tokenizers {one.ids_of_library}, {one.side} {one.answer}"
+                yield json.dumps(one.document)
+            first, end = result.seeds
+            yield (
+                f"seeds {first} to {end - 1}: {result.n_texts:,} texts compared, {result.n_refused:,} files refused: "
+                + plural(len(result.findings), "difference")
+            )
+
+        self.output(result, lambda: "\n".join(lines()))
+        return bool(result.findings) or not result.n_texts
+
     def _plan(self) -> FuzzPlan:
         from harness.check.fuzz.run import FuzzPlan
-        from harness.targets import DEFAULT_MODEL
+        from harness.data.models import is_model_name
+        from harness.targets import DEFAULT_MODEL, PUBLISHED
+        from harness.targets.published import library_of
 
         made_up, given = self.random_models, bool(self.models)
         options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
@@ -82,8 +120,11 @@ class Fuzz(Verb):
         options.ensure(
             made_up or not self.expected, "--expected goes with --models; texts are reported whatever the class"
         )
+        # A user's file is also read by its own library, which everything must agree with.
+        files = [model for model in self.models if not is_model_name(model)]
+        by_library = files == list(self.models) and bool(files) and all(map(library_of, files))
         return FuzzPlan(
-            sides=self.sides,
+            sides=(PUBLISHED, *self.sides) if by_library else self.sides,
             models=() if self.random_models else self.models or (DEFAULT_MODEL,),
             seed=self.seed,
             seconds=_DEFAULT_SECONDS if self.seconds is None and self.n_texts is None else self.seconds,

@@ -19,6 +19,7 @@ from harness.data.models import (
     available_models,
     describe_models,
     load_model,
+    model_file,
     model_names,
     trained_model_names,
     trained_model_path,

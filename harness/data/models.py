@@ -50,6 +50,20 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
     return load(path, pattern=pattern)
 
 
+def model_file(name_or_path: str | Path) -> Path | None:
+    """Return the file or folder that `load_model` reads a model from; None if it is not at hand."""
+    name = str(name_or_path)
+    if isinstance(name_or_path, str):
+        vocabulary = vocabulary_named(name)
+        if vocabulary is not None:
+            return cache_folder() / vocabulary.path if is_fetched(vocabulary.name) else None
+        if name.startswith(PREFIX):
+            return hub_tokenizer_file(name)
+        if _is_plain(name) and (trained := trained_model_path(name)).is_file():
+            return trained
+    return Path(name_or_path) if Path(name_or_path).exists() else None
+
+
 def _published(vocabulary: Vocabulary, pattern: str | Sequence[str] | None) -> Model:
     from impls.formats import load
 

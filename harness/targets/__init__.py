@@ -5,6 +5,15 @@ implementation.
 """
 
 from harness.targets.loading import load_object, load_tokenizer
-from harness.targets.spec import DEFAULT_MODEL, FORMS, NotLoadable, TargetSpec, is_target
+from harness.targets.spec import DEFAULT_MODEL, FORMS, PUBLISHED, NotLoadable, TargetSpec, is_target
 
-__all__ = ["DEFAULT_MODEL", "FORMS", "NotLoadable", "TargetSpec", "is_target", "load_object", "load_tokenizer"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "FORMS",
+    "PUBLISHED",
+    "NotLoadable",
+    "TargetSpec",
+    "is_target",
+    "load_object",
+    "load_tokenizer",
+]

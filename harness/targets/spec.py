@@ -14,6 +14,8 @@ from impls.core.errors import BPEError, some_of
 
 DEFAULT_MODEL = "o200k_base"
 """The default vocabulary of every verb that takes one."""
+PUBLISHED = "as published"
+"""A model's file as the library that it belongs to reads it; see `harness.targets.published`."""
 COMMAND_PREFIX = "cmd:"
 _OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*)*))?")

@@ -18,7 +18,8 @@ from harness.check.classes import registered
 from harness.conform.values import from_threads
 from harness.data import load_model
 from harness.failures import message_of
-from harness.targets import load_tokenizer
+from harness.targets import PUBLISHED, load_tokenizer
+from harness.targets.published import published
 from impls.core.model.model import Model
 
 Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
@@ -126,7 +127,9 @@ def _answers(name: str, question: Question) -> Answers:
 def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
     key = model if isinstance(model, str) else model.digest
     tokenizer = _kept.pop(key, None)
-    if tokenizer is None:
+    if tokenizer is None and name == PUBLISHED:
+        tokenizer = published(str(model))
+    elif tokenizer is None:
         loaded = load_model(model) if isinstance(model, str) else model
         tokenizer = load_tokenizer(registered(name) or name, loaded)
     _kept[key] = tokenizer

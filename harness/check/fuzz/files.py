@@ -1,0 +1,209 @@
+"""Random files tokenizer.json, read by Hugging Face's library and by us: differing ones, reduced part by part.
+
+Everything runs in this process: a panic of the library is an exception, and a file or text on which it panics is left
+out, as is a file that we refuse. A character that a vocabulary without an unknown token lacks is dropped by the library
+and refused by us: that is no difference.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import impls
+from harness.generators.tokenizer_files import Document, file_texts, tokenizer_file
+from harness.minimize import Budget, smallest_sequence, smallest_text
+from harness.targets import load_tokenizer
+from impls.formats import load
+
+TEXTS_A_FILE = 10
+_TRIALS, _SECONDS = 400, 10.0
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_MODEL_PARTS: dict[str, Any] = {"fuse_unk": False, "ignore_merges": False, "byte_fallback": False, "unk_token": None}
+_STEPS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
+
+Answers = tuple[list[int], list[int] | str]
+"""The library's ids, and ours or our error."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFinding:
+    """A reduced file and text that a side reads differently from the library."""
+
+    seed: int
+    side: str
+    text: str
+    ids_of_library: list[int]
+    answer: list[int] | str
+    document: Document
+
+
+@dataclass(slots=True)
+class FilesResult:
+    """The counts and findings of a run."""
+
+    seeds: tuple[int, int] = (0, 0)
+    """First seed, and the one after the last."""
+    n_texts: int = 0
+    n_refused: int = 0
+    """Files that a side refuses, or that the library does not load."""
+    findings: list[FileFinding] = field(default_factory=list)
+
+
+def fuzz_files(
+    sides: Sequence[str],
+    first_seed: int,
+    n_files: int,
+    seconds: float | None,
+    stop_after: int,
+    progress: Callable[[FilesResult], None] = lambda result: None,
+) -> FilesResult:
+    """Compare the sides with the library on the files of successive seeds; one finding a file at most."""
+    result = FilesResult((first_seed, first_seed))
+    began = time.monotonic()
+    for seed in range(first_seed, first_seed + n_files):
+        if len(result.findings) >= stop_after or (seconds is not None and time.monotonic() - began > seconds):
+            break
+        for side in sides:
+            _compare(side, seed, result)
+        result.seeds = first_seed, seed + 1
+        progress(result)
+    return result
+
+
+def _compare(side: str, seed: int, result: FilesResult) -> None:
+    random = Random(seed)
+    document = tokenizer_file(random)
+    texts = file_texts(document, random, TEXTS_A_FILE)
+    asked = _reader(side, document)
+    if asked is None:
+        result.n_refused += 1
+        return
+    result.n_texts += len(texts)
+    for text in texts:
+        if kind := difference(document, asked(text)):
+            document, text = _reduced(side, document, text, kind)
+            answers = answers_to(side, document, text)
+            assert answers is not None
+            result.findings.append(FileFinding(seed, side, text, *answers, document))
+            return
+
+
+def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | None:
+    """Return a function that gives the answers to a text; None for a file that one of the two does not read."""
+    import tokenizers
+
+    content = json.dumps(document)
+    try:
+        library = tokenizers.Tokenizer.from_str(content)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a Rust panic is not an Exception
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = load_tokenizer(side, load(Path("tokenizer.json"), content=content.encode()))
+    except impls.BPEError:
+        return None
+
+    def answers(text: str) -> Answers | None:
+        try:
+            wanted: list[int] = library.encode(text, add_special_tokens=False).ids
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return None
+        try:
+            return wanted, ours.encode(text, allowed_special="all")
+        except Exception as error:  # what we raise is an answer too
+            return wanted, f"{type(error).__name__}: {error}"
+
+    return answers
+
+
+def answers_to(side: str, document: Document, text: str) -> Answers | None:
+    """Return the answers to one text; None if the file or the text is not compared."""
+    asked = _reader(side, document)
+    return None if asked is None else asked(text)
+
+
+def difference(document: Document, answers: Answers | None) -> str:
+    """Return "ids", or the name of our error; "" if the answers agree, as they must."""
+    if answers is None or answers[0] == answers[1]:
+        return ""
+    if not isinstance(answers[1], str):
+        return "ids"
+    error = answers[1].partition(":")[0]
+    return "" if error == "UnknownSymbol" and document["model"]["unk_token"] is None else error
+
+
+def _reduced(side: str, document: Document, text: str, kind: str) -> tuple[Document, str]:
+    """Return the smallest file and text that still differ in the same way."""
+    budget = Budget(_TRIALS, _SECONDS)
+
+    def differs(document: Document, text: str) -> bool:
+        return difference(document, answers_to(side, document, text)) == kind
+
+    while True:
+        before = document, text
+        budgeted = budget.counted(lambda candidate: differs(json.loads(str(candidate)), text))  # noqa: B023 (called at once)
+        smaller = next((part for part in _smaller(document) if budgeted(json.dumps(part))), document)
+        document, text = smaller, smallest_text(text, lambda candidate: differs(smaller, candidate), budget)  # noqa: B023
+        if (document, text) == before or budget.exhausted:
+            break
+    words = tuple(word for word in document["model"]["vocab"] if len(word) > 1)
+    others = document["model"]["vocab"].keys() - set(words)
+
+    def holds(kept: tuple[str, ...]) -> bool:
+        try:
+            return differs(_with_vocab(document, {*kept, *others}), text)
+        except KeyError:  # a merge needs a word that is gone
+            return False
+
+    if holds(words):
+        document = _with_vocab(document, {*smallest_sequence(words, holds, Budget(_TRIALS, _SECONDS)), *others})
+    return document, text
+
+
+def _smaller(document: Document) -> Iterator[Document]:
+    """Yield the documents with one part less."""
+    for name in ("decoder", "post_processor", *_STEPS):
+        if document[name] is not None:
+            yield document | {name: None}
+    for name, key in _STEPS.items():
+        steps = (document[name] or {}).get(key, [])
+        for k in range(len(steps)):
+            rest = steps[:k] + steps[k + 1 :]
+            yield document | {name: {"type": "Sequence", key: rest} if len(rest) > 1 else rest[0] if rest else None}
+    entries = document["added_tokens"]
+    for k in range(len(entries)):
+        yield document | {"added_tokens": entries[:k] + entries[k + 1 :]}
+    for k, entry in enumerate(entries):
+        for flag in filter(entry.get, _FLAGS):
+            yield document | {"added_tokens": [*entries[:k], entry | {flag: False}, *entries[k + 1 :]]}
+    model = document["model"]
+    for name, plain in _MODEL_PARTS.items():
+        if model[name] != plain:
+            yield document | {"model": model | {name: plain}}
+    for k in range(len(model["merges"])):
+        yield document | {"model": model | {"merges": model["merges"][:k] + model["merges"][k + 1 :]}}
+
+
+def _with_vocab(document: Document, words: set[str]) -> Document:
+    """Return the document with these words only, their ids and those of the added tokens renumbered in order."""
+    document = deepcopy(document)
+    old = document["model"]["vocab"]
+    vocab = document["model"]["vocab"] = {word: i for i, word in enumerate(sorted(words, key=old.__getitem__))}
+    free = len(vocab)
+    for entry in document["added_tokens"]:
+        entry["id"] = vocab.get(entry["content"], free)
+        free += entry["id"] == free
+    return document

@@ -1,0 +1,149 @@
+"""A model file as the library that it belongs to reads it: the column "as published".
+
+Every other column runs our reading of a file, so all of them agree on a mistake in it. Here tokenizers reads a
+tokenizer.json, sentencepiece a `.model`, and tiktoken a rank file, with its own pattern for the vocabularies that it
+knows. Only ids are the library's; they are decoded by our model, as everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest import mock
+
+import numpy as np
+
+import impls
+from harness.data import load_model, model_file
+from harness.targets.spec import PUBLISHED
+from impls.core.errors import BPEError, Missing, Unsupported
+from impls.core.text.stages import drops_text
+from impls.core.text.text import repair_surrogates
+from impls.formats import own, sentencepiece_model
+from impls.formats.files import read_bytes
+
+_BEGINNING = 100
+
+Encode = Callable[[str, bool], list[int]]
+"""A text, and whether special tokens are recognised -> its ids."""
+
+
+def library_of(name: str | Path) -> str | None:
+    """Return the library that a model's file belongs to; None if it is of another format, or not at hand."""
+    try:
+        path = _file(name)
+        content = b"" if path is None else read_bytes(path)
+    except BPEError:
+        return None
+    if sentencepiece_model.looks_like(content):
+        return "sentencepiece"
+    if content.lstrip().startswith(b"{"):
+        is_ours = own.NAME.encode() in content[:_BEGINNING]
+        return "tokenizers" if not is_ours and b'"model"' in content and b'"merges"' in content else None
+    first, _, rank = content.split(b"\n", 1)[0].partition(b" ")
+    return "tiktoken" if first and rank.isdigit() else None
+
+
+def _file(name: str | Path) -> Path | None:
+    path = model_file(name)
+    if path is not None and path.is_dir():
+        path = path / "tokenizer.json"
+    return path if path is not None and path.is_file() else None
+
+
+def published(name: str | Path) -> impls.Tokenizer:
+    """Return the file of a model as its library reads it. Raises `Unsupported`, `Missing`, and what loading raises."""
+    model, library, path = load_model(name), library_of(name), _file(name)
+    if library is None or path is None:
+        raise Unsupported(PUBLISHED, "the file belongs to none of the libraries tokenizers, sentencepiece and tiktoken")
+    try:
+        return AsPublished(model, _ENCODERS[library](path, str(name), model))
+    except ModuleNotFoundError:
+        raise Missing(PUBLISHED, library) from None
+    except BPEError:
+        raise
+    except BaseException as error:  # a Rust panic is not an Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise Unsupported(PUBLISHED, f"{library} does not read the file: {str(error)[:200]}") from None
+
+
+class AsPublished(impls.Tokenizer):
+    """A library's reading of a file."""
+
+    name: ClassVar[str] = PUBLISHED
+    summary: ClassVar[str] = "the file as its own library reads it"
+
+    def __init__(self, model: impls.Model, encode: Encode) -> None:
+        super().__init__(model)
+        self._by_library = encode
+
+    def encode(self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all") -> list[int]:
+        """Return the library's ids; special tokens are recognised if any are allowed."""
+        return self._by_library(repair_surrogates(text), bool(allowed_special))
+
+    def encode_array(self, text: str, **specials: Any) -> np.ndarray:
+        """Return the ids as an array."""
+        return np.array(self.encode(text, **specials), np.uint32)
+
+    def encode_batch(self, texts: Sequence[str], threads: int | None = None, **specials: Any) -> list[list[int]]:
+        """Return the ids of each text."""
+        return [self.encode(text, **specials) for text in texts]
+
+
+def _by_tokenizers(path: Path, name: str, model: impls.Model) -> Encode:
+    import tokenizers
+
+    library = tokenizers.Tokenizer.from_str(path.read_text("utf-8-sig"))
+    library.no_truncation()
+    library.no_padding()
+
+    def encode(text: str, special: bool) -> list[int]:
+        library.encode_special_tokens = not special
+        return library.encode(text, add_special_tokens=False).ids
+
+    return encode
+
+
+def _by_sentencepiece(path: Path, name: str, model: impls.Model) -> Encode:
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return lambda text, special: processor.encode(text, out_type=int)
+
+
+def _by_tiktoken(path: Path, name: str, model: impls.Model) -> Encode:
+    import tiktoken
+    from tiktoken.load import load_tiktoken_bpe
+
+    openai_public = import_module("tiktoken_ext.openai_public")
+
+    def ranks(*_: Any, **__: Any) -> dict[bytes, int]:
+        with mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=""):  # it would remember the file by its name
+            return load_tiktoken_bpe(str(path))
+
+    if name in openai_public.ENCODING_CONSTRUCTORS:
+        with mock.patch.object(openai_public, "load_tiktoken_bpe", ranks):
+            library = tiktoken.Encoding(**openai_public.ENCODING_CONSTRUCTORS[name]())
+    elif len(model.pattern) != 1 or drops_text(model.pattern):
+        raise Unsupported(PUBLISHED, "tiktoken splits by one pattern, which keeps all of a text")
+    else:
+        specials = dict(model.whole_token_ids)
+        library = tiktoken.Encoding(name, pat_str=model.pattern[0], mergeable_ranks=ranks(), special_tokens=specials)
+
+    def encode(text: str, special: bool) -> list[int]:
+        if model.normalization is not None:  # the file does not say so, but the vocabulary's own library does it
+            text = model.normalize(text)
+        return library.encode(text, allowed_special="all" if special else set(), disallowed_special=())
+
+    return encode
+
+
+_ENCODERS: dict[str, Callable[[Path, str, impls.Model], Encode]] = {
+    "tokenizers": _by_tokenizers,
+    "sentencepiece": _by_sentencepiece,
+    "tiktoken": _by_tiktoken,
+}
