@@ -31,6 +31,7 @@ from harness.play.messages import (
     ColumnAnswer,
     EncodeRequest,
     ExplainRequest,
+    HubRequest,
     ModelAnswer,
     StepsRequest,
     TrainRequest,
@@ -47,6 +48,7 @@ from impls.core.text.patterns import resolve
 
 LIMIT_SECONDS = 5.0
 TRAINING_SECONDS = 60.0
+HUB_SECONDS = 120.0
 MOST_TRAININGS = 2
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
 
@@ -85,6 +87,7 @@ class Playground:
                 Route("/api/steps", self.steps, methods=["POST"]),
                 Route("/api/train", self.train, methods=["POST"]),
                 Route("/api/models", self.upload, methods=["POST"]),
+                Route("/api/hub", self.hub, methods=["POST"]),
                 Route("/api/models/{model}", self.download),
                 Route("/api/choices", lambda _: _json(self.store.choices() | {"beginning": self._beginning})),
                 Route("/api/samples", lambda _: _json(samples())),
@@ -153,6 +156,13 @@ class Playground:
         )
         held = self.store.hold("file", request.query_params.get("label", ""), content)
         return _json(ModelAnswer(held.name, held.label, format, size, notes))
+
+    async def hub(self, request: Request) -> Response:
+        """Answer `HubRequest`: hold the model in memory, if the hub can be reached."""
+        asked = await _read(request, HubRequest)
+        content, size = await self.workers.call("read", (), tasks.from_hub, asked.name, seconds=HUB_SECONDS)
+        held = self.store.hold("hub", asked.name, content)
+        return _json(ModelAnswer(held.name, held.label, "bpebench", size, []))
 
     def download(self, request: Request) -> Response:
         """Return a model held in memory as a file."""

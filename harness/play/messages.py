@@ -133,6 +133,12 @@ class TrainRequest(_Strict):
     ties: Literal["smallest", "first", "largest", "shortest"] = "smallest"
 
 
+class HubRequest(_Strict):
+    """A model of the Hugging Face hub."""
+
+    name: Annotated[Name, Meta(pattern=r"^[\w.-]+/[\w.-]+$", examples=["openai-community/gpt2"])]
+
+
 class ModelAnswer(msgspec.Struct):
     """A model held in memory."""
 
@@ -159,6 +165,7 @@ _ENDPOINTS: tuple[tuple[str, str, str, Any, Any, tuple[int, ...]], ...] = (
     ("/api/steps", "post", "Merge one piece step by step.", StepsRequest, StepsAnswer, (404, 422, 503)),
     ("/api/train", "post", "Train; server-sent events merges, plateau, model, error.", TrainRequest, None, (422, 503)),
     ("/api/models", "post", "Hold a model file in memory, to be used in columns.", bytes, ModelAnswer, (422, 503)),
+    ("/api/hub", "post", "Hold a model of the Hugging Face hub in memory.", HubRequest, ModelAnswer, (422, 503)),
     ("/api/models/{model}", "get", "A model held in memory, as a file.", None, bytes, (404,)),
     ("/api/choices", "get", "The implementations and models of columns.", None, dict[str, Any], ()),
     ("/api/samples", "get", "Texts in many languages.", None, dict[str, str], ()),

@@ -106,11 +106,9 @@ class Store:
     def beginning(self, implementations: Sequence[str] = (), text: str | None = None) -> InitialView:
         """Return what the page shows first: each implementation on each model; raise `UnknownName`.
 
-        Without models of the command line, those of `_FIRST` that are available.
+        Without models of the command line, those of `_FIRST` that are available; without implementations `compiled`.
         """
         models = list(self._named) or [name for name in _FIRST if name in self.models()] or self.models()[:1]
         columns = [Column(name, model) for model in models for name in implementations or ("compiled",)]
-        if not implementations and models:
-            columns.append(Column("greedy", models[0]))
         self.sources(columns)
         return InitialView(text, columns[:MAX_COLUMNS])

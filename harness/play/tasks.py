@@ -94,6 +94,14 @@ def describe_file(content: bytes) -> tuple[str, int, list[str]]:
     return format, model.vocab_size, notes
 
 
+def from_hub(name: str) -> tuple[bytes, int]:
+    """Return a model of the hub as a file of our own format, and its number of ids."""
+    from harness.data import load_model
+
+    model = load_model(f"hf:{name}")
+    return own.write(model), model.vocab_size
+
+
 @without_collecting()
 def encode(text: str, pieces: bool, allow_special: bool) -> bytes:
     """Return the `ColumnAnswer` of the first column, as JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -24,13 +25,14 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e&amp;"
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "tiny.json"
-    impls.train("priority", TEXTS, impls.TrainingSpec(vocab_size=330)).model.save(path)
+    impls.train("priority", TEXTS, impls.TrainingSpec(vocab_size=330, special_tokens=("<s>",))).model.save(path)
     return path
 
 
 @pytest.fixture(scope="module")
 def address(model_file: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "harness", "play", "hello unhappiness", "--port", "0", "-m", str(model_file)]
+    command += ["-e", "compiled", "-e", "greedy"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
@@ -158,7 +160,7 @@ def test_columns_are_added_changed_and_removed_and_the_address_restores_them(ope
 def test_a_difference_is_marked_and_explained(open_page: OpenPage) -> None:
     page = open_page()
     page.locator("#text").fill(" aphap happi apua")
-    expect(page.locator(".verdict").nth(1)).to_contain_text("not as in column 1")
+    expect(page.locator(".verdict").nth(1)).to_contain_text("from column 1")
     assert page.locator(".column").nth(1).locator(".t.differs").count() > 0
     page.get_by_role("button", name="explain").click()
     expect(page.locator("#account h2")).to_contain_text("They differ first in: merges")
@@ -196,7 +198,7 @@ def test_a_megabyte_has_few_elements_and_its_end_can_be_reached(open_page: OpenP
     line = "hello world, unhappiness öğrendik\n"
     n = 2**20 // len(line.encode())
     put(page, line * n)
-    expect(page.locator("#size")).to_contain_text("too long for the address")
+    expect(page.locator("#size")).to_contain_text("too long to share as a link")
     total = page.locator(".column").first.locator("dd").first
     expect(total).to_have_text(re.compile(r"^\d{3},\d{3}$"))
     assert page.locator(".t").count() < 8000
@@ -206,6 +208,42 @@ def test_a_megabyte_has_few_elements_and_its_end_can_be_reached(open_page: OpenP
     expect(page.locator(".t.active").first).to_be_visible()
     put(page, "hello" * 2**18)
     expect(page.locator("#message")).to_contain_text("at most 1,048,576 bytes")
+
+
+def test_ids_can_be_copied_and_special_tokens_switched_on(open_page: OpenPage, model_file: Path) -> None:
+    page = open_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    put(page, "hello<s>")
+    tokenizer = impls.load("compiled", impls.Model.load(model_file))
+    for allowed in ((), "all"):
+        ids = tokenizer.encode("hello<s>", allowed_special=allowed, disallowed_special=())
+        expect(page.locator(".column").first.locator("dd").first).to_have_text(str(len(ids)))
+        shown = page.locator(".ids").first
+        if not allowed:
+            shown.locator("summary").click()
+        expect(shown.locator("code")).to_have_text(" ".join(map(str, ids)))
+        shown.get_by_role("button").click()
+        expect(shown.get_by_role("button")).to_have_text("copied")
+        assert json.loads(page.evaluate("navigator.clipboard.readText()")) == ids
+        page.get_by_label("special tokens").check()
+    again = open_page(page.url)
+    assert again.get_by_label("special tokens").is_checked()
+
+
+def test_a_chat_template_is_put_around_the_text_with_special_tokens_on(open_page: OpenPage) -> None:
+    page = open_page()
+    put(page, "hello")
+    page.get_by_label("Chat template").select_option("ChatML")
+    expect(page.locator("#text")).to_have_value("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
+    assert page.get_by_label("special tokens").is_checked()
+
+
+def test_the_steps_take_the_arrow_keys_once_their_tab_is_clicked(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Merge by merge").click()
+    expect(page.locator(".derivation")).to_have_count(4)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#step")).to_contain_text("1 of")
 
 
 def test_training_shows_merges_and_gives_a_column(open_page: OpenPage) -> None:

@@ -52,7 +52,7 @@ export async function account(first, second, text, bytes, byte) {
   title.textContent = `${names[0]} and ${names[1]}`;
   body.replaceChildren(h("p", { class: "quiet" }, "finding the first stage that differs …"));
   if (!$("account").open) $("account").showModal();
-  const short = bytes.length <= AROUND ? text : lineAt(bytes, byte ?? 0);
+  const short = byte === null ? text.slice(0, AROUND) : lineAt(bytes, byte); // it begins with the first marked token
   try {
     const found = await json("/api/explain", { text: short, columns: [first, second] });
     if (found.agree === false) title.textContent = `They differ first in: ${found.stage}`;
@@ -60,7 +60,7 @@ export async function account(first, second, text, bytes, byte) {
       h("p", {}, ...visible(found.what, true)),
       h("ul", {}, ...(found.evidence ?? []).map((line) => h("li", {}, ...visible(line, true)))),
       table({ a: side(found.a), b: side(found.b), step: found.step }, names),
-      h("p", { class: "quiet" }, short === text ? "Of the whole text." : "Of the line that holds the first difference."),
+      h("p", { class: "quiet" }, short === text ? "Of the whole text." : "Of the line that holds the first marked token."),
     );
   } catch (error) {
     body.replaceChildren(h("p", {}, error.message));

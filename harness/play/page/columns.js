@@ -6,7 +6,7 @@ import { $, figure, fill, h, hex, plural, points } from "./dom.js";
 import { choices, keep, state } from "./state.js";
 import { TokenView } from "./tokens.js";
 
-const MOST = 6, BUSY_MILLISECONDS = 1000;
+const MOST = 6, BUSY_MILLISECONDS = 1000, SHOWN_IDS = 2000;
 let shown = [];
 let text = "", bytes = new Uint8Array(), version = 0;
 let openSteps = () => {};
@@ -17,6 +17,12 @@ class Column {
     this.element = $("column").content.cloneNode(true).firstElementChild;
     const part = (name) => this.element.querySelector(`.${name}`);
     [this.figures, this.verdict, this.box, this.detail] = ["figures", "verdict", "text", "detail"].map(part);
+    this.list = this.element.querySelector(".ids");
+    this.list.addEventListener("toggle", () => this.showIds());
+    this.list.querySelector("button").addEventListener("click", (event) => {
+      event.preventDefault();
+      navigator.clipboard.writeText(`[${this.answer?.ids.join(", ") ?? ""}]`).then(() => { event.target.textContent = "copied"; });
+    });
     this.selects = [part("implementation"), part("model")];
     this.selects.forEach((select, k) => select.addEventListener("change", () => {
       this.chosen[["implementation", "model"][k]] = select.value;
@@ -52,7 +58,7 @@ class Column {
       const asked = version, now = bytes, { implementation, model } = this.chosen;
       let answer;
       try {
-        answer = await encode(this.chosen, text);
+        answer = await encode(this.chosen, text, state.special);
       } catch (error) {
         answer = { error: error.message, verdict: "error" };
       }
@@ -67,11 +73,19 @@ class Column {
       this.answer = answer.error ? { ids: [], starts: [], ends: [], tokens: null, note: "", ...answer } : answer;
       this.view.show(this.answer, now);
       this.detail.replaceChildren();
+      this.showIds();
     }
     clearTimeout(waiting);
     this.element.classList.remove("waiting");
     this.running = false;
     compareAll();
+  }
+
+  showIds() {
+    const ids = this.answer?.ids ?? [];
+    this.list.querySelector("button").textContent = "copy";
+    const more = ids.length > SHOWN_IDS ? ` … (${figure(ids.length)})` : "";
+    if (this.list.open) this.list.querySelector("code").textContent = ids.slice(0, SHOWN_IDS).join(" ") + more;
   }
 
   showFigures() {
@@ -92,7 +106,7 @@ class Column {
     if (error) parts.push(`${verdict === "error" ? "" : `${verdict}: `}${error}`);
     if (note) parts.push(note);
     if (difference?.count) {
-      parts.push(`${plural(difference.count, "token")} not as in column 1`, h("button", {
+      parts.push(`${plural(difference.count, "token")} ${difference.count === 1 ? "differs" : "differ"} from column 1`, h("button", {
         class: "plain", onclick: () => account(shown[0].chosen, this.chosen, text, bytes, difference.byte),
       }, "explain"));
     } else if (difference?.whole) parts.push("same as column 1");
@@ -179,6 +193,12 @@ export function addColumn(chosen) {
 
 export function showText(newText, newBytes) {
   [text, bytes] = [newText, newBytes];
+  version++;
+  shown.forEach((column) => column.update());
+}
+
+// The text is the same, but how it is encoded is not.
+export function encodeAgain() {
   version++;
   shown.forEach((column) => column.update());
 }

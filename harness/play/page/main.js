@@ -1,7 +1,7 @@
 // The page: what it begins with, its text and tabs, files that are dropped on it.
 
 import { ask, json } from "./api.js";
-import { addColumn, onSteps, showColumns, showPrice, showText } from "./columns.js";
+import { addColumn, encodeAgain, onSteps, showColumns, showPrice, showText } from "./columns.js";
 import { $, directionOf, fill, plural, points } from "./dom.js";
 import { showLanguages } from "./languages.js";
 import { choices, fits, keep, kept, state } from "./state.js";
@@ -32,6 +32,12 @@ function show(tab) {
   keep();
 }
 
+function setSpecial(special) {
+  state.special = $("special").checked = special;
+  encodeAgain();
+  keep();
+}
+
 function textChanged() {
   const text = $("text").value, bytes = encoder.encode(text);
   const tooLong = bytes.length > MOST_BYTES;
@@ -40,7 +46,7 @@ function textChanged() {
   const n_characters = points(bytes, 0, bytes.length);
   state.text = text.toWellFormed(); // as it was encoded: a lone surrogate is U+FFFD
   $("text").dir = directionOf(text); // `auto` takes seconds where a text is long
-  $("size").textContent = `${plural(bytes.length, "byte")}, ${plural(n_characters, "character")}${fits() ? "" : "; too long for the address"}`;
+  $("size").textContent = `${plural(bytes.length, "byte")}, ${plural(n_characters, "character")}${fits() ? "" : "; too long to share as a link"}`;
   showText(state.text, bytes);
   if (state.tab === "steps") showSteps();
   keep();
@@ -50,6 +56,7 @@ function restore(found) {
   Object.assign(state, found);
   $("text").value = state.text;
   $("price").value = state.price ?? "";
+  $("special").checked = state.special;
   showColumns();
   textChanged();
   show(state.tab);
@@ -87,6 +94,28 @@ function listen() {
     $("text").value = text;
     textChanged();
   });
+  $("template").addEventListener("change", async () => {
+    const template = (await json("/templates.json"))[$("template").value];
+    $("template").value = "";
+    if (template === undefined) return;
+    $("text").value = template.replace("{text}", () => $("text").value);
+    setSpecial(true);
+    textChanged();
+  });
+  $("special").addEventListener("change", () => setSpecial($("special").checked));
+  $("hub").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const name = event.target.elements.name.value;
+    complain(`asking the hub for ${name} …`);
+    try {
+      const model = await json("/api/hub", { name });
+      hold(model);
+      addColumn({ implementation: "compiled", model: model.model });
+      complain("");
+    } catch (error) {
+      complain(error.message);
+    }
+  });
   $("add").addEventListener("click", () => addColumn({ ...state.columns.at(-1) }));
   $("choose").addEventListener("click", () => $("file").click());
   $("file").addEventListener("change", async () => {
@@ -94,7 +123,11 @@ function listen() {
     $("file").value = "";
   });
   for (const [k, name] of TABS.entries()) {
-    $(`tab-${name}`).addEventListener("click", () => { show(name); open[name](); });
+    $(`tab-${name}`).addEventListener("click", (event) => {
+      show(name);
+      open[name]();
+      if (name === "steps" && event.detail > 0) $("play").focus(); // with the mouse: the keys then move the steps
+    });
     $(`tab-${name}`).addEventListener("keydown", (event) => {
       const to = { ArrowRight: k + 1, ArrowLeft: k - 1, Home: 0, End: TABS.length - 1 }[event.key];
       if (to === undefined) return;
@@ -123,11 +156,13 @@ async function start() {
   const label = (name) => (name.length === 2 ? names.of(name) : name);
   const entries = Object.keys(samples).map((name) => ({ name, label: label(name) }));
   fill($("sample"), [{ name: "", label: "–" }, ...entries.sort((a, b) => a.label.localeCompare(b.label))], "");
+  const templates = Object.keys(await json("/templates.json")).map((name) => ({ name, label: name }));
+  fill($("template"), [{ name: "", label: "–" }, ...templates], "");
   listen();
   startSteps();
   startTraining();
   const { beginning } = found;
-  restore(kept() ?? { text: beginning.text ?? WELCOME, columns: beginning.columns, price: null, tab: "tokens" });
+  restore(kept() ?? { text: beginning.text ?? WELCOME, columns: beginning.columns, price: null, special: false, tab: "tokens" });
   if (!choices.models.length) complain("No vocabulary is here yet: run `bpebench fetch`, drop a model file, or train one.");
   document.body.dataset.ready = "";
 }

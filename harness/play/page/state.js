@@ -2,7 +2,7 @@
 
 const LONGEST_TEXT = 20_000;
 
-export const state = { text: "", columns: [], price: null, tab: "tokens" };
+export const state = { text: "", columns: [], price: null, special: false, tab: "tokens" };
 export const choices = { implementations: [], models: [] };
 
 const toBase64 = (text) =>
@@ -16,6 +16,7 @@ export const fits = () => state.text.length <= LONGEST_TEXT;
 export function keep() {
   const kept = { text: fits() ? state.text : undefined, columns: state.columns.map((c) => [c.implementation, c.model]) };
   if (state.price !== null) kept.price = state.price;
+  if (state.special) kept.special = true;
   if (state.tab !== "tokens") kept.tab = state.tab;
   history.replaceState(null, "", `#${toBase64(JSON.stringify(kept))}`);
 }
@@ -32,6 +33,7 @@ export function kept() {
       columns,
       text: typeof found.text === "string" ? found.text : "",
       price: Number.isFinite(found.price) ? found.price : null,
+      special: found.special === true,
       tab: ["tokens", "steps", "train", "languages"].includes(found.tab) ? found.tab : "tokens",
     };
   } catch {

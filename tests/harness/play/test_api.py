@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 import impls
 from harness.data import load_corpus
+from harness.play.store import Store
 from impls.registry import learn
 
 MODEL = "tiny.json"
@@ -191,3 +192,18 @@ def test_choices_and_samples_are_listed(client: TestClient) -> None:
     sentences = client.get("/sentences.json").json()
     assert len(sentences) >= 20
     assert len(set(sentences.values())) == len(sentences)
+
+
+def test_a_model_of_the_hub_becomes_a_column_or_says_why_not(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = client.post("/api/hub", json={"name": "nobody/nothing"})
+    assert answer.status_code == 422
+    assert "hf:nobody/nothing: " in answer.json()["detail"]
+    assert client.post("/api/hub", json={"name": "../etc/passwd"}).status_code == 422
+
+
+def test_nothing_is_shown_that_nobody_asked_for(model_file: Path) -> None:
+    store = Store([str(model_file)])
+    assert [column.implementation for column in store.beginning().columns] == ["compiled"]
+    assert [column.implementation for column in store.beginning(["naive", "greedy"]).columns] == ["naive", "greedy"]
