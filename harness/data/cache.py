@@ -52,15 +52,6 @@ def store(path: str, content: bytes, sha256: str) -> None:
         raise disk_error(error, file) from None
 
 
-def put_in_place(made: Path, folder: Path) -> None:
-    """Move a finished folder to its place in the cache, unless another process has already put one there."""
-    try:
-        made.replace(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
-
-
 def disk_error(error: OSError, file: Path) -> DataError:
     """Return the error of writing `file`, with what to do about it."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

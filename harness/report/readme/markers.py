@@ -2,8 +2,9 @@
 
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
 (`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
-need no run. Further words of a marker: `only:REGEX` keeps the groups of a table, or the headlines, that match,
-`price:AMOUNT` sets the price of a million tokens.
+need no run. Further words of a marker: `only:REGEX` keeps the groups of a table (its implementations, if it has no
+groups) or the headlines that match, `columns:KEY,KEY` the columns of a table, `price:AMOUNT` sets the price of a
+million tokens.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 _MARKER = re.compile(
     r"^<!-- generated:(?P<words>[^\n]*?) -->[ \t]*$|^<!-- (?P<end>/generated) -->[ \t]*$", re.MULTILINE
 )
-_WORDS = ("run", "only", "price")
+_WORDS = ("run", "only", "columns", "price")
 
 
 class ReadmeError(RecordError):
@@ -37,13 +38,15 @@ class Block:
     """Offset of the closing marker."""
     run: str = ""
     only: str = ""
+    columns: str = ""
+    """Keys with commas between them; empty for all columns."""
     price: float = DEFAULT_PRICE_PER_MILLION
 
     @property
     def marker(self) -> str:
         """Return the opening marker as written."""
         price = "" if self.price == DEFAULT_PRICE_PER_MILLION else f"{self.price:g}"
-        words = {"only": self.only, "price": price, "run": self.run}
+        words = {"only": self.only, "columns": self.columns, "price": price, "run": self.run}
         shown = [f"generated:{self.name}", *(f"{word}:{value}" for word, value in words.items() if value)]
         return f"<!-- {' '.join(shown)} -->\n"
 
@@ -88,5 +91,5 @@ def _opened(match: re.Match[str], line: int) -> Block:
         re.compile(pairs.get("only", ""))
     except (ValueError, re.error) as error:
         raise ReadmeError(f"line {line}: {error}") from None
-    run, only = pairs.get("run", ""), pairs.get("only", "")
-    return Block(name, line, match.start(), match.start(), run, only, price)
+    run, only, columns = (pairs.get(word, "") for word in ("run", "only", "columns"))
+    return Block(name, line, match.start(), match.start(), run, only, columns, price)

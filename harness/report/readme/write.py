@@ -150,12 +150,19 @@ def _table(block: Block, run: Run) -> str:
         raise ReadmeError(f"line {block.line}: {run.label} has nothing for {block.name!r}; it has: {known}")
     chosen = found[block.name]
     if block.only:
-        if chosen.group_by is None:
+        by = chosen.group_by or "implementation"
+        if by not in chosen.frame:
             raise ReadmeError(f"line {block.line}: the table {block.name!r} has no groups for only: to choose from")
-        kept = chosen.frame[chosen.group_by].map(lambda group: re.search(block.only, str(group)) is not None)
+        kept = chosen.frame[by].map(lambda group: re.search(block.only, str(group)) is not None)
         if not kept.any():
             raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
         chosen = replace(chosen, frame=chosen.frame[kept])
+    if block.columns:
+        by_key = {column.key: column for column in chosen.columns}
+        if unknown := [key for key in block.columns.split(",") if key not in by_key]:
+            known = ", ".join(by_key)
+            raise ReadmeError(f"line {block.line}: {block.name!r} has no column {unknown[0]!r}; it has: {known}")
+        chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
     return table_text(chosen)
 
 

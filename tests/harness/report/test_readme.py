@@ -139,6 +139,14 @@ def test_groups_and_price_can_be_chosen_in_the_marker(root: Path) -> None:
     assert "generated:turkish only:paragraph price:8 run:results/a-run" in text
 
 
+def test_implementations_and_columns_can_be_chosen_in_the_marker(root: Path) -> None:
+    marker = f"speed only:^(naive|encode) columns:implementation,median run:{RUN}"
+    text, _ = splice(readme(marker), root=root)
+    assert f"generated:{marker}" in text
+    header = next(line for line in text.splitlines() if line.startswith("|"))
+    assert [cell.strip() for cell in header.strip("|").split("|")] == ["implementation", "median"]
+
+
 def test_help_is_the_commands_own(root: Path) -> None:
     text, _ = splice(readme("help"), root=root)
     assert "$ bpebench --help" in text
@@ -158,6 +166,7 @@ def test_help_is_the_commands_own(root: Path) -> None:
         (readme(f"turkish run:{RUN} colour:red"), "'colour' means nothing in a marker"),
         (readme(f"turkish only:( run:{RUN}"), "line 4: "),
         (readme(f"turkish only:zzz run:{RUN}"), "no group of 'turkish' matches 'zzz'"),
+        (readme(f"turkish columns:model,colour run:{RUN}"), "'turkish' has no column 'colour'; it has: model,"),
         (readme(f"turkish price:much run:{RUN}"), "line 4: "),
         (readme("help-nothing"), "there is no verb 'nothing'"),
     ],
