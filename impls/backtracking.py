@@ -1,108 +1,107 @@
 """Byte pair encoding in linear time without merging: try the longest token, backtrack where it does not fit.
 
-Idea
-    Byte pair encoding gives a sequence in which any two neighbours are *compatible*: encoding the text of the two gives
-    the two again. If every token has exactly one derivation, the converse holds as well: the sequence whose
-    neighbours are all compatible is the encoding, and it is unique. So search for it: take the longest token that is
-    compatible with the last one, else the next shorter, else remove the last one. A position from which the search
-    failed is marked and not tried again, which bounds the search.
-Cost
-    O(n) steps per piece of n symbols, each at most as long as the longest token. Preparing a vocabulary takes time
-    proportional to its bytes.
-Source
-    Hendrik van Antwerpen and Alexander Neubeck 2024, "So many tokens, so little time: Introducing a faster, more
-    flexible byte-pair tokenizer".
+Idea    Any two neighbours of an encoding are *compatible*: encoding the text of the two gives the two again. If every
+        token has exactly one derivation, the converse holds: the sequence whose neighbours are all compatible is the
+        encoding. So search for it: take the longest token that is compatible with the last one, else the next shorter,
+        else remove the last one. A position from which the search failed is not tried again, which bounds the search.
+Cost    O(n) steps per piece of n symbols, each at most as long as the longest token.
+Source  van Antwerpen and Neubeck 2024, "So many tokens, so little time: Introducing a faster, more flexible byte-pair
+        tokenizer".
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from operator import itemgetter
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
 
-_NO_TOKEN = -1
-_SYMBOL = -1  # the rank of a symbol, which no merge makes
+_NO_TOKEN = _SYMBOL = -1  # the rank of a symbol, which no merge makes
 _NEVER = 1 << 62
 
 
 class Backtracking(Tokenizer):
-    """Longest compatible token with backtracking; `steps` counts the tokens that were tried.
+    """`steps` counts the tokens that were tried."""
 
-    Raises `Unsupported` for a model with a merge that ranks before the merges of its own parts or makes a symbol, or
-    (merge rule `concatenation`) with a token that has no derivation from lower ranks. Merges whose parts never meet are
-    ignored, so every remaining token has exactly one derivation.
-    """
-
-    name: ClassVar[str] = "backtracking"
-    summary: ClassVar[str] = "linear time: the longest token compatible with the one before it, else back"
-    kind: ClassVar[Literal["pure"]] = "pure"
+    name = "backtracking"
+    summary = "linear time: the longest token compatible with the one before it, else back"
+    kind = "pure"
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.steps = 0
-        # For every token the rank of the merge that makes it and the two parts it joins; symbols have no parts.
-        self._rank: dict[int, int] = dict.fromkeys(model.symbol_ids, _SYMBOL)
-        self._parts: dict[int, tuple[int, int]] = {}
+        self._rank = dict.fromkeys(model.symbol_ids, _SYMBOL)  # of the merge that makes a token
+        self._parts: dict[int, tuple[int, int]] = {}  # that this merge joins
         self._rank_of_pair: dict[tuple[int, int], int] = {}
-        if model.merge_rule == "pairs":
-            self._take_merges()
-        else:
-            self._find_merges()
         # Every symbol gets a letter, so that pieces and tokens can be compared as strings.
-        self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank) if self._rank[symbol] == _SYMBOL}
+        self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank)}
         spelling = dict(self._letter)
-        for made, (left, right) in self._parts.items():  # in rank order: parts come first
-            spelling[made] = spelling[left] + spelling[right]
-        self._length = {i: len(text) for i, text in spelling.items()}
+        for rank, pair, token in self._merges():
+            if not (pair[0] in self._rank and pair[1] in self._rank and self._compatible(*pair)):
+                continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
+            if token in self._rank:
+                made = f"merge {rank} makes the symbol {model.tokens[token]!r}"
+                raise Unsupported(self.name, f"needs one derivation per token; {made}")
+            self._rank[token], self._parts[token], self._rank_of_pair[pair] = rank, pair, rank
+            spelling[token] = spelling[pair[0]] + spelling[pair[1]]
+        self._length = {token: len(text) for token, text in spelling.items()}
         # A trie, as a dict of its paths: every prefix of a token -> the id of the token that ends there.
         self._trie = {text[:end]: _NO_TOKEN for text in spelling.values() for end in range(1, len(text))}
-        self._trie.update({text: i for i, text in spelling.items()})
+        self._trie.update({text: token for token, text in spelling.items()})
 
-    # --- encoding ------------------------------------------------------------------------------------------
+    def _merges(self) -> Iterator[tuple[int, tuple[int, int], int]]:
+        """Yield (rank, parts, token) in rank order; raise `Unsupported` if a token may come before its own parts."""
+        tokens, by_pairs = self.model.tokens, self.model.merge_rule == "pairs"
+        pairs, underived = (self.model.merges, ()) if by_pairs else self.model.recovered_merges
+        # A pair that is listed twice counts at its later rank; the unknown token never merges.
+        merges = {pair: merge for pair in pairs if (merge := self.model.merge_of(*pair))}
+        lost = [tokens[i] for i in underived]
+        lost += [tokens[left] + tokens[right] for left, right in pairs if (left, right) not in merges]  # type: ignore
+        if lost:
+            why = f"lower ranks do not lead to {lost[0]!r} (id {self.model.id_by_token[lost[0]]})"
+            raise Unsupported(self.name, f"needs one derivation per token; {why}")
+        last_made = {token: rank for rank, token in sorted(merges.values())}
+        for pair, (rank, token) in sorted(merges.items(), key=itemgetter(1)):
+            if by_pairs and any(part not in self._rank and last_made.get(part, _SYMBOL) >= rank for part in pair):
+                why = f"merge {rank} ({tokens[token]!r}) comes before its own parts"
+                raise Unsupported(self.name, f"needs monotone ranks; {why}")
+            yield rank, pair, token
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Return the ids of one piece.
+        """Return the ids of `piece`.
 
-        Merges b+c (rank 0), a+b (rank 1) on `abc`:    ab      the longest; after it only c fits,
-                                                      ab|c     but b+c ranks before a+b: not compatible
-                                                      a        remove ab, try the next shorter
-                                                      a|bc     compatible: done
+        merges b+c (rank 0), a+b (rank 1):   ab       the longest; after it only c fits,
+                                             ab|c     but b+c ranks before a+b: not compatible
+                                             a        remove ab, try the next shorter
+                                             a|bc     compatible: done
         """
-        whole = self.model.whole_piece(piece)
-        if whole is not None:
-            return [whole]
         text = "".join([self._letter[symbol] for symbol in self.model.symbols(piece)])
         tokens: list[int] = []
         dead_ends: set[int] = set()
-        at = steps = 0
-        candidate = self._longest_token(text, 0, len(text))
+        at, token = 0, self._longest_token(text, 0, len(text))
         while at < len(text):
-            steps += 1
-            end = at + self._length[candidate]
-            if end not in dead_ends and (not tokens or self._compatible(tokens[-1], candidate)):
-                tokens.append(candidate)
-                at = end
-                candidate = self._longest_token(text, at, len(text))
+            self.steps += 1
+            end = at + self._length[token]
+            if end not in dead_ends and (not tokens or self._compatible(tokens[-1], token)):
+                tokens.append(token)
+                at, token = end, self._longest_token(text, end, len(text))
                 continue
-            candidate = self._longest_token(text, at, end - 1)
-            if candidate == _NO_TOKEN:  # nothing shorter: remove the last token, its end is now a dead end
+            token = self._longest_token(text, at, end - 1)
+            if token == _NO_TOKEN:  # nothing shorter: remove the last token, its end is now a dead end
                 dead_ends.add(at)
-                candidate = tokens.pop()
-                at -= self._length[candidate]
-        self.steps += steps
+                token = tokens.pop()
+                at -= self._length[token]
         return tokens
 
     def _longest_token(self, text: str, start: int, limit: int) -> int:
         """Return the longest token that begins at `start` and ends by `limit`, or `_NO_TOKEN`."""
         longest = _NO_TOKEN
         for end in range(start + 1, limit + 1):
-            found = self._trie.get(text[start:end])
-            if found is None:
+            if (token := self._trie.get(text[start:end])) is None:
                 break
-            if found != _NO_TOKEN:
-                longest = found
+            longest = longest if token == _NO_TOKEN else token
         return longest
 
     def _compatible(self, left: int, right: int) -> bool:
@@ -113,65 +112,11 @@ class Backtracking(Tokenizer):
         them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
         """
         until = _NEVER
-        while True:
-            if self._rank_of_pair.get((left, right), _NEVER) < until:
-                return False
+        while self._rank_of_pair.get((left, right), _NEVER) >= until:
             if self._rank[left] > self._rank[right]:
-                until = self._rank[left]
-                left = self._parts[left][1]
-            elif self._rank[right] != _SYMBOL:
-                until = self._rank[right] + 1  # at equal rank the border is left of the undone merge, so it was first
-                right = self._parts[right][0]
+                until, left = self._rank[left], self._parts[left][1]
+            elif self._rank[right] != _SYMBOL:  # at equal rank the border is left of the undone merge, so it was first
+                until, right = self._rank[right] + 1, self._parts[right][0]
             else:
                 return True
-
-    # --- the merge of every token --------------------------------------------------------------------------
-
-    def _take_merges(self) -> None:
-        """Take the merges of the model that can apply; raise `Unsupported` where one is irregular."""
-        tokens = self.model.tokens
-        # A pair that is listed twice counts at its later rank.
-        last_rank = {pair: rank for rank, pair in enumerate(self.model.merges)}
-        merges = [
-            (rank, pair, made)
-            for rank, (pair, made) in enumerate(zip(self.model.merges, self.model.merge_results, strict=True))
-            if last_rank[pair] == rank
-        ]
-        last_made = {made: rank for rank, _, made in merges}
-        for rank, pair, made in merges:
-            missing = [part for part in pair if part not in self._rank]
-            if any(last_made.get(part, _SYMBOL) >= rank for part in missing):
-                raise Unsupported(
-                    self.name, f"needs monotone ranks; merge {rank} ({tokens[made]!r}) comes before its own parts"
-                )
-            if missing or not self._compatible(*pair):
-                continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
-            if made in self._rank:
-                raise Unsupported(
-                    self.name, f"needs one derivation per token; merge {rank} makes the symbol {tokens[made]!r}"
-                )
-            self._rank[made], self._parts[made], self._rank_of_pair[pair] = rank, pair, rank
-
-    def _find_merges(self) -> None:
-        """Find the merge of every token that has a rank: its two compatible parts of no higher rank.
-
-        Raise `Unsupported` naming the first token without one.
-        """
-        id_by_token, ranks, merge_of = self.model.id_by_token, self.model.ranks, self.model.merge_of
-        lengths = set(map(len, id_by_token))
-        for token, i in sorted(id_by_token.items(), key=lambda entry: (ranks[entry[1]], len(entry[0]))):
-            if i in self._rank or i in self.model.unmade_ids:
-                continue
-            for cut in range(1, len(token)):
-                if cut not in lengths or len(token) - cut not in lengths:
-                    continue  # a long token is not copied at every byte
-                left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
-                if left not in self._rank or right not in self._rank or merge_of(left, right) is None:
-                    continue
-                if max(self._rank[left], self._rank[right]) <= ranks[i] and self._compatible(left, right):
-                    self._rank[i], self._parts[i], self._rank_of_pair[left, right] = ranks[i], (left, right), ranks[i]
-                    break
-            else:
-                raise Unsupported(
-                    self.name, f"needs one derivation per token; lower ranks do not lead to {token!r} (id {i})"
-                )
+        return False

@@ -14,7 +14,7 @@ Source
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
@@ -36,7 +36,7 @@ class Learner:
         for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
             for pair in pairwise(word):
                 self._gain(pair, index, weight)
-        self._tie_key = self._tie_keys()[spec.ties]
+        self._tie_key = self._first_occurrence if spec.ties == "first" else spec.tie_key(tokens)
         self.heap: list[tuple[Any, ...]] = []
         self._offer(self.counts)
 
@@ -54,7 +54,7 @@ class Learner:
     def pop_best(self) -> tuple[Pair, int] | None:
         """Return the most frequent pair, with ties broken by `spec.ties`, and its count, or None."""
         while self.heap:
-            negative_count, *_, pair = heappop(self.heap)
+            negative_count, _, pair = heappop(self.heap)
             count = self.counts.get(pair, 0)
             if count == -negative_count:
                 return pair, count
@@ -109,17 +109,7 @@ class Learner:
             if count < max(1, self.spec.min_count):
                 continue
             if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
-                heappush(self.heap, (-count, *self._tie_key(pair), pair))
-
-    # --- ties: smaller keys win ----------------------------------------------------------------------------
-
-    def _tie_keys(self) -> dict[str, Callable[[Pair], tuple[Any, ...]]]:
-        return {
-            "smallest": lambda pair: (),  # the pair itself is the last item of every entry
-            "first": self._first_occurrence,
-            "largest": lambda pair: (_descending(self.tokens[pair[0]]), _descending(self.tokens[pair[1]])),
-            "shortest": self._length_and_text,
-        }
+                heappush(self.heap, (-count, self._tie_key(pair), pair))
 
     def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
         """Return (word, byte offset) of the leftmost occurrence; merges before it do not change a byte offset."""
@@ -132,12 +122,3 @@ class Learner:
                     return index, offset
                 offset += len(self.tokens[here[0]])
         raise AssertionError("a pair with a count occurs somewhere")
-
-    def _length_and_text(self, pair: Pair) -> tuple[int, bytes]:
-        token = self.tokens[pair[0]] + self.tokens[pair[1]]
-        return len(token) if self.spec.alphabet == "bytes" else len(token.decode()), token
-
-
-def _descending(token: bytes) -> str:
-    """Return a key that sorts byte strings in descending order; the end mark sorts `ab` before its prefix `a`."""
-    return "".join([chr(255 - byte) for byte in token]) + "\u0100"

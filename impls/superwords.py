@@ -43,7 +43,7 @@ def superword_model(
     if superword_from > spec.vocab_size:
         problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
         raise InvalidSpec("vocab_size", problem)
-    if implementation.extend_model.__func__ is Tokenizer.extend_model.__func__:  # type: ignore[attr-defined]
+    if not implementation.extends():
         raise Unsupported(implementation.name, "does not go on from a model, which learning superwords takes")
     corpus = list(texts_in_turn(texts))
     if extend is None:

@@ -16,10 +16,10 @@ from harness.check.classes import Relation, relation
 from harness.check.tasks import (
     CorpusOutcome,
     Key,
-    agreement_facts,
     differing_piece_share,
     differing_text,
     encode_corpus,
+    is_sentencepiece,
     sizes,
 )
 from harness.data import load_model
@@ -168,14 +168,13 @@ def _compared(
     plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation], pool: Pool
 ) -> Iterator[Agreement | NotCompared]:
     """Yield the comparison of every pair on every model and corpus; add the relation of each pair to `relations`."""
-    facts = pool.run(agreement_facts, [(model,) for model in plan.models])
-    for model, known in zip(plan.models, facts, strict=True):
-        irregularities, is_sentencepiece = ((), False) if isinstance(known, Failed) else known
+    answers = pool.run(is_sentencepiece, [(model,) for model in plan.models])
+    for model, known in zip(plan.models, answers, strict=True):
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
             names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
             try:
-                kind = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
+                kind = relation(a, b, sentencepiece=known is True)
             except impls.BPEError as error:  # one of them cannot be imported
                 yield NotCompared(**names, reason=_why_not_run(x) or _why_not_run(y) or str(error))
                 continue

@@ -1,13 +1,11 @@
-"""Agreement classes: whether two implementations must agree on a model, and under which conditions.
+"""Agreement classes: whether two implementations must agree, and under which conditions.
 
-On a regular model (one derivation per token, ranks monotone) all merge algorithms give the same ids: lowest rank
-leftmost, lowest rank everywhere, replay of the merge list, heap, and lookup by joined bytes. On other models they may
-differ, and greedy longest match may on any.
+Every exact implementation of ours follows the definition (the lowest rank, of equal ranks the leftmost, one merge at a
+time) on every model that it does not refuse. Greedy longest match may differ on any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,11 +18,6 @@ from harness.targets import PUBLISHED, is_target
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
 """The implementation that targets are compared with."""
-_ORDER_SENSITIVE = {
-    "naive": "merges a rank everywhere at once",
-    "bytelevel": "merges a rank everywhere at once",
-    "wordcount": "replays merges in rank order",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +34,12 @@ def registered(name: str) -> str | None:
     return None if is_target(name) or name == PUBLISHED else name
 
 
-def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
-    """Return how `a` and `b` relate on a model with these irregularities; `sentencepiece`: it is SentencePiece's."""
+def relation(a: str, b: str, *, sentencepiece: bool = False) -> Relation:
+    """Return how `a` and `b` relate; `sentencepiece`: the model is SentencePiece's."""
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:
             return Relation("expected to differ", f"{name} is not byte pair encoding in merge order", False)
-    if irregularities:
-        for name in (a, b):
-            known = registered(name)
-            if known in _ORDER_SENSITIVE:
-                reason = f"{name} {_ORDER_SENSITIVE[known]}, and the model is irregular: {irregularities[0]}"
-                return Relation("expected to differ", reason, False)
     conditions = sorted({condition for name in (a, b) for condition in conditions_of(name, sentencepiece)})
     if not conditions:
         return Relation("provably equal", "", True)

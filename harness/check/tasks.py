@@ -151,10 +151,9 @@ def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str]
     return Counterexample(Text.of(small), None, ids, note=f"comes back as {tokenizer.decode(ids)!a}")
 
 
-def agreement_facts(model: str) -> tuple[tuple[str, ...], bool]:
-    """Return the model's irregularities (costly for large rank files) and whether it is one of SentencePiece."""
-    loaded = load_model(model)
-    return loaded.irregularities, loaded.sentencepiece is not None
+def is_sentencepiece(model: str) -> bool:
+    """Return whether a model is one of SentencePiece."""
+    return load_model(model).sentencepiece is not None
 
 
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, Literal
 
 from harness.explain.rules import Rules
@@ -26,8 +25,8 @@ ALGORITHMS: dict[Algorithm, str] = {
     "fewest": "as few tokens as possible",
 }
 ALGORITHM_OF: dict[str, Algorithm] = {
-    "naive": "everywhere",
-    "bytelevel": "everywhere",
+    "naive": "leftmost",
+    "bytelevel": "leftmost",
     "wordcount": "replay",
     "priority": "leftmost",
     "compiled": "leftmost",
@@ -152,7 +151,7 @@ def _in_rounds(derived: Derived, never_back: bool = False) -> None:
         possible = [found for found in merges if found and (found[0] > done or not never_back)]
         if not possible:
             return
-        rank, made = min(possible, key=itemgetter(0) if rules.one_at_a_time else None)
+        rank, made = min(possible)
         done, round = rank, round + 1
         # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
         index, before = 0, 0
@@ -160,8 +159,6 @@ def _in_rounds(derived: Derived, never_back: bool = False) -> None:
             if merges[before] == (rank, made):
                 derived.merge(index, rank, made, round)
                 before += 1
-                if rules.one_at_a_time:
-                    break
             index, before = index + 1, before + 1
 
 

@@ -18,8 +18,6 @@ class Rules:
         self._byte_of = (
             {} if model.sentencepiece is None else {i: k for k, i in enumerate(model.sentencepiece.byte_ids)}
         )
-        self.one_at_a_time = bool(model.equal_ranks)
-        """Whether only the leftmost of equal ranks is merged in a round (SentencePiece models)."""
         self.longest_token_bytes = max((len(token) for token in model.id_by_token), default=1)
 
     def token(self, i: int) -> bytes:

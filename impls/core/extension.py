@@ -16,14 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.derivations import unreachable
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
-from impls.core.training import Pair, base_symbols, first_base_id, merges_of_count_0, reserved_tokens, with_merged
+from impls.core.training import (
+    Corpus,
+    Pair,
+    base_symbols,
+    first_base_id,
+    merges_of_count_0,
+    piece_weights,
+    reserved_tokens,
+    with_merged,
+)
+
+if TYPE_CHECKING:
+    from impls.interface import Tokenizer
 
 
 def why_not_extensible(model: Model) -> str | None:
@@ -43,6 +56,30 @@ def why_not_extensible(model: Model) -> str | None:
         first = f"the first is id {lost[0]} ({model.tokens[lost[0]]!r})"
         return f"{plural(len(lost), 'token')} that no text is encoded to, {first}"
     return None
+
+
+class ExtendedCorpus(Corpus):
+    """The corpus as `model` encodes it with `encode_piece` of its start, to learn more merges from."""
+
+    def __init__(
+        self, implementation: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec
+    ) -> None:
+        self._start = Extension(implementation.name, model, spec)
+        self.spec, self.budget = self._start.spec, self._start.budget
+        self._pieces = piece_weights(texts, spec)
+        self._start.check(self._pieces)
+        known = implementation(self._start.model)
+        self.tokens = [token or b"" for token in self._start.model.tokens]
+        self.tokens += [b""] * (self._start.first_new_id - len(self.tokens))
+        self.words, self.weights = [], []
+        for piece, weight in self._pieces.items():
+            runs = self._start.runs(known.encode_piece(piece))
+            self.words += runs
+            self.weights += [weight] * len(runs)
+
+    def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
+        """Return the given model with the new merges."""
+        return self._start.result(merges, counts, self._pieces)
 
 
 class Extension:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.extension import ExtendedCorpus
 from impls.core.model.cuts import Cuts
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
+from impls.core.training import Corpus, Pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +50,8 @@ class Hooks:
         return Splitter(self._model.pattern)
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Return the ids of one of `pieces`: never empty, without special tokens and surrogates.
+        """Return the ids that the symbols of one of `pieces` merge to: never empty, without special tokens and
+        surrogates. A piece that is one token whatever its merges (`Model.whole_piece`) is not asked for.
 
         Exception: `encode_bytes` passes invalid UTF-8 as surrogates (`errors="surrogateescape"`) for a model over
         bytes; an implementation that cannot encode them may raise UnicodeEncodeError.
@@ -57,7 +60,12 @@ class Hooks:
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
-        return self._join_pieces(text, self.encode_piece)
+        return self._join_pieces(text, self.piece_ids)
+
+    def piece_ids(self, piece: str) -> list[int]:
+        """Return the ids of one of `pieces`: its token if the model takes it whole, else those of `encode_piece`."""
+        whole = self._model.whole_piece(piece)
+        return self.encode_piece(piece) if whole is None else [whole]
 
     def _ids_by_part(
         self,
@@ -134,7 +142,7 @@ class Hooks:
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""
         try:
-            return self.encode_piece(piece.decode("utf-8", "surrogateescape"))
+            return self.piece_ids(piece.decode("utf-8", "surrogateescape"))
         except (Unsupported, UnicodeEncodeError):
             raise Unsupported(self.name, "takes texts only, and no bytes that are not UTF-8") from None
 
@@ -168,9 +176,24 @@ class Hooks:
     # --- training ------------------------------------------------------------------------------------------
 
     @classmethod
+    def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
+        """Return up to `corpus.budget` merges and the count of each, after `Corpus.join` of each; raise `Unsupported`
+        if this implementation does not train, or not by `corpus.spec`."""
+        raise Unsupported(cls.name, "does not train")
+
+    @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn a model; raise `Unsupported` if this implementation does not train, or not by `spec`."""
-        raise Unsupported(cls.name, "does not train")
+        if cls.learn.__func__ is Hooks.learn.__func__:  # type: ignore[attr-defined]
+            raise Unsupported(cls.name, "does not train")
+        corpus = Corpus(texts, spec)
+        return corpus.model(*cls.learn(corpus))
+
+    @classmethod
+    def extends(cls) -> bool:
+        """Return whether it can continue from a model."""
+        defaults: dict[str, Any] = {"learn": Hooks.learn, "extend_model": Hooks.extend_model}
+        return any(getattr(cls, name).__func__ is not default.__func__ for name, default in defaults.items())
 
     @classmethod
     def count_pieces(
@@ -193,10 +216,13 @@ class Hooks:
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Keep the merges of `model` and learn more, up to `spec.vocab_size`, from texts as it encodes them.
 
-        `core.extension` defines what is kept. Raise `Unsupported` if this implementation cannot continue from a model,
-        or no implementation can from this one.
+        `core.extension` defines what is kept. Raise `Unsupported` if this implementation does not learn from symbols,
+        or no implementation can continue from this model.
         """
-        raise Unsupported(cls.name, "does not go on from a given model; naive, priority and compiled do")
+        if not cls.extends():
+            raise Unsupported(cls.name, "does not go on from a given model; naive, priority, wordcount and compiled do")
+        corpus = ExtendedCorpus(cls, model, texts, spec)  # type: ignore[arg-type]
+        return corpus.model(*cls.learn(corpus))
 
 
 def _is_blank(token: bytes | None) -> bool:

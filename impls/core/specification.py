@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import InvalidSpec
@@ -99,6 +99,25 @@ class TrainingSpec:
             raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
+
+    def tie_key(self, tokens: Sequence[bytes]) -> Callable[[tuple[int, int]], Any]:
+        """Return the rule for ties, as a function of a pair of ids: of equally frequent pairs the least key wins, and
+        of equal keys the pair that occurs first. `tokens` are the tokens by id, and may grow.
+        """
+
+        def descending(token: bytes) -> str:
+            return "".join([chr(255 - byte) for byte in token]) + "\u0100"  # the end sorts ab before its prefix a
+
+        def length(token: bytes) -> int:
+            return len(token) if self.alphabet == "bytes" else len(token.decode())
+
+        if self.ties == "smallest":
+            return lambda pair: pair
+        if self.ties == "first":
+            return lambda pair: ()
+        if self.ties == "largest":
+            return lambda pair: (descending(tokens[pair[0]]), descending(tokens[pair[1]]))
+        return lambda pair: (length(token := tokens[pair[0]] + tokens[pair[1]]), token, pair)
 
     @property
     def reserved(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Trainers share these definitions (they are the specification), never the countin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
@@ -20,6 +21,48 @@ from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
+
+
+class Corpus:
+    """What a trainer starts from and ends with: the distinct pieces of `texts` as words of ids, in the order they first
+    occur, and how often each occurs.
+
+        "ab ab ac"    words: a b, _ a b, _ a c    weights: 1, 1, 1    tokens: the base symbols by id
+    """
+
+    def __init__(self, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> None:
+        self.spec = spec
+        self._pieces = piece_weights(texts, spec)
+        self._base = base_symbols(self._pieces, spec)
+        first = first_base_id(spec)
+        self.tokens = [b""] * first + self._base
+        """Token bytes by id; `join` adds to it."""
+        self.budget = merge_budget(self._base, spec)
+        """The maximum number of merges."""
+        id_of = {symbol: first + index for index, symbol in enumerate(self._base)}
+        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in self._pieces]
+        self.weights = list(self._pieces.values())
+
+    def may_join(self, pair: Pair) -> bool:
+        """Return whether the specification allows the token that `pair` makes."""
+        return may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec)
+
+    def join(self, pair: Pair) -> int:
+        """Add the token that `pair` makes; return its id."""
+        self.tokens.append(self.tokens[pair[0]] + self.tokens[pair[1]])
+        return len(self.tokens) - 1
+
+    def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
+        """Return the model of the learned merges, with the count of each."""
+        return trained_model(self.spec, self._base, merges, counts, self._pieces)
+
+
+def piece_weights(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> dict[str, int]:
+    """Return every distinct piece of the texts and how often it occurs, in the order they first occur."""
+    if not isinstance(texts, PieceCounts):
+        return dict(Counter(corpus_pieces(texts, spec)))
+    check_counts(texts, spec)
+    return dict(texts.items())
 
 
 def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
@@ -175,20 +218,11 @@ def merges_of_count_0(
     met: set[Pair] = set()
     for word in words:
         met |= _pairs_on_the_way(word, made)
-    joined = {(left, right): tokens[left] + tokens[right] for left, right in met}  # type: ignore[operator]
-
-    def key(pair: Pair) -> Any:
-        if spec.ties == "smallest":
-            return pair
-        if spec.ties == "largest":
-            return (tokens[pair[0]], tokens[pair[1]])
-        token = joined[pair]
-        return len(token) if spec.alphabet == "bytes" else len(token.decode()), token, pair
-
     by_token: dict[bytes, Pair] = {}
-    for pair in sorted(met, key=key, reverse=spec.ties == "largest"):
-        if may_become_token(joined[pair], spec):
-            by_token.setdefault(joined[pair], pair)
+    for pair in sorted(met, key=spec.tie_key(tokens)):  # type: ignore[arg-type]
+        joined: bytes = tokens[pair[0]] + tokens[pair[1]]  # type: ignore[operator]
+        if may_become_token(joined, spec):
+            by_token.setdefault(joined, pair)
     known = set(tokens)
     return [pair for token, pair in by_token.items() if token not in known][:room]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
-from impls import Model, TrainingSpec, UnknownSymbol, Unsupported
+from impls import Model, UnknownSymbol
 
 vocabularies = st.sets(st.text(alphabet="abç", min_size=1, max_size=4), min_size=1, max_size=8)
 
@@ -60,9 +60,3 @@ def test_the_last_character_of_a_piece_carries_the_end_of_word() -> None:
 def test_it_is_not_exact_and_says_so() -> None:
     assert impls.get("greedy").exact is False
     assert all(impls.get(name).exact for name in ("naive", "wordcount", "priority", "bytelevel", "backtracking"))
-
-
-@pytest.mark.parametrize("ties", ["smallest", "largest", "shortest"])
-def test_it_trains_by_the_tie_rule_of_its_sources_only(ties: str) -> None:
-    with pytest.raises(Unsupported, match="greedy: trains with ties='first' only"):
-        impls.train("greedy", ["a"], TrainingSpec(vocab_size=300, ties=ties))  # type: ignore[arg-type]

@@ -9,11 +9,9 @@ import pytest
 
 import impls
 from impls import TrainingSpec
-from impls.naive import count_pairs
 
 
 def test_counting_overlaps_and_replacing_does_not() -> None:
-    assert count_pairs([7, 7, 7, None, 7, 7, None]) == {(7, 7): 3}
     model = impls.get("naive").train_model(["aaa", "aa"], TrainingSpec(vocab_size=257, pattern="none"))
     assert model.merge_counts == (3,)
     tokenizer = impls.load("naive", model)
@@ -21,7 +19,6 @@ def test_counting_overlaps_and_replacing_does_not() -> None:
 
 
 def test_no_pair_spans_two_pieces_or_two_texts() -> None:
-    assert count_pairs([1, 2, None, 3, 4, None]) == {(1, 2): 1, (3, 4): 1}
     spaced = impls.get("naive").train_model(["a b a b"], TrainingSpec(vocab_size=300, pattern=r"(?s:.)"))
     assert spaced.merges == ()
 

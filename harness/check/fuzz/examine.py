@@ -5,12 +5,11 @@ The stage of the difference is found by `harness.explain`, which queries the sid
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import impls
-from harness.check.classes import Relation, registered
+from harness.check.classes import registered
 from harness.check.fuzz.findings import DifferingText
 from harness.check.fuzz.questions import DEATHS, Answer, Failure, Question, ids_of, same
 from harness.check.fuzz.side_process import SideProcess
@@ -29,13 +28,9 @@ def examine(
     b: SideProcess,
     case: DifferingText,
     own: Model | None,
-    relation_on: Callable[[Model], Relation],
     seconds: float,
 ) -> DifferingText:
-    """Minimise the difference of `case`; `own` is the model if it may be minimised too, else None.
-
-    On a smaller model the sides must have the same relation.
-    """
+    """Minimise the difference of `case`; `own` is the model if it may be minimised too, else None."""
     question, text = case.question, case.text
     deadly = any(isinstance(answer, Failure) and answer.kind in DEATHS for answer in case.answers)
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
@@ -66,10 +61,9 @@ def examine(
                 question = simpler
     text = smaller(text)
     if own is not None:
-        must_agree = relation_on(own).must_agree
 
         def holds(model: Model) -> bool:
-            return relation_on(model).must_agree is must_agree and differ(replace(question, model=model), text)
+            return differ(replace(question, model=model), text)
 
         if holds(own):
             for _ in range(2):

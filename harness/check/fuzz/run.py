@@ -216,7 +216,7 @@ class FuzzRun:
 
     def _counts(self, side: SideProcess, question: Question, n_differing: int) -> bool:
         """Count differences; return whether to examine them, as those on random models may be expected."""
-        if isinstance(question.model, str) or self._relation(side, question.model).must_agree:
+        if isinstance(question.model, str) or self._relation(side).must_agree:
             self.result.n_differing_texts[side.name] += n_differing
             return True
         self.result.n_expected_texts[side.name] += n_differing
@@ -225,14 +225,14 @@ class FuzzRun:
     def _loaded(self, model: str | Model) -> Model:
         return self._models[model] if isinstance(model, str) else model
 
-    def _relation(self, side: SideProcess, model: str | Model) -> Relation:
-        return relation(self._sides[0].name, side.name, self._loaded(model).irregularities)
+    def _relation(self, side: SideProcess) -> Relation:
+        return relation(self._sides[0].name, side.name)
 
     def _examine(self, side: SideProcess, case: DifferingText) -> None:
         seconds = inf if self.plan.seconds is None else SECONDS_TO_SHRINK
         own = self._own(case.question.model)
         try:
-            found = examine(self._sides[0], side, case, own, lambda model: self._relation(side, model), seconds)
+            found = examine(self._sides[0], side, case, own, seconds)
             self._keep(side, found, asking=True)
         except KeyboardInterrupt:
             self._keep(side, case.with_model(own), asking=False)
@@ -241,7 +241,7 @@ class FuzzRun:
     def _keep(self, side: SideProcess, found: DifferingText, *, asking: bool) -> None:
         """Record a difference, unless one of its kind is known. The sides are queried only with `asking`."""
         reference, question, loaded = self._sides[0], found.question, self._loaded(found.question.model)
-        kind = self._relation(side, loaded)
+        kind = self._relation(side)
 
         def agree(text: str) -> bool:
             return asking and same(reference.ask_one(question, text), side.ask_one(question, text))

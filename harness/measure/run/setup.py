@@ -29,8 +29,7 @@ TRAINERS = ("priority", "wordcount", "naive")
 FILE_TRAINERS = ("compiled", "gigabpe", "tokenizers", "rustbpe", "sentencepiece", "priority")
 """References for merges learned from a file, which may be large; the first that can confirms all of them."""
 CONFIRMING = ("priority", "backtracking", "compiled")
-"""References that confirm ids, in order of preference; `naive` is not among them, because on an irregular model it may
-differ from others and be right."""
+"""References that confirm ids, in order of preference."""
 REFERENCE_SECONDS = 180.0
 CONFIRMED_BYTES = 4_000
 """How much of each job's text a second reference answers."""

@@ -128,6 +128,21 @@ def concatenation_differs(model: ModelData) -> str | None:
     return None
 
 
+def why_not_replayed(model: ModelData) -> str | None:
+    """Return why merging rank by rank, never going back, may give other ids than the model's rule, or None.
+
+    It gives the same if every merge ranks after all that make its parts: then no merge enables one of a lower rank.
+    """
+    if equal := equal_ranks(model):
+        return _summary("the rank of another", equal, model)[0]
+    if model.merge_rule == "concatenation":
+        return next(iter(_summary("no derivation from lower ranks", recovered_merges(model)[1], model)), None)
+    rank_of = {pair: rank for rank, pair in enumerate(model.merges)}  # of a pair that is listed twice the later one
+    last_made = {model.merge_results[rank]: rank for rank in rank_of.values()}
+    late = [rank for pair, rank in rank_of.items() if any(last_made.get(part, -1) >= rank for part in pair)]
+    return None if not late else f"merge {min(late)} ranks before a merge that makes one of its parts"
+
+
 def irregularities(model: ModelData) -> tuple[str, ...]:
     """Return how `model` differs from a trained one, one line each.
 

@@ -48,11 +48,8 @@ def tokens(found: Explanation) -> tuple[str, str]:
     ("merges", "text", "a", "b", "step", "rank", "split", "said"),
     [
         ("a+b a+a", "aab", "priority", "greedy", 1, 0, ("a·ab", "aa·b"), "merges ‘a’ + ‘b’ (rank 0) at byte 1"),
-        ("ab+a a+b", "abab", "priority", "naive", 2, 0, ("aba·b", "ab·ab"), "merges ‘ab’ + ‘a’ (rank 0) at byte 0"),
-        ("ab+a a+b", "abab", "tokenizers", "bytelevel", 2, 0, ("aba·b", "ab·ab"), "‘a’ + ‘b’ (rank 1) at byte 2"),
-        ("a+ab a+b", "aab", "priority", "wordcount", 2, 0, ("aab", "a·ab"), "wordcount merges nothing more"),
     ],
-    ids=["greedy", "everywhere", "everywhere-hf", "replay"],
+    ids=["greedy"],
 )  # fmt: skip
 def test_two_ways_over_one_model_part_at_a_step(
     hand_made: Any, merges: str, text: str, a: str, b: str, step: int, rank: int, split: tuple[str, str], said: str

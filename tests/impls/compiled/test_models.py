@@ -192,9 +192,7 @@ def test_runs_of_blanks_in_every_way_of_deriving(order: str) -> None:
     texts += ["".join(rng.choice([" " * rng.randrange(1, 150), "a", "ab"]) for _ in range(12)) for _ in range(60)]
     for text in texts:
         found = fast.encode(text)
-        if order != "in any order":  # there merging a rank everywhere differs from merging one at a time
-            assert others[0].encode(text) == found
-        assert [other.encode(text) for other in others[1:]] == [found, found], len(text)
+        assert [other.encode(text) for other in others] == [found] * len(others), len(text)
     assert len(from_merges(model).merges) == len(tokens) - 256
 
 

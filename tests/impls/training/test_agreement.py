@@ -59,17 +59,6 @@ def test_a_pool_that_is_always_full_changes_no_merge(ties: str, monkeypatch: pyt
     assert statuses[layout.FULL] > N_CORPORA // 2
 
 
-@pytest.mark.parametrize("ties", ["first"])
-@pytest.mark.parametrize("alphabet", ["bytes", "chars"])
-def test_greedy_trains_the_same_model_where_it_trains(alphabet: str, ties: str) -> None:
-    chance = random.Random(f"greedy {alphabet}")
-    for _ in range(30):
-        texts = ["ab", *random_corpus(chance)]
-        spec = random_spec(chance, ties, alphabet, texts)
-        greedy, naive = (impls.get(name).train_model(texts, spec) for name in ("greedy", "naive"))
-        assert greedy.digest == naive.digest, (texts, spec)
-
-
 @pytest.mark.corpus
 @pytest.mark.parametrize("ties", TIES)
 def test_trainers_agree_on_turkish(ties: str, turkish: list[str]) -> None:

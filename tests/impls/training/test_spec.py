@@ -197,7 +197,7 @@ def test_end_of_word_is_joined_to_the_last_character_of_each_piece(name: str) ->
     assert [model.tokens[i] for i in model.merge_results] == [b"ow</w>", b"low</w>", b"lo</w>"]
 
 
-@pytest.mark.parametrize("name", [*CHARACTER_TRAINERS, "greedy"])
+@pytest.mark.parametrize("name", CHARACTER_TRAINERS)
 def test_a_corpus_that_holds_the_end_of_word_text_is_refused(name: str) -> None:
     spec = TrainingSpec(vocab_size=50, alphabet="chars", end_of_word="</w>", pattern="none", ties="first")
     with pytest.raises(InvalidSpec, match="'</w>' occurs in the corpus; choose another text"):
@@ -237,7 +237,6 @@ def test_pairs_that_occur_no_more_are_merged_where_the_least_count_is_zero() -> 
     [
         ("tokenizers", {"base_order": "gpt2"}, Unsupported),
         ("subword-nmt", {"alphabet": "chars", "ties": "largest", "end_of_word": "</w>"}, Unsupported),
-        ("greedy", {"ties": "first"}, InvalidSpec),
     ],
 )
 def test_who_merges_only_what_occurs_says_so(name: str, conditions: dict[str, Any], error: type[Exception]) -> None:
