@@ -147,7 +147,7 @@ def _read(
 def _read_folder(path: Path) -> tuple[str, Model]:
     if (file := path / "tokenizer.json").is_file():
         with naming(file):
-            return tokenizer_json.FORMAT, tokenizer_json.read(parse_json(read_bytes(file)), str(file))
+            return _read_json(read_bytes(file), file)
     if gpt2_pair.has_companion(path):
         return _read_pair(path)
     if (file := path / "tekken.json").is_file():
@@ -160,10 +160,11 @@ def _read_folder(path: Path) -> tuple[str, Model]:
 def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
     if own.NAME.encode() in content[:100]:
         return own.FORMAT, own.read(content)
-    document = parse_json(content)
+    try:
+        return tokenizer_json.FORMAT, tokenizer_json.read_content(content, str(path))
+    except tokenizer_json.OtherDocument as other:
+        document = other.document
     if isinstance(document, dict):
-        if "model" in document:
-            return tokenizer_json.FORMAT, tokenizer_json.read(document, str(path))
         if "format" in document:
             return own.FORMAT, own.read(content)
         if tekken.is_document(document):

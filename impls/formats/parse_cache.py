@@ -26,22 +26,34 @@ LEAST_BYTES = 1 << 18
 
 _HERE = Path(__file__).parent
 _CORE = _HERE.parent / "core"
-_SOURCE_FOLDERS = (_CORE, _CORE / "model", _CORE / "pattern", _CORE / "text", _HERE)
+_SOURCE_FOLDERS = (_CORE, _CORE / "model", _CORE / "pattern", _CORE / "text", _HERE, _HERE / "tokenizer_json")
+
+
+Note = tuple[str, str]
+"""What a warning of the reader is called, and its text."""
 
 
 def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256: str, *given: Any) -> Model:
     """Return the model parsed from `content`, from the cache if it was parsed before; `given` is what the result
     depends on besides the content."""
+    return cached_with_notes(lambda: (parse(), []), format, content, sha256, *given)[0]
+
+
+def cached_with_notes(
+    parse: Callable[[], tuple[Model, list[Note]]], format: str, content: bytes, sha256: str, *given: Any
+) -> tuple[Model, list[Note]]:
+    """Return a model like `cached_model`, and the notes of its reader."""
     if len(content) < LEAST_BYTES or (sources := _digest_of_sources()) is None:
         return parse()
     key = hashlib.sha256(repr((sources, format, sha256, given)).encode()).hexdigest()
     path = cache_folder() / "read" / f"{key[:32]}.bin"
     if (cached := read_checked(path)) is not None:
-        return Model.restored(unpack(cached.content, cached.sha256))
-    model = parse()
+        packed = unpack(cached.content, cached.sha256)
+        return Model.restored(packed), [(kind, text) for kind, text in packed.notes]
+    model, notes = parse()
     with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
-        write_checked(path, pack(model).content)
-    return model
+        write_checked(path, pack(model, notes).content)
+    return model, notes
 
 
 @cache

@@ -16,6 +16,7 @@ import hashlib
 import json
 import sys
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from struct import Struct
@@ -55,6 +56,12 @@ class PackedModel:
         """Return the bytes of all tokens in order of id."""
         return self.parts["tokens"]
 
+    @property
+    def notes(self) -> list[list[str]]:
+        """Return what was packed besides the model."""
+        notes: list[list[str]] = self.head.get("notes", [])
+        return notes
+
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return `Model.tokens`."""
         lengths = self.lengths.tolist()
@@ -69,7 +76,7 @@ class PackedModel:
 
     def fields(self) -> dict[str, Any]:
         """Return all other fields of the model by name."""
-        fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind")}
+        fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind", "notes")}
         if (rules := fields["sentencepiece"]) is not None:
             fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
         if (counts := fields["merge_counts"]) is not None:
@@ -101,8 +108,8 @@ def digest_of(model: ModelData) -> str:
     return hasher.hexdigest()
 
 
-def pack(model: ModelData) -> PackedModel:
-    """Pack `model`."""
+def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel:
+    """Pack `model`, and notes on it."""
     lengths = [0 if token is None else len(token) for token in model.tokens]
     largest = max(lengths, default=0)
     kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
@@ -111,7 +118,8 @@ def pack(model: ModelData) -> PackedModel:
         b"".join([token for token in model.tokens if token is not None]),
         array("I", chain.from_iterable(model.merges)).tobytes(),
     ]
-    head = json.dumps(_head(model) | {"kind": kind, "parts": [len(part) for part in parts]}).encode()
+    about = {"kind": kind, "parts": [len(part) for part in parts]} | ({"notes": list(notes)} if notes else {})
+    head = json.dumps(_head(model) | about).encode()
     content = b"".join([len(head).to_bytes(_HEAD_BYTES, sys.byteorder), head, *parts])
     return unpack(content, hashlib.sha256(content).hexdigest())
 

@@ -27,7 +27,7 @@ from impls.drop_in.hf.post_processing import PostProcessor, joined, read_process
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats.files import naming, parse_json, without_collecting
-from impls.formats.tokenizer_json.reader import check_kind, read
+from impls.formats.tokenizer_json.reader import OtherDocument, check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 
@@ -145,25 +145,48 @@ class Pipeline:
 
 def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
     """Return the pipeline of the content of a tokenizer.json; raise `InvalidFile` naming what is not supported."""
+    parsed: list[Any] = []
+
+    def document() -> dict[str, Any]:
+        parsed.append(parse_json(content))
+        if _is_untrained(parsed[0]):
+            raise OtherDocument(parsed[0])
+        return _without_added(parsed[0])
+
     with naming(path), without_collecting():
-        return read_document(parse_json(content), registry.get(implementation), str(path))
+        prepare = registry.get(implementation)
+        try:
+            model = read_content(content, str(path), document)
+        except OtherDocument as other:
+            return read_document(other.document, prepare, str(path))
+        # A model from the cache was parsed strictly before, and the same bytes are valid again.
+        return Pipeline.of(prepare(model), parsed[0] if parsed else msgspec.json.decode(content))
+
+
+def _is_untrained(document: Any) -> bool:
+    bpe = document.get("model") if isinstance(document, dict) else None
+    return isinstance(bpe, dict) and bpe.get("vocab") == {}
 
 
 def read_document(document: Any, prepare: Callable[[Model], Implementation], path: str = "tokenizer.json") -> Pipeline:
     """Return the pipeline of a parsed tokenizer.json; raise `InvalidModel` naming what is not supported."""
+    if _is_untrained(document):  # only the parts are used until it is trained
+        check_kind(document["model"].get("type", "BPE"))
+        untrained = {"vocab": LETTERS, "merges": list[str]()}
+        part = {**document, "model": untrained, "added_tokens": [], "post_processor": None}
+        return Pipeline.of(prepare(read(part, path)), document)
+    return Pipeline.of(prepare(read(_without_added(document), path)), document)
+
+
+def _without_added(document: Any) -> dict[str, Any]:
+    """Return a tokenizer.json without the added tokens outside the vocabulary: they are found here, not by the model,
+    which only needs to know which entries of its vocabulary they are."""
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
         raise InvalidModel("model: an object is expected; this is no tokenizer.json")
     check_kind(bpe.get("type", "BPE"))
-    if bpe.get("vocab") == {}:  # to be trained: only the parts are used until then
-        untrained = {"vocab": LETTERS, "merges": list[str]()}
-        part = {**document, "model": untrained, "added_tokens": [], "post_processor": None}
-        return Pipeline.of(prepare(read(part, path)), document)
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
-    # Added tokens are found here and not by the model, which only needs to know which entries of its vocabulary
-    # they are.
     listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
     known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
-    model = read({**document, "added_tokens": known, "post_processor": None}, path)
-    return Pipeline.of(prepare(model), document)
+    return {**document, "added_tokens": known, "post_processor": None}

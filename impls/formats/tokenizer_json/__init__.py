@@ -6,7 +6,15 @@ white space, `oniguruma` the dialect of its patterns.
 
 from __future__ import annotations
 
-from impls.formats.tokenizer_json.reader import FORMAT, DropoutIgnored, OtherIds, TemplateIgnored, read
+from impls.formats.tokenizer_json.reader import (
+    FORMAT,
+    DropoutIgnored,
+    OtherDocument,
+    OtherIds,
+    TemplateIgnored,
+    read,
+    read_content,
+)
 from impls.formats.tokenizer_json.space_steps import OlderUnicode
 from impls.formats.tokenizer_json.writer import losses, write, write_compact
 
@@ -14,10 +22,12 @@ __all__ = [
     "FORMAT",
     "DropoutIgnored",
     "OlderUnicode",
+    "OtherDocument",
     "OtherIds",
     "TemplateIgnored",
     "losses",
     "read",
+    "read_content",
     "write",
     "write_compact",
 ]

@@ -10,7 +10,9 @@ in SentencePiece, except special tokens.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+from collections.abc import Callable
 from itertools import starmap
 from operator import add
 from typing import Annotated, Any
@@ -23,9 +25,16 @@ from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import PREFIX_SPACE, call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats.files import MAX_TABLE_ID, converted
+from impls.formats.files import MAX_TABLE_ID, converted, parse_json
+from impls.formats.parse_cache import Note, cached_with_notes
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
-from impls.formats.tokenizer_json.space_steps import Spaces, check_prefix, hides_first_marks, read_normalizer
+from impls.formats.tokenizer_json.space_steps import (
+    OlderUnicode,
+    Spaces,
+    check_prefix,
+    hides_first_marks,
+    read_normalizer,
+)
 from impls.formats.tokenizer_json.split_stages import read_stages
 from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 
@@ -81,11 +90,39 @@ class _File(msgspec.Struct):
     decoder: Any = None
 
 
+class OtherDocument(Exception):
+    """The content of a file is JSON, but no tokenizer.json."""
+
+    def __init__(self, document: Any) -> None:
+        self.document = document
+        super().__init__()
+
+
 def read(document: Any, path: str) -> Model:
     """Read the model of a parsed file, with a warning for each note of `read_with_notes`."""
     model, notes = read_with_notes(document)
     for note in notes:
         warnings.warn(f"{path}: {note}", type(note), stacklevel=4)
+    return model
+
+
+def read_content(content: bytes, path: str, document: Callable[[], Any] | None = None) -> Model:
+    """Read the model of a file, from the cache if it was read before; raise `OtherDocument` for other JSON.
+
+    `document` returns the parsed file, changed by whoever gives it.
+    """
+
+    def parsed() -> tuple[Model, list[Note]]:
+        given = parse_json(content) if document is None else document()
+        if not isinstance(given, dict) or "model" not in given:
+            raise OtherDocument(given)
+        model, notes = read_with_notes(given)
+        return model, [(type(note).__name__, str(note)) for note in notes]
+
+    model, notes = cached_with_notes(parsed, FORMAT, content, hashlib.sha256(content).hexdigest(), document is None)
+    kinds = {kind.__name__: kind for kind in (DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored)}
+    for kind, note in notes:
+        warnings.warn(f"{path}: {note}", kinds[kind], stacklevel=4)
     return model
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import base64
+import json
 import os
 import pickle
 import random
 import shutil
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +20,9 @@ from impls import InvalidFile, Model
 from impls.core.cache import write_checked
 from impls.core.model.packed import pack
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats import PatternAssumed, load, own, parse_cache, save, tiktoken_ranks
+from impls.drop_in import hf
+from impls.formats import DropoutIgnored, PatternAssumed, load, own, parse_cache, save, tiktoken_ranks
+from impls.formats.tokenizer_json import reader
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 N_RANKS = 20_000
@@ -197,3 +202,37 @@ def test_the_key_covers_what_reads_and_checks() -> None:
                 imported.add(module / "__init__.py" if module.is_dir() else module.with_suffix(".py"))
     others = {path for path in imported - covered if path.parent.name != "tokenizer_json"}  # it is not cached
     assert not others
+
+
+@pytest.fixture
+def noted_file(tmp_path: Path) -> Path:
+    """A tokenizer.json with two things that its reader notes."""
+    save(Model(tokens=(*BYTES, b"ab"), merges=((97, 98),)), tmp_path / "tokenizer.json", "tokenizer.json")
+    document = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    document["model"]["dropout"] = 0.5
+    document["post_processor"] = {"type": "BertProcessing", "sep": ["a", 97], "cls": ["b", 98]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
+    return tmp_path / "tokenizer.json"
+
+
+def noted(read: Callable[[], Any]) -> tuple[Any, list[tuple[type, str]]]:
+    """What is read, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read()
+    return found, [(warning.category, str(warning.message)) for warning in caught]
+
+
+def test_a_tokenizer_json_is_read_once_and_noted_each_time(noted_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, notes = noted(lambda: load(noted_file))
+    tokenizer, own_notes = noted(lambda: hf.Tokenizer.from_file(str(noted_file), implementation="priority"))
+    assert [kind.__name__ for kind, _ in notes] == ["DropoutIgnored", "TemplateIgnored"]
+    monkeypatch.setattr(reader, "read_with_notes", lambda _: pytest.fail("it is in the cache"))
+    assert noted(lambda: load(noted_file)) == (model, notes)
+    again, same_notes = noted(lambda: hf.Tokenizer.from_buffer(noted_file.read_bytes(), implementation="priority"))
+    assert again.to_str() == tokenizer.to_str()
+    assert [kind for kind, _ in same_notes] == [kind for kind, _ in own_notes] == [DropoutIgnored]
+    assert again.encode("ab c") == tokenizer.encode("ab c")
+    noted_file.write_bytes(noted_file.read_bytes() + b"\n")
+    with pytest.raises(pytest.fail.Exception):
+        load(noted_file)
