@@ -48,6 +48,13 @@ def test_a_lower_merge_across_its_parts_and_a_token_without_a_merge() -> None:
     assert sum(one.is_unused_byte for one in found.unreached) == 13
 
 
+def test_a_merge_that_begins_where_its_parts_meet_joins_nothing_across_them() -> None:
+    tokens = (*BYTES, b"bc", b"cd", b"bcd", b"abcd")
+    model = Model(tokens=tokens, merges=((98, 99), (99, 100), (98, 257), (97, 258)))
+    assert proof(model, b"bcd")[2].startswith("merge 0 joins across the parts of its own, merge 2")
+    assert proof(model, b"abcd")[2].startswith("its symbols merge to ")
+
+
 def test_where_whole_pieces_are_looked_up_a_token_without_a_derivation_is_reached_as_a_piece() -> None:
     tokens = (*BYTES, b"bc", b"abc")  # abc joins no two tokens that are left: a, bc do; xabc does not
     model = Model(
