@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,7 +113,7 @@ def is_named(name: str) -> bool:
     """Return whether `name` is a known corpus rather than the user's own files; raise `UnknownName` if neither."""
     if name.strip() and name.partition("/")[0] in (*real_corpora(), _SAMPLES, "gen"):
         return True
-    if not name.strip() or (name != "-" and not any(mark in name for mark in "./\\*?[") and not Path(name).exists()):
+    if not name.strip() or (name != "-" and not any(mark in name for mark in "./\\*?[") and not os.path.lexists(name)):
         raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
     return False
 

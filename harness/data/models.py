@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,7 +42,7 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
         trained = trained_model_path(name)
         if trained.is_file():
             path = trained
-        elif not path.exists():
+        elif not os.path.lexists(path):
             raise UnknownName("model", name, model_names())
     if not path.exists():
         raise DataError(f"{path}: there is no such model file; names are: {some_of(model_names())}")

@@ -21,6 +21,8 @@ def matching_files(pattern: str) -> list[Path]:
     A folder means all files below it except hidden ones.
     """
     path = Path(pattern)
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"{pattern}: a symbolic link to {path.readlink()}, which leads to no file")
     try:
         if path.is_dir():
             found = sorted(

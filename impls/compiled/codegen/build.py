@@ -262,8 +262,8 @@ def _environment() -> dict[str, str]:
     return os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
 
 
-def _say_waiting() -> None:
-    _say("another process is compiling the kernels of 'compiled'; waiting for it ...")
+def _say_waiting(process: str) -> None:
+    _say(f"waiting for kernels that process {process} compiles")
 
 
 def _say(message: str) -> None:

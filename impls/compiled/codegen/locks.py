@@ -22,8 +22,9 @@ _PAUSE_SECONDS = 0.05
 
 
 @contextmanager
-def file_lock(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
-    """Hold the lock of the file `path` while the block runs; call `waiting` once if another process holds it.
+def file_lock(path: Path, longest_seconds: float, waiting: Callable[[str], None]) -> Iterator[bool]:
+    """Hold the lock of the file `path` while the block runs; call `waiting` once, with its id, if another process holds
+    it.
 
     Yields False if the lock was not acquired within `longest_seconds`, or cannot be: the folder cannot be written, or
     the system has no such locks. The system releases the lock when its holder ends, however it ends.
@@ -40,7 +41,7 @@ def file_lock(path: Path, longest_seconds: float, waiting: Callable[[], None]) -
         os.close(handle)
 
 
-def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) -> bool:
+def _locked(handle: int, longest_seconds: float, waiting: Callable[[str], None]) -> bool:
     if fcntl is None:
         return False
     deadline = time.monotonic() + longest_seconds
@@ -54,8 +55,10 @@ def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) ->
         except OSError:
             return False
         else:
+            os.ftruncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode())
             return True
         if not reported:
-            waiting()
+            waiting(os.pread(handle, 20, 0).decode("ascii", "replace"))
             reported = True
         time.sleep(_PAUSE_SECONDS)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.data import DataError, load_corpus
+from harness.data import DataError, load_corpus, load_model
 from impls.core.errors import UnknownName
 from impls.core.text import blocks
 
@@ -172,6 +174,34 @@ def test_a_name_that_could_not_be_a_path_is_an_unknown_corpus(tmp_path: Path, mo
         load_corpus("mine")
     _written(tmp_path, b"text", "mine")
     assert _documents(Path("mine")) == ["text"]
+
+
+def test_a_symbolic_link_that_leads_nowhere_is_a_file_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    with pytest.raises(DataError, match="loop: a symbolic link to loop, which leads to no file"):
+        load_corpus("loop")
+    with pytest.raises(DataError, match="loop: there is no such model file"):
+        load_model("loop")
+
+
+def test_a_pipe_without_a_writer_says_that_it_waits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    said: list[str] = []
+
+    def write_once_told() -> None:
+        while not said or "waiting for a writer" not in said[-1]:
+            said.append("".join(said) + capfd.readouterr().err)
+            Event().wait(0.05)
+        (tmp_path / "pipe").write_text("text")
+
+    writer = Thread(target=write_once_told)
+    writer.start()
+    assert _documents(tmp_path / "pipe") == ["text"]
+    writer.join()
+    assert "pipe: a pipe that nothing writes to yet; waiting for a writer" in said[-1]
 
 
 def test_a_path_with_a_nul_is_refused() -> None:
