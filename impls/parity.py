@@ -26,10 +26,10 @@ from impls.core.model import Model
 from impls.core.specification import TrainingSpec, check_spec
 from impls.core.training import (
     base_symbols,
-    corpus_pieces,
     first_base_id,
     merge_budget,
     piece_symbols,
+    piece_weights,
     trained_model,
 )
 from impls.learner import Learner, Pair
@@ -44,7 +44,7 @@ def train_parity_aware(
     chooses. Raise BPEError for a language without text, and if `dev` has other names or is not parallel.
     """
     check_spec(spec)
-    pieces = {language: Counter(corpus_pieces(its_texts, spec)) for language, its_texts in texts.items()}
+    pieces = {language: piece_weights(its_texts, spec) for language, its_texts in texts.items()}
     held_out = (
         None if dev is None else {language: list(texts_in_turn(its_texts)) for language, its_texts in dev.items()}
     )
@@ -53,9 +53,7 @@ def train_parity_aware(
     corpora = {language: _corpus(its_pieces, base, spec) for language, its_pieces in pieces.items()}
     measured, n_units = corpora, {language: corpus.n_tokens for language, corpus in corpora.items()}
     if held_out is not None:
-        measured = {
-            language: _corpus(Counter(corpus_pieces(held_out[language], spec)), base, spec) for language in pieces
-        }
+        measured = {language: _corpus(piece_weights(held_out[language], spec), base, spec) for language in pieces}
         n_units = {language: len(held_out[language]) for language in pieces}
     n_tokens = {language: corpus.n_tokens for language, corpus in measured.items()}
     budget = merge_budget(base, spec)

@@ -12,7 +12,7 @@ from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
-from impls.core.errors import InvalidSpec
+from impls.core.errors import BPEError, InvalidSpec
 from impls.core.model import Model
 from impls.core.model.merging import merged
 from impls.core.specification import TrainingSpec
@@ -21,6 +21,8 @@ from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
+_MOST_REPEATED = 20_000_000
+"""Pieces of counts that a library is given one by one."""
 
 
 class Corpus:
@@ -66,9 +68,15 @@ def piece_weights(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> dic
 
 
 def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts. Pieces of counts are repeated."""
+    """Yield every piece of every text, in order; no piece spans two texts.
+
+    Pieces of counts are repeated, for a library that counts itself; raise `BPEError` for too many.
+    """
     if isinstance(texts, PieceCounts):
         check_counts(texts, spec)
+        if (n_pieces := sum(texts.counts.tolist())) > _MOST_REPEATED:
+            why = f"the counts are of {n_pieces:,} pieces, each of which this library would be given"
+            raise BPEError(f"{why}; it is given {_MOST_REPEATED:,} at most, while our own trainers take any counts")
         for piece, count in texts.items():
             yield from repeat(piece, count)
         return

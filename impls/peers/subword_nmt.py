@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.training import base_symbols, corpus_pieces, merge_budget
+from impls.core.training import base_symbols, merge_budget, piece_weights
 from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
 from impls.production.training import model_of_merges, require
@@ -41,7 +40,7 @@ class SubwordNmt(Peer):
         """
         require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD)
         require(cls.name, spec, max_token_bytes=None, max_token_characters=None)
-        counts = Counter(corpus_pieces(texts, spec))
+        counts = piece_weights(texts, spec)
         base = base_symbols(counts, spec)
         words = {piece: count for piece, count in counts.items() if len(piece) > 1}
         for word in words:

@@ -12,9 +12,8 @@ import numpy as np
 
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.training.layout import CELL_BYTES, MOST_WEIGHT, SEPARATOR
-from impls.compiled.training.learning import MOST_CELLS
+from impls.compiled.training.learning import MOST_CELLS, too_many_cells
 from impls.compiled.training.words import Pieces
-from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
 
@@ -47,7 +46,7 @@ def cells_of_known(words: Pieces, model: Model, encoder: type[Tokenizer]) -> tup
     n_symbols = int(sizes.sum())
     n_cells = 1 + n_symbols + len(which)
     if n_cells > MOST_CELLS:
-        raise Unsupported("compiled", f"distinct pieces of {n_cells:,} tokens; it trains on {MOST_CELLS:,} at most")
+        raise too_many_cells(n_cells, int(words.counts.max()))
     cells = aligned_zeros(CELL_BYTES * n_cells).view(np.int32).reshape(-1, 2)
     cells[:, 0] = SEPARATOR
     place = np.arange(n_symbols)

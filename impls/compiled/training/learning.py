@@ -40,6 +40,15 @@ _RULES = {
 }
 
 
+def too_many_cells(n_cells: int, largest: int) -> Unsupported:
+    """Return the error for words of so many cells, the most frequent of which occurs `largest` times."""
+    most = f"it holds {MOST_CELLS:,} symbols of distinct pieces at most"
+    if largest <= layout.MOST_WEIGHT:
+        return Unsupported("compiled", f"{most}, and these have {n_cells:,}")
+    repeated = f"a piece once for each {layout.MOST_WEIGHT:,} of its count, up to {largest:,} here"
+    return Unsupported("compiled", f"{most}, {repeated}, which makes {n_cells:,}; priority takes any counts")
+
+
 class Learner(Slots):
     """Learns up to `budget` merges over existing symbols, given by their bytes in the order of their ids: the base
     symbols, or the tokens of the model from which training continues."""
@@ -93,7 +102,7 @@ class Learner(Slots):
             times = -(-words.counts[begin : begin + _WORDS] // layout.MOST_WEIGHT)
             n_cells += int(((words.lengths[begin : begin + _WORDS].astype(np.int64) + 1) * times).sum())
         if n_cells > MOST_CELLS:
-            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {MOST_CELLS:,} at most")
+            raise too_many_cells(n_cells, int(words.counts.max()))
         inner, last = self._symbols()
         self.hold("cells", self._zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):

@@ -26,6 +26,35 @@ from impls.formats.counts import load_counts, save_counts
 GPT2 = resolve("gpt2")
 
 
+@pytest.mark.parametrize("name", ["naive", "priority", "wordcount", "bytelevel", "compiled"])
+def test_training_takes_time_by_the_distinct_pieces_and_not_by_their_counts(name: str) -> None:
+    spec = TrainingSpec(vocab_size=258, pattern="gpt2")
+    large = [{"ab": 2**62, "cd": 2**62 - 1}, {"ab": 2**63 - 1, "cd": 2**63 - 2}]
+    for counts in [{"ab": 3 * 10**9, "cd": 4}, *(large if name != "compiled" else [])]:
+        model = impls.train(name, PieceCounts.of(GPT2, counts), spec).model  # type: ignore[arg-type]
+        assert model.tokens[256:] == (b"ab", b"cd")
+        assert model.merge_counts == tuple(counts.values())
+
+
+def test_counts_that_the_kernels_cannot_hold_are_refused_with_the_reason() -> None:
+    counts = PieceCounts.of(GPT2, {"ab": 2**62, "cd": 4})
+    why = "a piece once for each 2,147,483,647 of its count, up to 4,611,686,018,427,387,904 here"
+    with pytest.raises(impls.Unsupported, match=why):
+        impls.train("compiled", counts, TrainingSpec(vocab_size=258, pattern="gpt2"))  # type: ignore[arg-type]
+
+
+def test_counts_that_cannot_be_held_are_refused_by_name() -> None:
+    for count in (2**63, 2**70, 0, -1):
+        with pytest.raises(BPEError, match=f"the piece 'ab' has the count {count}; counts go from 1 to"):
+            PieceCounts.of(GPT2, {"cd": 1, "ab": count})
+
+
+def test_a_library_that_would_be_given_every_piece_refuses_too_many() -> None:
+    spec = TrainingSpec(vocab_size=258, pattern="gpt2", ties="shortest")
+    with pytest.raises(BPEError, match="the counts are of 3,000,000,000 pieces, each of which this library would"):
+        impls.train("sentencepiece", PieceCounts.of(GPT2, {"ab": 3 * 10**9}), spec)  # type: ignore[arg-type]
+
+
 def random_counts(rng: random.Random, most: int = 40) -> dict[str, int]:
     symbols = ["\0", "a", "b", "ş", "😀", "aaaaaaaa"]
     pieces = ("".join(rng.choices(symbols, k=rng.choice([1, 2, 5, 30]))) for _ in range(rng.randrange(most)))
