@@ -22,7 +22,7 @@ _PIVOTS = ("en", "eng_Latn", "eng")
 
 
 class Evaluate(Verb):
-    """Show what each corpus takes under each vocabulary: tokens, words cut, share of the vocabulary used, cost.
+    """Show what each corpus takes under each vocabulary: tokens, how many times the fewest, words cut, cost.
 
     Measured shares and ratios have a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy
     vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`.
@@ -42,17 +42,21 @@ class Evaluate(Verb):
         "Of parallel text only this language, or those of a pattern ('*_Latn'); repeatable.",
         multiple=True,
         metavar="LANG",
+        advanced=True,
     )
     protocol: str = option(
         "Of parallel text: encode each document, or all of a language joined by spaces, as Petrov et al. 2023.",
         type=click.Choice(["documents", "petrov"]),
         default="documents",
+        advanced=True,
     )
     pivot: str | None = option(
-        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]", metavar="LANG"
+        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]",
+        metavar="LANG",
+        advanced=True,
     )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
-    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
+    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE, advanced=True)
     price: tuple[str, ...] = option(
         "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
     )
