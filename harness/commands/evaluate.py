@@ -63,6 +63,10 @@ class Evaluate(Verb):
     morphology: tuple[str, ...] = options.morphology_option(
         "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
     )
+    sampled: Path | None = option(
+        "Instead say how many lists of ids, one a line (JSON), are not those that encoding their text gives.",
+        type=options.FILE,
+    )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
     workers: int | None = reading.workers
@@ -88,6 +92,9 @@ class Evaluate(Verb):
         if self.morphology:
             self._compare_with_morphs()
             return
+        if self.sampled is not None:
+            self._drift(self.sampled)
+            return
         self._check_parallel()
         if self.out is not None:
             sources = [*options.model_sources(*self.models, self.baseline), *self.corpora]
@@ -108,6 +115,17 @@ class Evaluate(Verb):
             page = decision(rows, prices, options.command_line(), [chart.name for chart in charts])
             write(self.out, "evaluation", document, csv, latex, page, charts)
         self.output(document, lambda: _shown(rows, prices), csv=lambda: csv, latex=lambda: latex)
+
+    def _drift(self, file: Path) -> None:
+        from harness.evaluate.drift import drift_rate
+
+        others = options.given(self) - {"models", "sampled", "as_json"}
+        options.ensure(not others, "--sampled goes with -m and --json only")
+        rows = [drift_rate(model, file) for model in self.models]
+        headers = ["model", "lists", "drifting", "ids", "ids before the first drift", "rate"]
+        columns = ("model", "n_lists", "n_drifting", "n_ids", "n_canonical_ids")
+        shown = [[*map(row.get, columns), f"{row['rate']:.2%}"] for row in rows]
+        self.output(rows, lambda: options.table(shown, headers))
 
     def _compare_with_morphs(self) -> None:
         from harness.commands import morphology_report
