@@ -12,7 +12,6 @@ from impls.compiled.codegen.memory import (
     call_pointer_4,
     external,
     external_void,
-    field_address,
     inlined,
     kernel,
     load_i64,
@@ -24,6 +23,7 @@ from impls.compiled.codegen.memory import (
     poke_64,
     store_64,
 )
+from impls.compiled.codegen.pointers import field_address
 from impls.compiled.layout import (
     ContextRecord,
 )

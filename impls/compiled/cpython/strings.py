@@ -7,7 +7,6 @@ from impls.compiled.codegen.memory import (
     choose,
     declare_region,
     external,
-    field_address,
     inlined,
     kernel,
     peek,
@@ -16,6 +15,7 @@ from impls.compiled.codegen.memory import (
     peek_u32,
     shift_right,
 )
+from impls.compiled.codegen.pointers import field_address
 from impls.compiled.cpython.transcode import transcode
 from impls.compiled.layout import (
     BUFFER_AT,

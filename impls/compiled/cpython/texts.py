@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate_large, release_large
 from impls.compiled.codegen.memory import (
-    address_of,
     external,
     inlined,
     kernel,
@@ -20,6 +19,7 @@ from impls.compiled.codegen.memory import (
     outlined,
     shift_right,
 )
+from impls.compiled.codegen.pointers import address_of
 from impls.compiled.cpython.interpreter import restore_thread, save_thread
 from impls.compiled.cpython.strings import (
     character,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import copy_memory
 from impls.compiled.codegen.memory import (
-    address_of,
     call_pointer_8,
     kernel,
     load_i32,
@@ -16,6 +15,7 @@ from impls.compiled.codegen.memory import (
     store_32,
     store_64,
 )
+from impls.compiled.codegen.pointers import address_of
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,

@@ -6,7 +6,13 @@ context. It also holds the end of the stage's current piece; the last stage's en
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_u8, record_at, store_32, store_64
+from impls.compiled.codegen.memory import (
+    kernel,
+    load_u8,
+    store_32,
+    store_64,
+)
+from impls.compiled.codegen.pointers import record_at
 from impls.compiled.layout import (
     UNCOVERED,
     ContextRecord,

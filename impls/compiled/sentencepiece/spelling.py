@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
-    address_of,
     call_pointer_5,
     inlined,
     kernel,
@@ -12,6 +11,7 @@ from impls.compiled.codegen.memory import (
     load_u16,
     store_32,
 )
+from impls.compiled.codegen.pointers import address_of
 from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,

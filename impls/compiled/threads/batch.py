@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate
 from impls.compiled.codegen.memory import (
-    address_of,
     atomic_add,
     atomic_store,
     declare_region,
-    field_address,
     inlined,
     kernel,
     load_i32,
     peek,
-    record_at,
     store_32,
 )
+from impls.compiled.codegen.pointers import address_of, field_address, record_at
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,

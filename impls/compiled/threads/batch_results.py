@@ -10,12 +10,12 @@ from impls.compiled.codegen.memory import (
     atomic_load,
     atomic_store,
     declare_region,
-    field_address,
     kernel,
     load_i64,
     peek,
     store_64,
 )
+from impls.compiled.codegen.pointers import field_address
 from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,
