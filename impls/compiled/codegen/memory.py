@@ -131,7 +131,7 @@ def _call_pointer(n_arguments: int) -> Callable[..., int]:
     return operation(n_arguments + 1, emit)
 
 
-call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_8 = map(_call_pointer, (2, 4, 5, 8))
+call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_6 = map(_call_pointer, (2, 4, 5, 6))
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))

@@ -156,7 +156,7 @@ def _is_reachable(context: Any, builder: Any, address: Any, n_bytes: int) -> Any
     check = types.Dispatcher(cast(Any, reachable))
     call = check.get_call_type(context.typing_context, (_address, _address), {})
     function = context.get_function(check, call)
-    context.add_linking_libs(builder, getattr(function, "libs", ()))
+    context.add_linking_libs(getattr(function, "libs", ()))
     return function(builder, (address, _i64(n_bytes)))
 
 
@@ -241,6 +241,33 @@ def _field_address(typing: Any, record: Any, field: Any) -> Any:
     return _address(record, field), lambda context, builder, call, values: builder.add(values[0], _i64(offset))
 
 
+def _word_in_bytes(scalar: str) -> Any:
+    """Return an operation that reads a number at any offset within bytes."""
+
+    def typed(typing: Any, pointer: Any, i: Any) -> Any:
+        def codegen(context: Any, builder: Any, call: Any, values: Any) -> Any:
+            return _load(context, builder, scalar, builder.add(values[0], values[1]))
+
+        return _address(pointer, _address), codegen
+
+    return intrinsic(typed)
+
+
+def _set_word(typing: Any, pointer: Any, i: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, call: Any, values: Any) -> Any:
+        _store(context, builder, "i64", builder.add(values[0], values[1]), values[2])
+        return context.get_dummy_value()
+
+    return types.void(pointer, _address, _address), codegen
+
+
+two_bytes: Callable[[U8s, int], int]
+four_bytes: Callable[[U8s, int], int]
+word_at: Callable[[U8s, int], int]
+two_bytes, four_bytes, word_at = map(_word_in_bytes, ("u16", "u32", "i64"))
+"""Return 2, 4 or 8 bytes from the one at an index on, as a number."""
+set_word = cast(Callable[[U8s, int, int], None], intrinsic(_set_word))
+"""Write 8 bytes from the one at an index on."""
 from_item = cast(Callable[[P, int], P], intrinsic(_from_item))
 """Return the pointer to item `n` of what a pointer points at."""
 address_of = cast(
