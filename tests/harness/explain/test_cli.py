@@ -192,12 +192,6 @@ def test_trace_shows_each_merge_with_its_rank(bpebench: Any, model_file: str) ->
     assert document["ids"] == [257, 98]
 
 
-def test_trace_tells_the_rounds_of_what_works_in_rounds(bpebench: Any, model_file: str) -> None:
-    out = bpebench("trace", "naive", "abab", "-m", model_file).out
-    assert "round 1, step 1: a + b, rank 0  →  ab a b" in out
-    assert "round 1, step 2: a + b, rank 0  →  ab ab" in out
-
-
 def test_trace_of_backtracking_shows_what_it_takes_back(bpebench: Any, hand_made: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     hand_made("b+c a+b", alphabet="bytes").save(path)

@@ -220,14 +220,12 @@ def test_random_models_tell_replay_from_the_rest_by_two_merges(fuzz: Fuzz) -> No
     assert len(text_of(smallest)) <= 4
 
 
-def test_on_random_models_own_implementations_agree_where_they_must_and_differ_where_they_may(fuzz: Fuzz) -> None:
-    result = fuzz("priority", "naive", "wordcount", "backtracking", random_models=True, n_texts=2_000)
+def test_on_random_models_own_implementations_agree_or_refuse(fuzz: Fuzz) -> None:
+    result = fuzz("priority", "naive", "wordcount", "backtracking", "greedy", random_models=True, n_texts=2_000)
     assert result.findings == []
-    assert result.n_expected_texts["naive"] > 0
-    assert result.n_expected_texts["wordcount"] > 0
-    assert result.n_expected_texts["backtracking"] == 0
-    assert result.n_refused_models["backtracking"] > 0
-    (record,) = fuzz("priority", "naive", random_models=True, n_texts=6_000, expected=True, stop_after=1).findings
+    assert {name for name, n_texts in result.n_expected_texts.items() if n_texts} == {"greedy"}
+    assert min(result.n_refused_models[name] for name in ("wordcount", "backtracking")) > 0
+    (record,) = fuzz("priority", "greedy", random_models=True, n_texts=6_000, expected=True, stop_after=1).findings
     assert record.difference == "expected to differ"
 
 

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 import zlib
+from itertools import pairwise
 from typing import Any
 
 import impls
@@ -80,12 +81,15 @@ class Replays(impls.Tokenizer):
 
     name = "replays"
 
-    def __init__(self, model: impls.Model) -> None:
-        super().__init__(model)
-        self._inner = impls.load("wordcount", model)
-
     def encode_piece(self, piece: str) -> list[int]:
-        return self._inner.encode_piece(piece)
+        ids, merge_of, done = self.model.symbols(piece), self.model.merge_of, -1
+        while later := [m for pair in pairwise(ids) if (m := merge_of(*pair)) and m[0] > done]:
+            done, merged = min(later)
+            result = ids[:1]
+            for i in ids[1:]:
+                result[-1:] = [merged] if merge_of(result[-1], i) == (done, merged) else [result[-1], i]
+            ids = result
+        return ids
 
 
 class RefusesShortTexts(_Over):
