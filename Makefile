@@ -39,7 +39,7 @@ checked: setup
 	@BPEBENCH_COMPILED_BUILD=checked $(BIN)/python -c 'from impls.compiled.codegen.build import prepare; prepare()'
 
 run: fetch kernels
-	@$(BIN)/bpebench tour
+	@$(BIN)/bpebench run --tour
 
 test: fetch kernels checked
 	@$(BIN)/pytest $(PYTEST_ARGS)

@@ -123,18 +123,6 @@ VERBS = {
         "results/local/mine results/local/mine",
         needs_bench=True,
     ),
-    "scale": HelpEntry(
-        "Measure",
-        "How time grows with the length of the input: exponents.",
-        "-e '^(priority|tiktoken)$' --family digits --doublings 6",
-        needs_bench=True,
-    ),
-    "tour": HelpEntry(
-        "Measure",
-        "Train, check and time everything once: what `make run` runs.",
-        "",
-        needs_bench=True,
-    ),
     "list": HelpEntry(
         "Data",
         "List implementations, models, corpora, patterns, formats and workloads.",
@@ -148,6 +136,8 @@ VERBS = {
 }
 GONE = {
     "count": "use `bpebench train --count-only`",
+    "scale": "use `bpebench run --scale`",
+    "tour": "use `bpebench run --tour`",
     "doctor": "every run states what keeps the machine from being measured on",
     "inspect": "use `bpebench vocab FILE`",
     "site": "use `bpebench report RUN… --html FILE`",

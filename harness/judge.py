@@ -22,6 +22,10 @@ MISREAD = "its ids in another order do not decode to what the model has for them
 _CONTINUING = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
+Ids = Any
+"""Ids of one text: a list, or an array."""
+
+
 class ModelDecoder(Decoder):
     """Decodes by the model alone.
 
@@ -50,7 +54,7 @@ class Encoded(NamedTuple):
     """What an implementation gave for one text."""
 
     text: str
-    ids: Sequence[int]
+    ids: Ids
     back: str | None = None
     """What it decodes the ids to; None if it was not asked."""
     other: str | None = None
@@ -71,7 +75,7 @@ class Judgement(NamedTuple):
     reason: str = ""
     number: int = 0
     """Number of the text on which it was decided."""
-    expected: Sequence[int] | None = None
+    expected: Ids | None = None
     """The reference's ids of that text; None where not they decided."""
 
 
@@ -80,7 +84,7 @@ _UNCONFIRMED = "no reference did this, or no second one confirms it, and a round
 
 
 def judge(
-    answers: Sequence[Encoded], reference: Sequence[Sequence[int]] | None, model: Model, *, exact: bool = True
+    answers: Sequence[Encoded], reference: Sequence[Ids] | None, model: Model, *, exact: bool = True
 ) -> Judgement:
     """Return whether `answers` are right under `model`; `reference` holds the ids each text must have, if known."""
     decoder = ModelDecoder(model)
@@ -88,8 +92,8 @@ def judge(
         return Judgement(Outcome.MISMATCH, f"{len(answers)} answers to {len(reference)} texts")
     confirmed = True
     for index, answer in enumerate(answers):
-        wanted = None if reference is None else list(reference[index])
-        if wanted is not None and exact and list(answer.ids) != wanted:
+        wanted = None if reference is None else _listed(reference[index])
+        if wanted is not None and exact and _listed(answer.ids) != wanted:
             return Judgement(Outcome.MISMATCH, "other ids than the reference", index, wanted)
         if reason := _misread(answer, decoder, model):
             return Judgement(Outcome.MISMATCH, reason, index)
@@ -101,9 +105,16 @@ def judge(
     return RIGHT
 
 
+def _listed(ids: Any) -> list[int]:
+    """Return ids as a list; those of an array as its own method does, which is faster."""
+    return ids.tolist() if hasattr(ids, "tolist") else list(ids)
+
+
 def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
     """Say what is wrong with the decoding of an answer; empty if nothing is, or nothing was decoded."""
-    ids = list(answer.ids)
+    if answer.back is None and answer.other is None:
+        return ""
+    ids = _listed(answer.ids)
     try:
         if answer.back is not None:
             wanted = round_trip_text(model, repair_surrogates(answer.text))
@@ -121,7 +132,7 @@ def _spell_alike(decoder: ModelDecoder, ids: Sequence[int], wanted: Sequence[int
     return wanted is not None and decoder.decode(ids) == decoder.decode(wanted)
 
 
-def judge_counts(counts: Sequence[int], reference: Sequence[Sequence[int]] | None) -> Judgement:
+def judge_counts(counts: Sequence[int], reference: Sequence[Ids] | None) -> Judgement:
     """Return whether the numbers of tokens of texts are right."""
     if reference is None:
         return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)

@@ -11,12 +11,12 @@ from enum import StrEnum
 class Outcome(StrEnum):
     """The outcome of asking one implementation; the value is what records and tables hold."""
 
-    RIGHT = "ok"
+    RIGHT = "right"
     MISMATCH = "mismatch"
     """Its answer is wrong."""
     UNVERIFIED = "unverified"
     """It answered, and nothing independent of it confirms the answer."""
-    REFUSED = "unsupported"
+    REFUSED = "refused"
     """It declines the model or the text."""
     MISSING = "missing"
     """It, its model or its corpus is not installed."""

@@ -28,6 +28,7 @@ class Priority(Tokenizer):
     name = "priority"
     summary = "linked list and heap, O(n log n); trains incrementally with a lazy heap"
     kind = "pure"
+    follows_text = True
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import bpebench
-from harness.records import Measurement, RecordError, RecordWriter
+from harness.outcome import Outcome
+from harness.records import Measurement, Pass, RecordError, RecordWriter
 
 
 @pytest.fixture
@@ -91,19 +92,20 @@ def test_openai_models_have_their_vocabularies_by_name() -> None:
         bpebench.encoding_name_for_model("no-such-model")
 
 
-def test_records_become_one_row_for_each_sample(tmp_path: Path) -> None:
-    shared = {"workload": "encode/m/c", "task": "encode", "model": "m", "corpus": "c", "n_bytes": 2_000_000}
+def test_records_become_one_row_for_each_pass(tmp_path: Path) -> None:
+    shared = {"workload": "encode/m/c", "task": "encode", "model": "m", "corpus": "c"}
+    passes = [Pass(i, False, 2_000_000, [1], [seconds], [seconds]) for i, seconds in enumerate((2.0, 1.0))]
     with RecordWriter(tmp_path / "run") as writer:
         writer.write(
-            Measurement(implementation="naive", status="ok", loops=2, samples_seconds=[4.0, 2.0], **shared),
-            Measurement(implementation="greedy", status="unsupported", reason="why", **shared),
+            Measurement(implementation="naive", outcome=Outcome.RIGHT, passes=passes, **shared),
+            Measurement(implementation="greedy", outcome=Outcome.REFUSED, reason="why", **shared),
         )
     frame = bpebench.read_records(tmp_path / "run", tmp_path / "run")
     assert len(frame) == 6
     naive = frame[frame.implementation == "naive"]
     assert naive.seconds.tolist() == [2.0, 1.0] * 2
     assert naive.mb_per_second.tolist() == [1.0, 2.0] * 2
-    failed = frame[frame.status != "ok"].iloc[0]
+    failed = frame[frame.outcome != "right"].iloc[0]
     assert (failed.implementation, failed.reason) == ("greedy", "why")
     assert failed.isna().seconds
     with pytest.raises(RecordError, match=r"holds no records\.jsonl"):

@@ -17,7 +17,7 @@ from harness.cli import VERBS, group
 from harness.data import cache_folder
 
 _ROOT = Path(__file__).resolve().parents[1]
-_LONG = ("tour", "play")
+_LONG = ("play",)
 """Verbs whose examples are left to themselves: what `make run` runs, what says that this machine is busy, and what
 serves until it is interrupted."""
 _FINDS = ("explain",)

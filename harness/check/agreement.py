@@ -23,6 +23,7 @@ from harness.check.tasks import (
     sizes,
 )
 from harness.data import load_model
+from harness.outcome import Outcome
 from harness.process.pool import Pool, run_tasks_on
 from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
@@ -36,7 +37,7 @@ SLOW = {"naive": 10, "sentencepiece": 2}
 slice as well."""
 _LEAST_BYTES = 4
 """Smallest slice: the bytes of any one character fit."""
-_DID_NOT_RUN = ("unsupported", "missing")
+_DID_NOT_RUN = (Outcome.REFUSED, Outcome.MISSING)
 _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
 
@@ -208,16 +209,16 @@ def _faults_of_pairs(compared: Sequence[Agreement | NotCompared], relations: dic
 def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for v in verdicts:
         where = f"{v.implementation} on {v.model}, {v.corpus}"
-        if v.status == "ok" and not v.n_texts:
+        if v.status == Outcome.RIGHT and not v.n_texts:
             yield f"{where}: nothing was checked: there is no text"
-        elif v.status not in ("ok", *_DID_NOT_RUN):
+        elif v.status not in (Outcome.RIGHT, *_DID_NOT_RUN):
             yield f"{where}: {v.status}: {v.reason}"
 
 
 def _why_not_run(outcome: CorpusOutcome) -> str:
     """Say why an implementation cannot be compared: it did not run, or failed on every text. Empty if it can."""
     v = outcome.verdict
-    return "" if outcome.digests or v.status == "ok" else f"{v.implementation}: {v.status}: {v.reason}"
+    return "" if outcome.digests or v.status == Outcome.RIGHT else f"{v.implementation}: {v.status}: {v.reason}"
 
 
 def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:

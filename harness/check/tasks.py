@@ -94,18 +94,18 @@ def encode_corpus(
             wrong, back = _wrong(answer, tokenizer.model), answer.back
             outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
-            if verdict.status == "ok":
+            if verdict.status == Outcome.RIGHT:
                 verdict.status, verdict.reason = status_of(error), describe(error)
                 shown = Text.of(text[:10_000])
                 verdict.counterexample = Counterexample(shown, None, None, note="raised here, not shrunk")
             continue
-        if verdict.status == "ok" and wrong:
+        if verdict.status == Outcome.RIGHT and wrong:
             verdict.status, verdict.reason = Outcome.MISMATCH, wrong
             verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text)
         if verdict.round_trip == "lossy" and back != repair_surrogates(text):
             lost[key] = text
     verdict.n_texts, verdict.n_bytes = len(sizes(seen)), sum(sizes(seen).values())
-    if verdict.status == "ok" and lost:
+    if verdict.status == Outcome.RIGHT and lost:
         verdict.reason = f"{len(sizes(lost)):,} of {verdict.n_texts:,} texts do not come back"
         verdict.counterexample = _lost_counterexample(tokenizer, next(iter(lost.values())))
     return outcome
@@ -134,7 +134,7 @@ def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, tex
     if found.got is None or wrong(found.text.text) != MISREAD:
         return found
     other = decoder.reordered(found.got)
-    return msgspec.structs.replace(found, note=f"{other} decodes to {tokenizer.decode(other)!a}")
+    return msgspec.structs.replace(found, note=f"{other} comes back as {tokenizer.decode(other)!a}")
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
@@ -148,7 +148,7 @@ def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str]
     """Return the smallest text within `text` that is wrong, with its ids and what they decode to."""
     small = _smallest(text, tokenizer.model, wrong)
     ids = _ids(tokenizer, small)
-    return Counterexample(Text.of(small), None, ids, note=f"decodes to {tokenizer.decode(ids)!a}")
+    return Counterexample(Text.of(small), None, ids, note=f"comes back as {tokenizer.decode(ids)!a}")
 
 
 def is_sentencepiece(model: str) -> bool:

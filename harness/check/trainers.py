@@ -23,12 +23,13 @@ from harness.check.trainer_tasks import (
     verdict_on,
 )
 from harness.common_prefix import common_prefix_length
+from harness.outcome import Outcome
 from harness.process.pool import run_tasks
 from harness.process.session import Failed
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement
 
 N_EXAMPLES = 5
-_FINE = ("ok", "unsupported", "missing")
+_FINE = (Outcome.RIGHT, Outcome.REFUSED, Outcome.MISSING)
 
 Outcomes = dict[tuple[str, str, str], TrainerOutcome]
 """By trainer, rule and corpus."""
@@ -89,7 +90,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
 
 def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[TrainerAgreement | NotCompared]:
     followed = {
-        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].verdict.status == "ok"]
+        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].verdict.status == Outcome.RIGHT]
         for trainer in plan.trainers
     }
     for a, b in combinations(plan.trainers, 2):

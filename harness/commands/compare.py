@@ -11,7 +11,7 @@ from harness.commands.verb import Verb, argument, option
 from harness.printable import printable
 
 if TYPE_CHECKING:
-    from harness.measure.analysis.comparison import Condition, TimeDifference
+    from harness.measure.comparison import Condition, TimeDifference
     from harness.records import Measurement
 
 _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
@@ -24,8 +24,7 @@ class Compare(Verb):
     of two machines the figures are shown side by side, and nothing is claimed.
 
     With --fail-if the exit status is 1 if the condition holds, or if NEW did not time something that it ran and OLD
-    timed; else 2 if it cannot be judged: for two machines, if a run has not measured its own noise, or if a change
-    beyond the condition was timed in a single round.
+    timed; else 2 if it cannot be judged: for two machines, or if a run has not measured its own noise.
     """
 
     old: Path = argument(type=options.FOLDER)
@@ -34,7 +33,7 @@ class Compare(Verb):
 
     def run(self) -> bool:
         """Print the changes; return whether the condition holds."""
-        from harness.measure.analysis.comparison import machine_difference, parse_condition
+        from harness.measure.comparison import machine_difference, parse_condition
         from harness.records import Measurement, of_kind, read_machine, read_records
 
         condition = None if self.fail_if is None else parse_condition(self.fail_if)
@@ -52,53 +51,46 @@ class Compare(Verb):
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:
         """Show the differences of two runs of one machine; return whether `condition` holds for one."""
-        from harness.measure.analysis.comparison import compare_runs, untimed_in_new
-        from harness.measure.analysis.samples import measured_floor
+        from harness.measure.comparison import compare_runs, untimed_in_new
         from harness.records import RecordError
 
         differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
         if not differences:
             raise RecordError(_SHARE_NOTHING)
         untimed = untimed_in_new(*runs)
-        floors = [measured_floor(records) for records in runs]
+        is_unknown = all(difference.floor is None for difference in differences)
         failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
         document = {
             "one_machine": True,
-            "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
             "differences": list(map(_named, differences)),
             "failing": list(map(_named, failing)),
             "untimed_in_new": [one._asdict() for one in untimed],
         }
         lines = [f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×" for d in failing]
         lines += [f"timed in the old run only: {u.implementation} on {u.workload} ({u.reason})" for u in untimed]
-        self.output(document, lambda: "\n".join([_differences(runs, differences, floors), *map(printable, lines)]))
+        self.output(document, lambda: "\n".join([_differences(runs, differences), *map(printable, lines)]))
         if condition is None:
             return False
         options.ensure(
-            failing or untimed or None not in floors,
+            failing or untimed or not is_unknown,
             "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be detected; "
             "run with a profile that times a copy (not smoke)",
         )
-        for once in (d for d in differences if d.ratio.rounds == 1 and condition.seems_to_hold(d)):
-            options.ensure(
-                failing or untimed,
-                f"--fail-if cannot be judged: {once.implementation} on {once.workload} was timed in a single round; "
-                "run with a profile of several",
-            )
         return bool(failing or untimed)
 
     def _show_side_by_side(self, runs: Sequence[Sequence[Measurement]], said: str) -> None:
         """Show the figures of two runs made on different machines."""
         from harness.records import RecordError
         from harness.report import wording
-        from harness.report.tables.timings import timings
+        from harness.report.tables.speed import speed_rows
 
         old, new = (
-            {(t.record.workload, t.record.implementation): t for t in timings(records) if t.rounds} for records in runs
+            {(r["workload"], r["implementation"]): r for r in speed_rows(records) if r["median"] is not None}
+            for records in runs
         )
         keys = ("workload", "implementation", "unit", "old", "new")
         figures: list[dict[str, Any]] = [
-            dict(zip(keys, (*key, before.unit, before.figure.value, new[key].figure.value), strict=True))
+            dict(zip(keys, (*key, before["unit"], before["median"], new[key]["median"]), strict=True))
             for key, before in old.items()
             if key in new
         ]
@@ -112,19 +104,15 @@ class Compare(Verb):
         self.output(document, lambda: _table(runs, rows, ["implementation", "old", "new", "unit"], said))
 
 
-def _differences(
-    runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference], floors: Sequence[float | None]
-) -> str:
+def _differences(runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference]) -> str:
     from harness.report.tables.speed import claimed_where
 
-    known = [floor for floor in floors if floor is not None]
-    floor = max(known) if len(known) == len(floors) else None
     rows = [
         [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
         for d in differences
     ]
-    said = claimed_where(floor, {difference.ratio.rounds for difference in differences})
-    return _table(runs, rows, ["implementation", "time new/old", "95 % interval", "claim"], said)
+    headings = ["implementation", "time new/old", "95 % interval", "claim"]
+    return _table(runs, rows, headings, claimed_where())
 
 
 def _table(
@@ -146,12 +134,13 @@ def _table(
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:
-    ratio = zip(("time_ratio", "time_ratio_low", "time_ratio_high", "n_rounds"), difference.ratio, strict=True)
+    ratio = zip(("time_ratio", "time_ratio_low", "time_ratio_high"), difference.ratio, strict=True)
     return {
         "workload": difference.workload,
         "implementation": difference.implementation,
         **dict(ratio),
         "claim": difference.claim,
+        "floor": difference.floor,
     }
 
 

@@ -13,6 +13,7 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument
+from harness.outcome import Outcome
 from harness.printable import printable
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from harness.records import Verdict
 
 _MATRIX = "matrix"
-_MATRIX_CELLS = {"ok": "yes", "unsupported": "no", "missing": "?"}
+_MATRIX_CELLS = {Outcome.RIGHT: "yes", Outcome.REFUSED: "no", Outcome.MISSING: "?"}
 _WIDTH = 100
 _LONG = ("about", "parts", "expression")
 """Cells shown below their row, indented, because they are too long for a column."""
@@ -46,7 +47,7 @@ def _formats() -> list[dict[str, Any]]:
 
 
 def _workloads() -> list[dict[str, Any]]:
-    from harness.measure.templates import load_workloads
+    from harness.measure.workloads import load_workloads
 
     return [
         {"name": w.name, "task": w.task, "model": w.model, "corpus": w.corpus, "profiles": list(w.profiles)}
@@ -140,9 +141,9 @@ def _matrix_lines(found: Sequence[Verdict], implementations: Sequence[str], mode
         rows.append([model, row[0].round_trip, *(_MATRIX_CELLS.get(verdict.status, "fails") for verdict in row)])
     yield from ("matrix: which implementation runs which model, tried on a few lines of text", "")
     yield options.table(rows, ["model", "round trip", *implementations])
-    reasons: dict[tuple[str, str, str], list[str]] = {}
+    reasons: dict[tuple[str, Outcome, str], list[str]] = {}
     for verdict in found:
-        if verdict.status != "ok":
+        if verdict.status != Outcome.RIGHT:
             reasons.setdefault((verdict.implementation, verdict.status, verdict.reason), []).append(verdict.model)
     if reasons:
         yield ""

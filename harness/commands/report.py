@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -88,11 +88,27 @@ class Report(Verb):
             return
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
         if self.as_json or self.format == "json":
-            options.print_json({"tables": list(map(as_json, chosen))})
+            options.print_json({**self._document(records), "tables": list(map(as_json, chosen))})
         elif self.format == "text":
             click.echo(render_chosen(found, self.names, options.terminal_width()))
         else:
             click.echo("\n".join(render(table, self.format) for table in chosen))
+
+    def _document(self, records: Sequence[AnyRecord]) -> dict[str, Any]:
+        """Return the workloads of the whole run with what the options choose of them."""
+        from harness.measure.summary import document
+        from harness.records import Measurement, of_kind
+
+        found = document(of_kind(records, Measurement))
+        chosen = [workload for workload in found["workloads"] if options.matches(self.workload, workload["name"])]
+        for workload in chosen:
+            workload["rows"] = [row for row in workload["rows"] if self._is_named(row["implementation"])]
+        return {"workloads": chosen}
+
+    def _is_named(self, implementation: str) -> bool:
+        return options.matches(self.implementation, implementation) and (
+            self.exclude is None or not options.matches(self.exclude, implementation)
+        )
 
     def _is_chosen(self, record: AnyRecord) -> bool:
         """Return whether the options choose the record's implementations and its workload, if it has one."""
@@ -118,7 +134,7 @@ class Report(Verb):
         if self.as_json or self.numbers:
             options.print_json({"records": chosen})
             return
-        rows = [[r["number"], r["kind"], *_described(r), r.get("status", "")] for r in chosen]
+        rows = [[r["number"], r["kind"], *_described(r), r.get("status", r.get("outcome", ""))] for r in chosen]
         click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
 
     def _write_pictures(self, folders: tuple[Path, ...], records: Sequence[AnyRecord], price: float) -> None:

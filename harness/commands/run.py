@@ -9,25 +9,26 @@ import click
 
 from harness.commands import options
 from harness.commands.verb import Verb, flag, option
+from harness.data.generated import ADVERSARIAL
 from harness.progress import progress
 from impls.core.errors import plural
 
 if TYPE_CHECKING:
-    from harness.measure.schedule import Plan
-    from harness.records import Measurement
+    from harness.measure.workloads import Plan
 
 DEFAULT_OUT = Path("results/local")
 """Default folder of the records."""
-FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
-"""Verdicts on an exact implementation that make the command exit with 1."""
 NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
+ALL_FAMILIES = "all"
 
 
 class Run(Verb):
-    """Time every chosen implementation on every workload of a profile, each verified before it is timed.
+    """Time every chosen implementation on every workload of a profile, all in turn, every answer verified.
 
     -m and -c replace the models and corpora the workloads name. Exit status 1 when an implementation that should be
-    exact gave wrong or unverifiable ids, died or panicked, and when nothing was timed; the records hold every verdict.
+    exact gave wrong or unverifiable ids, died or panicked, and when nothing was timed; the records hold every outcome.
+    With --tour two vocabularies are trained and every pair is checked first; --scale times texts of doubling length
+    instead and fits the exponent of time against length: 1 is linear, 2 quadratic.
     """
 
     implementation: str | None = options.implementation
@@ -46,21 +47,46 @@ class Run(Verb):
         default="default",
     )
     seed: int = option("Seed of the random orders.", default=0)
-    out: Path = options.out_option("The run's folder.", options.FOLDER, default=DEFAULT_OUT)
+    out: Path | None = options.out_option(f"The run's folder (default: {DEFAULT_OUT}).", options.FOLDER)
     resume: bool = flag("Continue the run in that folder, or start it.")
     dry_run: bool = flag("Only show what would be run and about how long it takes.")
+    tour: bool = flag("The whole suite once: train, check every pair, time the profile quick, print a summary.")
+    scale: bool = flag("Time texts of doubling length, and fit how time grows.")
+    families: tuple[str, ...] = option(
+        f"Texts for --scale (see `list corpora`), or `{ALL_FAMILIES}`; repeatable.",
+        "--family",
+        multiple=True,
+        type=click.Choice([*ADVERSARIAL, ALL_FAMILIES]),
+        metavar="NAME",
+        advanced=True,
+    )
+    doublings: int = option("From 1 KB upwards, for --scale.", type=click.IntRange(5, 14), default=10, advanced=True)
+    rounds: int = option("Repetitions of --scale.", type=options.POSITIVE, default=3, advanced=True)
+    limit: float = option("Seconds for one pass of --scale.", type=options.SECONDS, default=3.0, advanced=True)
 
     def run(self) -> bool:
         """Measure and print the tables; return whether there are faults."""
-        from harness.measure.schedule import PROFILES, Plan, estimate_seconds
-        from harness.measure.templates import expand, load_templates
-        from harness.measure.workloads import select
+        if self.tour and self.scale:
+            raise click.UsageError("--tour and --scale are two runs; give one of them")
+        if self.tour:
+            from harness.commands.tour_report import take_tour
+
+            return take_tour(self)
+        if self.scale:
+            from harness.commands.scale_report import measure_growth
+
+            return measure_growth(self)
+        return self._measure(self.out or DEFAULT_OUT)
+
+    def _measure(self, out: Path) -> bool:
+        from harness.measure.run import estimate_seconds
+        from harness.measure.workloads import PROFILES, Plan, load_workloads, select
         from harness.records import read_records
         from harness.report.tables import render_terminal
 
-        chosen = options.choose_implementations(self.implementation, self.exclude)
+        chosen = options.choose_compared(self.implementation, self.exclude)
         workloads = select(
-            expand(load_templates(), self.models, self.corpora),
+            load_workloads(models=self.models, corpora=self.corpora),
             profile=None if self.include else self.profile,
             include=self.include,
             exclude=self.leave_out,
@@ -69,39 +95,35 @@ class Run(Verb):
             profile=PROFILES[self.profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed
         )
         click.echo(
-            f"{len(workloads)} workloads, {len(chosen)} implementations, {plural(plan.profile.rounds, 'round')}: "
+            f"{len(workloads)} workloads, {len(chosen)} implementations, {plural(plan.profile.openings, 'opening')}: "
             f"about {max(1, round(estimate_seconds(plan) / 60))} min",
             err=True,
         )
         if self.dry_run:
-            rows = [[w.name, w.task, w.state, w.model, w.corpus] for w in workloads]
-            click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus"]))
+            rows = [[w.name, w.task, w.state, w.model, w.corpus, w.pass_bytes] for w in workloads]
+            click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus", "bytes of a pass"]))
             return False
-        faults = carry_out(plan, self.out, resume=self.resume)
-        records = read_records(self.out)
+        faults = carry_out(plan, out, resume=self.resume)
+        records = read_records(out)
         self.output({"records": records}, lambda: render_terminal(records, width=options.terminal_width()))
         if not self.as_json:
-            click.echo(f"records: {self.out}; show them again with: bpebench report {self.out}", err=True)
+            click.echo(f"records: {out}; show them again with: bpebench report {out}", err=True)
         return bool(faults)
-
-
-def is_fault(record: Measurement) -> bool:
-    """Return whether an implementation that should be exact was wrong, could not be verified, or died."""
-    return record.exact and record.status in FAULTS
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     """Run `plan` into `out` with a progress bar; return the number of faults, or of all records if none was timed."""
-    from harness.measure.run.session import measure
+    from harness.measure.run import measure
+    from harness.outcome import Outcome
 
     with progress("measuring") as bar:
-        outcome = measure(plan, out, resume=resume, command=options.command_line(), bar=bar)
-        for warning in outcome.warnings:
+        result = measure(plan, out, resume=resume, command=options.command_line(), bar=bar)
+        for warning in result.warnings:
             bar.note(f"warning: {warning}")
-    if all(m.status != "ok" for m in outcome.measurements):
+    if all(record.outcome is not Outcome.RIGHT for record in result.measurements):
         click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
-        return max(1, len(outcome.measurements))
-    return sum(map(is_fault, outcome.measurements))
+        return max(1, len(result.measurements))
+    return sum(record.exact and record.outcome.is_fault for record in result.measurements)
 
 
 command = Run.command()

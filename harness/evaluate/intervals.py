@@ -1,7 +1,7 @@
 """95 % intervals of figures over documents: by bootstrap for ratios of sums, by jackknife for counts of types.
 
 Groups of documents are resampled (Efron 1979), and the interval is widened for few groups as in
-`harness.measure.analysis.stats`. Resampling loses types that occur in one document only, so a bootstrap interval of the
+`harness.measure.stats`. Resampling loses types that occur in one document only, so a bootstrap interval of the
 number of distinct tokens can miss the figure itself; for those, groups are left out one at a time (Tukey's jackknife).
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.measure.analysis.stats import NORMAL_975, RESAMPLES, student_t_975
+from harness.measure.stats import NORMAL_975, RESAMPLES, student_t_975
 
 
 class Figure(NamedTuple):

@@ -1,7 +1,7 @@
-"""Timing, memory and compression: workloads, schedule, worker processes, statistics, provenance.
+"""Timing, memory and compression: workloads, openings and rounds, statistics, provenance.
 
-From a workload to a record: `templates` reads the `workloads` and `schedule` orders the turns of a plan. The package
-`run` carries them out, calling functions in worker processes (`worker`); the package `jobs` holds these functions, with
-the messages of `protocol`. `recording` keeps a run's folder, and the package `analysis` decides which claims it
-supports. Nothing here parses a command line, prints, or knows a table.
+From a workload to a record: `workloads` reads the workload files; `run` decides who takes part in which opening;
+`opening` gives one pass to each contestant in turn and judges every answer (`harness.judge`); `contestant` is the side
+in the other process. `summary` says what the records show. Nothing here parses a command line, prints, or knows a
+table.
 """

@@ -16,16 +16,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness.data import load_corpus, load_model
-from harness.measure import provenance
-from harness.measure.analysis import cautions
-from harness.measure.schedule import Plan
-from harness.measure.workloads import short_corpus, short_name
+from harness.measure import cautions, provenance
+from harness.measure.workloads import Plan, short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
 from harness.records.schema import Record
 
 Compared = TypeVar("Compared", bound=Record)
 PLAN_FILE = "plan.json"
-PROTOCOL = 1
+PROTOCOL = 2
 """Protocol number in METHODOLOGY; changed when earlier and later figures are no longer comparable."""
 
 

@@ -1,23 +1,29 @@
-"""How time grows with the size of the input: the plan of `run.curves`, and the exponents of its curves."""
+"""Growth of time with the size of the input: one pass over each of a series of generated texts, and its exponent.
+
+Each implementation and family has its own process per round. Every size is read once, so that no cache helps; the
+series ends at the first size that fails or exceeds the limit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
-from harness.measure.analysis.samples import SCALE_PREFIX
-from harness.measure.analysis.stats import Exponent, fit_exponent
-from harness.measure.protocol import Failed
-from harness.measure.workloads import Workload, short_name
-from harness.records import Measurement
+from harness.measure.materials import Materials
+from harness.measure.opening import Entry, OpeningRun
+from harness.measure.stats import Exponent, fit_exponent
+from harness.measure.summary import SCALE_PREFIX
+from harness.measure.workloads import Profile, Workload, short_name
+from harness.outcome import Outcome
+from harness.records import AnyRecord, Measurement, RecordError, of_kind
 
 FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
 """The default families; `harness.data.generated.ADVERSARIAL` has more."""
-SIZES = tuple(1024 << step for step in range(11))
-"""1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
 PASS_LIMIT_SECONDS = 3.0
 """The default limit of a pass in seconds, also assumed for records without one."""
+VERIFY_SECONDS = 2.0
+"""Time beyond the limit, so that a timeout took at least that long."""
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +33,8 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     """Name or path."""
     families: tuple[str, ...] = FAMILIES
-    sizes: tuple[int, ...] = SIZES
+    sizes: tuple[int, ...] = tuple(1024 << step for step in range(11))
+    """1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
     rounds: int = 3
     limit_seconds: float = PASS_LIMIT_SECONDS
 
@@ -41,8 +48,65 @@ def workload_of(scale: Scale, family: str, n_bytes: int) -> Workload:
         state="cold",
         model=scale.model,
         corpus=corpus,
-        max_bytes=n_bytes,
+        call_bytes=n_bytes,
+        analysis="",
+        profiles=(),
     )
+
+
+def measure_scaling(
+    scale: Scale, materials: Materials, write: Callable[[Measurement], None], *, done: Iterable[AnyRecord] = ()
+) -> list[Measurement]:
+    """Write one `Measurement` per implementation, family, size and round, up to the first too slow or not right.
+
+    Return all of them; those in `done` are neither measured again nor written again. Raise `RecordError` if those had
+    another limit, since their curves ended elsewhere.
+    """
+    names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
+    records = [record for record in of_kind(done, Measurement) if record.workload in names]
+    if others := {limit_of(record) for record in records} - {scale.limit_seconds}:
+        raise RecordError(
+            f"the curves there were measured with --limit {min(others):g}, not {scale.limit_seconds:g}; use that "
+            "limit, or use another --out"
+        )
+    known = {(record.workload, record.implementation, record.opening): record for record in records}
+    for number in range(scale.rounds):
+        for family in scale.families:
+            for name in scale.implementations:
+                for record in _curve(scale, materials, name, family, number, known):
+                    write(record)
+                    records.append(record)
+    return records
+
+
+def _curve(
+    scale: Scale,
+    materials: Materials,
+    name: str,
+    family: str,
+    number: int,
+    known: Mapping[tuple[str, str, int], Measurement],
+) -> Iterator[Measurement]:
+    """Measure one implementation on one family in one process, smallest size first; yield what is not known yet."""
+    limit = scale.limit_seconds + VERIFY_SECONDS
+    profile = Profile(
+        name="scale", openings=1, rounds=1, slow_openings=1, slow_rounds=1, copies=False, time_limit_seconds=limit
+    )
+    with OpeningRun(materials, profile, 0, number, first=True) as opening:
+        for size in scale.sizes:
+            workload = workload_of(scale, family, size)
+            record = known.get((workload.name, materials.shown(name), number))
+            if record is None:
+                (record,) = opening.records([Entry((name, 0), workload, 1, 1)])
+                record.limit_seconds = scale.limit_seconds
+                yield record
+            if record.outcome is not Outcome.RIGHT or seconds_of(record) > scale.limit_seconds:
+                return
+
+
+def seconds_of(record: Measurement) -> float:
+    """Return the seconds of the only pass of a record."""
+    return record.passes[0].wall_seconds[-1]
 
 
 def limit_of(record: Measurement) -> float:
@@ -55,8 +119,13 @@ def family_of(record: Measurement) -> str:
     return record.corpus.removeprefix("gen/").partition(":")[0]
 
 
-def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Failed]:
-    """Map (implementation, family) -> its exponent, or the verdict if fewer than two sizes were ok.
+def size_of(record: Measurement) -> int:
+    """Return the size of the text of a measurement of growth, in bytes."""
+    return int(record.corpus.partition(":")[2])
+
+
+def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Measurement]:
+    """Map (implementation, family) -> its exponent, or where it ended if fewer than two sizes were right.
 
     The time of a size is the minimum over its rounds. A timeout gives a lower bound at its limit.
     """
@@ -64,29 +133,29 @@ def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent 
     points: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
         by_size = points.setdefault((record.implementation, family_of(record)), {})
-        if record.status == "ok":
-            seconds = min(record.samples_seconds)
-            by_size[record.n_bytes] = min(seconds, by_size.get(record.n_bytes, seconds))
+        if record.outcome is Outcome.RIGHT:
+            seconds = seconds_of(record)
+            by_size[size_of(record)] = min(seconds, by_size.get(size_of(record), seconds))
     ended = ends(records)
-    found: dict[tuple[str, str], Exponent | Failed] = {}
+    found: dict[tuple[str, str], Exponent | Measurement] = {}
     for key, by_size in points.items():
         end = ended.get(key)
         timeout = None
-        if end is not None and end.status == "timeout" and end.n_bytes > max(by_size, default=0) > 0:
-            timeout = (end.n_bytes, limit_of(end))
+        if end is not None and end.outcome is Outcome.TIMEOUT and size_of(end) > max(by_size, default=0) > 0:
+            timeout = (size_of(end), limit_of(end))
         fit = fit_exponent(list(by_size.items()), timeout)
         if fit is not None:
             found[key] = fit
         elif end is not None:
-            found[key] = Failed(status=end.status, reason=end.reason)
+            found[key] = end
     return found
 
 
 def ends(records: Iterable[Measurement]) -> dict[tuple[str, str], Measurement]:
-    """Map (implementation, family) -> the record of the smallest size that was not ok, if there is one."""
+    """Map (implementation, family) -> the record of the smallest size that was not right, if there is one."""
     found: dict[tuple[str, str], Measurement] = {}
     for record in records:
         key = (record.implementation, family_of(record))
-        if record.status != "ok" and (key not in found or record.n_bytes < found[key].n_bytes):
+        if record.outcome is not Outcome.RIGHT and (key not in found or size_of(record) < size_of(found[key])):
             found[key] = record
     return found

@@ -1,97 +1,106 @@
-"""Make the texts of a pass from a corpus: joining, cutting, slicing, new documents, and the files a worker reads.
+"""The texts of a run: documents of its corpora in a seeded order, each once per process, cut into the texts of calls.
 
-Texts are kept as bytes (UTF-8 with surrogatepass) so that every pass can get new `str` objects.
+Texts are kept as bytes (UTF-8 with surrogatepass), so that every pass gets new `str` objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-
-import msgspec
+from typing import Any, Protocol
 
 from harness.data.documents import encoded
-from harness.measure.workloads import DOCUMENTS, STRETCHES, State, Workload
+from harness.measure.workloads import Workload
 
-SHUFFLED_CHARACTERS = 64_000_000
+MOST_CHARACTERS = 64_000_000
+"""Of a huge corpus, the beginning."""
 NEW_WORD_SHARE = 0.08
 """Share of new words in `new_documents`: about that of a corpus of this mixture at a hundred megabytes. Of `mixed`, 19
 % of the words after its first 6 MB had not been seen before, 15 % after 11.5 MB."""
 _MOST_LINE_CHARACTERS = 2000
+_DOCUMENT_BYTES = 4096
 
 
-def shuffled(documents: Iterable[str]) -> list[str]:
-    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, the beginning."""
-    taken: list[str] = []
-    room = SHUFFLED_CHARACTERS
-    for document in documents:
-        taken.append(document)
-        room -= len(document)
-        if room < 0:
-            break
-    Random(0).shuffle(taken)
-    return taken
+class LoadCorpus(Protocol):
+    """(name, split) -> corpus, of which a run needs `documents()` and `digest`."""
+
+    def __call__(self, name: str, split: Any) -> Any:
+        """Return the corpus."""
 
 
-def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
-    """Cut the texts of `workload` from `documents`; fewer bytes than requested if the corpus is smaller.
+class Corpora:
+    """The corpora of a run, each read once."""
 
-    Document borders are kept only for `train`; otherwise documents are joined by newlines, then cut again. For states
-    that read several stretches, the result holds equally many texts of each, one stretch after the other.
-    """
-    if workload.task == "train":
-        return list(_whole_documents(documents, workload.skip_bytes, workload.max_bytes))
-    n_stretches = STRETCHES.get(workload.state, 1)
-    content = _joined(documents, workload.skip_bytes, workload.max_bytes * n_stretches)
-    if workload.task == "encode-short":
-        text = content.decode("utf-8", "surrogatepass")
-        size = workload.text_characters
-        texts = [encoded(text[start : start + size]) for start in range(0, len(text), size)]
-    elif workload.task in DOCUMENTS:
-        texts = list(chunks(content, workload.document_bytes))
-    else:
-        size = max(1, len(content) // n_stretches)
-        texts = list(chunks(content, size))[:n_stretches]
-    return texts[: len(texts) // n_stretches * n_stretches]
+    def __init__(self, load_corpus: LoadCorpus) -> None:
+        self._load, self._documents = load_corpus, dict[tuple[str, str | None], list[bytes]]()
+        self.digests: dict[tuple[str, str | None], str] = {}
 
-
-def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
-    """Divide the texts of a workload into equal groups, as many as its state requires (`STRETCHES`)."""
-    size = len(texts) // STRETCHES.get(workload_state, 1)
-    return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
+    def documents(self, name: str, split: str | None) -> list[bytes]:
+        """Return the documents of a corpus. Raises what loading raises."""
+        if (name, split) not in self._documents:
+            corpus, room = self._load(name, split), MOST_CHARACTERS
+            documents: list[bytes] = []
+            for document in corpus.documents():
+                documents.append(encoded(document))
+                room -= len(document)
+                if room < 0:
+                    break
+            self.digests[name, split] = corpus.digest
+            self._documents[name, split] = documents
+        return self._documents[name, split]
 
 
-def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
-    """Yield non-empty documents, from the first that ends after `skip`; the last one is cut at `limit`."""
-    position, room = 0, limit
-    for document in documents:
-        content = encoded(document)
-        position += len(content)
-        if not content or position <= skip:
-            continue
-        content = content[: boundary(content, room)]
-        room -= len(content)
-        if content:
-            yield content
-        if room < 4:
-            return
+class Stream:
+    """What one process reads: no document of any corpus twice, in an order of its own."""
+
+    def __init__(self, corpora: Corpora, seed: str) -> None:
+        self._corpora, self._seed = corpora, seed
+        self._given: set[bytes] = set()
+        self._left: dict[tuple[str, str | None], Iterator[bytes]] = {}
+        self._buffers: dict[tuple[str, str | None], bytearray] = {}
+
+    def calls(self, workload: Workload) -> list[list[bytes]] | None:
+        """Return the texts of each call of a pass; None once the corpus is too short for another pass.
+
+        Generated texts are one document each, given as they are.
+        """
+        documents = self._corpora.documents(workload.corpus, workload.split)
+        if workload.corpus.startswith("gen/"):
+            return [[document] for document in documents[: workload.n_calls]]
+        # A corpus that is too short for two passes is read in shorter calls.
+        least = (1 if workload.is_once else 3) * workload.n_calls * workload.n_documents
+        n_bytes = min(workload.call_bytes, sum(map(len, documents)) // least)
+        made = []
+        for _ in range(workload.n_calls if n_bytes else 0):
+            texts = [self._take(workload, n_bytes) for _ in range(workload.n_documents)]
+            if not all(texts):
+                return None
+            made.append([text for text in texts if text])
+        return made or None
+
+    def _take(self, workload: Workload, n_bytes: int) -> bytes | None:
+        """Return the next text: documents joined by newlines, cut between characters."""
+        key = (workload.corpus, workload.split)
+        if key not in self._left:
+            documents = list(self._corpora.documents(*key))
+            Random(f"{self._seed}/{key}").shuffle(documents)
+            self._left[key], self._buffers[key] = iter(documents), bytearray()
+        buffer = self._buffers[key]
+        while len(buffer) < n_bytes:
+            document = next(self._left[key], None)
+            if document is None:
+                return None
+            if document not in self._given:
+                self._given.add(document)
+                buffer += document + b"\n"
+        end = boundary(buffer, n_bytes) or boundary_after(buffer, 1)
+        text = bytes(buffer[:end])
+        del buffer[:end]
+        return text
 
 
-def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
-    """Return bytes `skip` to `skip + limit` of the documents joined by newlines, cut between characters."""
-    content = bytearray()
-    for number, document in enumerate(documents):
-        if number:
-            content += b"\n"
-        content += encoded(document)
-        if len(content) > skip + limit:
-            break
-    whole = bytes(content)
-    return whole[boundary(whole, skip) : boundary(whole, skip + limit)]
-
-
-def boundary(content: bytes, position: int) -> int:
+def boundary(content: bytes | bytearray, position: int) -> int:
     """Return the last border between characters at or before `position`."""
     position = max(0, min(position, len(content)))
     while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
@@ -99,54 +108,52 @@ def boundary(content: bytes, position: int) -> int:
     return position
 
 
-def boundary_after(content: bytes, position: int) -> int:
+def boundary_after(content: bytes | bytearray, position: int) -> int:
     """Return the first border between characters at or after `position`."""
     while position < len(content) and content[position] & 0xC0 == 0x80:
         position += 1
     return min(position, len(content))
 
 
-def chunks(content: bytes, size: int) -> Iterator[bytes]:
-    """Cut into texts of about `size` bytes, between characters."""
-    start = 0
-    while start < len(content):
-        end = boundary(content, start + size)
-        if end <= start:
-            end = boundary_after(content, start + 1)
-        yield content[start:end]
-        start = end
+def strings(texts: list[bytes]) -> list[str]:
+    """Return new `str` objects, since reading the same ones again favours libraries that cache UTF-8 inside them."""
+    return [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
-def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
-    """Return the first texts that fit into `n_bytes` together (0: all of them).
+def write_training_file(path: Path, corpora: Corpora, workload: Workload, seed: int) -> int:
+    """Write a text file to train from, a document a line, and return its size.
 
-    A first text that is too long by itself is cut, so that the result is never empty; later ones are left out.
+    Beyond the end of the corpus, documents are put together anew (`new_documents`). Raises what loading raises, and
+    `ValueError` for a corpus without text.
     """
-    if not n_bytes:
-        return texts
-    taken: list[bytes] = []
-    room = n_bytes
-    for text in texts:
-        if len(text) > room:
-            if not taken:
-                taken.append(next(chunks(text, room)))
-            break
-        taken.append(text)
-        room -= len(text)
-    return taken
+    documents = [document.replace(b"\n", b" ") for document in corpora.documents(workload.corpus, workload.split)]
+    Random(f"{seed}/{workload.corpus}").shuffle(documents)
+    n_bytes = 0
+    with path.open("wb") as file:
+        for document in _endless(documents):
+            document = document[: boundary(document, workload.call_bytes - n_bytes - 1)]
+            n_bytes += file.write(document + b"\n")
+            if n_bytes >= workload.call_bytes:
+                break
+    return n_bytes
 
 
-def new_documents(documents: Iterable[str], document_bytes: int) -> Iterator[bytes]:
-    """Yield documents of at most `document_bytes` that never repeat, cut between characters.
+def _endless(documents: list[bytes]) -> Iterator[bytes]:
+    yield from documents
+    yield from new_documents(documents)
 
-    They are lines of a corpus in random order. Lines alone would soon hold only known words, whereas real text keeps
-    bringing new ones; so a share of the words is replaced by the first half of one word and the second half of another,
-    which preserves letters, lengths and scripts. Raise `ValueError` for documents without text.
+
+def new_documents(documents: list[bytes]) -> Iterator[bytes]:
+    """Yield documents that never repeat: lines of a corpus in random order.
+
+    Lines alone would soon hold only known words, whereas real text keeps bringing new ones; so a share of the words is
+    replaced by the first half of one word and the second half of another, which preserves letters, lengths and scripts.
+    Raise `ValueError` for documents without text.
     """
     lines = [
         line[:_MOST_LINE_CHARACTERS].split(" ")
         for document in documents
-        for line in document.splitlines()
+        for line in document.decode("utf-8", "surrogatepass").splitlines()
         if line.strip()
     ]
     if not lines:
@@ -154,10 +161,9 @@ def new_documents(documents: Iterable[str], document_bytes: int) -> Iterator[byt
     chance = Random(0)
     while True:
         content = bytearray()
-        while len(content) < document_bytes:
-            line = _renewed(chance.choice(lines), lines, chance)
-            content += encoded(line) + b"\n"
-        yield bytes(content[: boundary(bytes(content), document_bytes)])
+        while len(content) < _DOCUMENT_BYTES:
+            content += encoded(_renewed(chance.choice(lines), lines, chance)) + b" "
+        yield bytes(content)
 
 
 def _renewed(line: list[str], lines: list[list[str]], chance: Random) -> str:
@@ -171,13 +177,3 @@ def _renewed(line: list[str], lines: list[list[str]], chance: Random) -> str:
             word = line[place]
             line[place] = word[: (len(word) + 1) // 2] + donor[len(donor) // 2 :]
     return " ".join(line)
-
-
-def write_texts(path: Path, texts: list[bytes]) -> None:
-    """Write texts for `read_texts`."""
-    path.write_bytes(msgspec.msgpack.encode(texts))
-
-
-def read_texts(path: Path) -> list[bytes]:
-    """Return the texts `write_texts` wrote."""
-    return msgspec.msgpack.decode(path.read_bytes(), type=list[bytes])

@@ -1,162 +1,181 @@
-"""Workloads: what to time. Knows no clock, process or algorithm; `templates` reads workloads from files."""
+"""Workloads: what to time, read from `datasets/workloads/*.toml` and expanded over models and corpora.
+
+A file holds `[[workload]]` tables; each names one task, so that the table `encode` over two models and two corpora is
+the four workloads `encode/cl100k_base/turkish` and so on. Knows no clock, process or algorithm.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from impls import BPEError
-from impls.core.errors import plural
+from harness.data import datasets_folder
+from impls import BPEError, TrainingSpec
 
-Task = Literal[
-    "encode",
-    "encode-array",
-    "encode-batch",
-    "encode-ragged",
-    "encode-documents",
-    "encode-documents-array",
-    "encode-short",
-    "count",
-    "decode",
-    "decode-stream",
-    "truncate",
-    "append",
-    "chat",
-    "keystrokes",
-    "load",
-    "train",
-]
-State = Literal[
-    "warm-same", "warm-between", "warm-other", "same-object", "cold", "sustained", "second-call", "after-pause"
-]
-ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold", "sustained")
-"""States whose every pass needs text new to the process."""
-ENCODING: tuple[Task, ...] = tuple(task for task in get_args(Task) if task.startswith("encode"))
-"""Tasks that encode texts and return ids."""
-BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
-"""Tasks that pass all texts to one call, which may use several threads."""
-ARRAYS: tuple[Task, ...] = ("encode-array", "encode-ragged", "encode-documents-array")
-"""Tasks that return arrays."""
-DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
-"""Tasks on texts of `document_bytes`."""
-GROWING: tuple[Task, ...] = ("append", "chat", "keystrokes")
-"""Tasks whose text grows or is edited, step by step."""
-DECODING: tuple[Task, ...] = ("decode", "decode-stream")
-"""Tasks that are given the reference's ids."""
-TEXTS: tuple[Task, ...] = (*DECODING, "truncate")
-"""Tasks that return texts."""
-LONG_TEXT: tuple[State, ...] = ("second-call", "after-pause")
-"""States of one long text, read after documents of other text."""
-STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
-"""Number of equal stretches that a text is cut into: the first is read before timing, each of the others is one pass.
-States not listed read one."""
-ALONE: tuple[State, ...] = ("cold", "sustained", *LONG_TEXT)
-"""States that need a process of their own."""
-N_PARTS = 100
-"""Number of parts the text of a `sustained` workload is cut into; each is a sample."""
-
-
-def reads_file(task: Task, state: State) -> bool:
-    """Return whether the workload reads a file itself: training in a fresh process."""
-    return task == "train" and state == "cold"
+Task = Literal["encode", "encode-array", "encode-batch", "count", "decode", "append", "chat", "load", "train"]
+State = Literal["new text", "cold"]
+"""`new text`: after other text of the same corpus; `cold`: the first text of a fresh process. No text is read twice."""
+ENCODING: tuple[Task, ...] = ("encode", "encode-array", "encode-batch")
+GROWING: tuple[Task, ...] = ("append", "chat")
+"""Tasks whose text grows at its end, step by step."""
+_ALONE: tuple[Task, ...] = ("load", "train")
+_PERCENTILES_UP_TO = 8192
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class WorkloadError(BPEError):
     """An invalid workload file, or a selection that leaves no workload; the message names the place."""
 
 
-class Workload(msgspec.Struct, frozen=True, kw_only=True):
-    """One task on one model and one text."""
+class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One task on one model and one corpus; in a file, on several of each."""
 
     name: str
     task: Task
-    state: State
-    model: str
+    analysis: str
+    """Which decision it informs."""
+    profiles: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
+    model: str = ""
     """A model's name or path; for `train` a label of the training specification."""
-    corpus: str
+    corpus: str = ""
     """A corpus or generator name; empty for `load`."""
+    state: State = "new text"
     split: Literal["train", "held-out"] | None = None
-    skip_bytes: int = 0
-    """Bytes of the corpus skipped before the text starts."""
-    max_bytes: int = 0
-    """Upper limit on the bytes of one pass."""
-    whole: bool = False
-    """Whether the text is never sliced, however slow the implementation: some texts fail only at full length."""
-    process: str = ""
-    """Label of a process shared only by workloads with the same label, so that no others have read their texts before.
-    Empty: shared by all workloads without a label."""
-    document_bytes: int = 4096
-    text_characters: int = 50
-    limit_tokens: int = 1000
-    """Limit of the task `truncate`."""
-    threads: int = 1
-    """Number of threads; 0 for all cores."""
+    call_bytes: _Positive = 32_000
+    """Bytes of each text: of a call, of a document of a batch, of the file to train from."""
+    n_calls: _Positive = 1
+    """Calls of a pass."""
+    n_documents: _Positive = 1
+    """Texts of a call, for `encode-batch`."""
+    threads: _Positive | Literal["all"] = 1
     training: Mapping[str, Any] = {}
     """Fields of the `TrainingSpec`, for `train`."""
     implementations: tuple[str, ...] = ()
     """Regular expressions, one of which an implementation must match; empty for all implementations."""
     rounds: int = 0
-    """Number of rounds it runs in, counted from the first; 0 for all."""
-    profiles: tuple[str, ...] = ()
-    digest: str = ""
-    """Expected SHA-256 of the ids of the whole text, or empty."""
-    analysis: str = ""
+    """Rounds of an opening; 0 for those of the profile."""
+    openings: int = 0
+    """Openings, at most; 0 for those of the profile."""
+    alone: bool = False
+    """Whether its process does nothing else, since its text holds that of other workloads."""
 
     @property
-    def reads_file(self) -> bool:
-        """Return whether it gets a file of documents, one per line, instead of texts: reading it is then timed too."""
-        return reads_file(self.task, self.state)
+    def is_once(self) -> bool:
+        """Return whether a process makes a single pass."""
+        return self.task in _ALONE or self.state == "cold"
 
     @property
-    def has_own_process(self) -> bool:
-        """Return whether it is timed in a process that does nothing else."""
-        return self.task in ("load", "train") or self.state in ALONE
+    def pass_bytes(self) -> int:
+        """Return the bytes of text that a pass reads."""
+        return self.call_bytes * self.n_calls * self.n_documents
 
     @property
-    def is_whole(self) -> bool:
-        """Return whether its text is never sliced."""
-        return self.whole or self.task in ("train", *GROWING) or self.state in ("sustained", *LONG_TEXT)
+    def times_each_call(self) -> bool:
+        """Return whether the time of every call is of interest: documents one by one."""
+        return self.task == "encode" and self.n_calls > 1 and 1000 <= self.call_bytes <= _PERCENTILES_UP_TO
 
     @property
-    def n_passes(self) -> int:
-        """Return how many passes its text holds."""
-        return N_PARTS if self.state == "sustained" else STRETCHES.get(self.state, 1)
-
-    @property
-    def text_bytes(self) -> int:
-        """Return the approximate length in bytes of each of its texts; 0 if there is only one."""
-        if self.task == "encode-short":
-            return self.text_characters
-        return self.document_bytes if self.task in DOCUMENTS else 0
-
-    @property
-    def group(self) -> str:
-        """Return the label of its process: workloads of one group share a process."""
-        if self.has_own_process:
+    def process(self) -> str:
+        """Return the label of its process: workloads of one label share one."""
+        if self.alone or (self.is_once and self.task != "load"):
             return self.name
-        label = f" {self.process}" if self.process else ""
-        return f"{self.model}{label} with {plural(self.threads, 'thread')}"
-
-    @property
-    def text_key(self) -> tuple[Any, ...]:
-        """Return a key that is equal for workloads on the same texts."""
-        cut: tuple[Any, ...] = ("one text",)
-        if self.task in DOCUMENTS:
-            cut = ("documents", self.document_bytes)
-        elif self.task == "encode-short":
-            cut = ("short", self.text_characters)
-        elif self.task == "train":
-            cut = ("a file",) if self.reads_file else ("whole documents",)
-        state = self.state if self.state == "sustained" else STRETCHES.get(self.state)
-        return (*cut, state, self.corpus, self.split, self.skip_bytes, self.max_bytes)
+        return f"{self.model} with {self.threads} threads"
 
     def applies_to(self, implementation: str) -> bool:
         """Return whether the workload is meant for `implementation`."""
-        return not self.implementations or any(re.fullmatch(one, implementation) for one in self.implementations)
+        expressions = self.implementations
+        return not expressions or any(re.fullmatch(expression, implementation) for expression in expressions)
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    workload: tuple[Workload, ...]
+
+
+def load_workloads(
+    folder: Path | None = None, models: Sequence[str] = (), corpora: Sequence[str] = ()
+) -> list[Workload]:
+    """Return every workload of the files in `folder` (default: the shipped ones), over its models and corpora.
+
+    `models` and `corpora`, if given, replace those that a table names. Raise `WorkloadError` naming file and key.
+    """
+    folder = folder or datasets_folder() / "workloads"
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise WorkloadError(f"{folder}: holds no workload files (*.toml)")
+    expanded: dict[str, Workload] = {}
+    for path in paths:
+        for table in _read(path):
+            for workload in _expanded(table, models, corpora):
+                expanded.setdefault(workload.name, workload)
+    return list(expanded.values())
+
+
+def _read(path: Path) -> Iterable[Workload]:
+    try:
+        tables = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File).workload
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WorkloadError(f"{path.name}: not TOML: {error}") from None
+    except msgspec.ValidationError as error:
+        raise WorkloadError(f"{path.name}: {error}") from None
+    for table in tables:
+        if problem := _problem(table):
+            raise WorkloadError(f"{path.name}: workload {table.name!r}: {problem}")
+    return tables
+
+
+def _problem(table: Workload) -> str | None:
+    if table.model or table.corpus:
+        return "model, corpus: write models and corpora, each a list"
+    if table.task == "train":
+        if table.models:
+            return "models: a training workload makes its model; give [workload.training]"
+        try:
+            TrainingSpec(**table.training)
+        except (BPEError, TypeError) as error:
+            return f"training: {error}"
+    elif table.training:
+        return f"training: is for the task 'train', not {table.task!r}"
+    elif not table.models:
+        return "models: name at least one"
+    if table.task != "load" and not table.corpora:
+        return "corpora: name at least one"
+    if table.task == "load" and table.corpora:
+        return "corpora: the task 'load' reads no text"
+    if table.state == "cold" and table.task not in ENCODING:
+        return f"state: 'cold' is for the tasks {', '.join(ENCODING)}, not {table.task!r}"
+    if table.threads != 1 and table.task not in ("encode-batch", "train"):
+        return f"threads: is for the tasks encode-batch and train, not {table.task!r}"
+    if table.n_calls & (table.n_calls - 1):
+        return "n_calls: a slow implementation gets half of them, a quarter and so on; give a power of two"
+    for expression in table.implementations:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            return f"implementations: {expression!r} is not a regular expression: {error}"
+    return None
+
+
+def _expanded(table: Workload, models: Sequence[str], corpora: Sequence[str]) -> Iterable[Workload]:
+    is_training = table.task == "train"
+    chosen = (training_label(table.training),) if is_training else models or table.models
+    for model, corpus in product(chosen, ("",) if table.task == "load" else corpora or table.corpora):
+        name = "/".join(part for part in (table.name, short_name(model), corpus and short_corpus(corpus)) if part)
+        yield msgspec.structs.replace(table, name=name, model=model, corpus=corpus, models=(), corpora=())
+
+
+def training_label(training: Mapping[str, Any]) -> str:
+    """Return the label of a training specification in workload names: `gpt2-4000`."""
+    spec = TrainingSpec(**training)
+    pattern = spec.pattern if re.fullmatch(r"[\w.-]+", spec.pattern) else "custom"
+    return f"{pattern}-{spec.vocab_size}"
 
 
 def short_name(model: str) -> str:
@@ -200,3 +219,54 @@ def select(
         known = ", ".join(workload.name for workload in workloads)
         raise WorkloadError(f"no workload is left to run; there are: {known}")
     return chosen
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """How thoroughly a run measures."""
+
+    name: str
+    openings: int
+    """Times that every process is opened anew."""
+    rounds: int
+    """Passes of each contestant in an opening."""
+    slow_openings: int
+    """Openings in which contestants take part that need more than three times as long as the fastest."""
+    slow_rounds: int
+    copies: bool = True
+    """Whether copies of two implementations measure the noise floor."""
+    pass_seconds: float = 0.03
+    """Length of a pass: a slow implementation gets fewer calls to meet it."""
+    time_limit_seconds: float = 30.0
+    """A pass that takes longer is recorded as `timeout`."""
+
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="smoke", openings=1, rounds=2, slow_openings=1, slow_rounds=1, copies=False, time_limit_seconds=10
+        ),
+        Profile(
+            name="quick", openings=2, rounds=6, slow_openings=1, slow_rounds=2, copies=False, time_limit_seconds=15
+        ),
+        Profile(name="default", openings=20, rounds=15, slow_openings=3, slow_rounds=6),
+        Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
+    )
+}
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that determines which records a run writes."""
+
+    profile: Profile
+    implementations: tuple[str, ...]
+    workloads: tuple[Workload, ...]
+    seed: int = 0
+
+    @property
+    def groups(self) -> list[tuple[Workload, ...]]:
+        """Return the workloads by process, in order."""
+        by_process: dict[str, list[Workload]] = {}
+        for workload in self.workloads:
+            by_process.setdefault(workload.process, []).append(workload)
+        return [tuple(group) for group in by_process.values()]

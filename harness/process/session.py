@@ -6,6 +6,7 @@ crash or hang without harm to us.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -44,8 +45,16 @@ class Failed(NamedTuple):
     """Type of the error that the process answered with; empty if it gave no answer."""
     message: str = ""
     """Message of that error."""
-    raised: BaseException | None = None
-    """That error itself, for a call of a function of ours."""
+    packed_error: str = ""
+    """That error itself, packed, for a call of a function of ours."""
+
+    @property
+    def raised(self) -> BaseException | None:
+        """Return that error, if this process can: only one of ours is sure to be importable here."""
+        with contextlib.suppress(Exception):
+            error = unpacked(self.packed_error) if self.packed_error else None
+            return error if isinstance(error, BaseException) else None
+        return None
 
 
 class FailedError(Exception):
@@ -88,6 +97,11 @@ class Session:
     def has_ended(self) -> bool:
         """Return whether the process ended while nothing was asked of it."""
         return self._child is not None and self._child.has_ended
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of its process; None if there is none."""
+        return None if self._child is None else self._child.pid
 
     def ask(
         self, operation: str, *, seconds: float | None = None, shape: Any = Any, **arguments: Any
@@ -162,8 +176,8 @@ class Session:
             return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
         if outcome.ends_process:
             self.close()
-        raised = unpacked(answer.raised) if answer.raised and self._asked[0] == CALL else None
-        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message, raised)
+        packed_error = answer.raised if self._asked[0] == CALL else ""
+        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message, packed_error)
 
     def call(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
         """Return what `function(*arguments)` returns in a process started by `functions`."""

@@ -11,13 +11,13 @@ from harness.records.comparisons import (
     TrainerAgreement,
 )
 from harness.records.schema import (
+    Clock,
     Compression,
     Counterexample,
     Measurement,
-    Remembered,
+    Pass,
     Status,
     Text,
-    TextMemory,
     Trained,
     Verdict,
 )

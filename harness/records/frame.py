@@ -1,9 +1,9 @@
-"""Measurements of runs as a tidy frame, one row for each sample, for your own analysis.
+"""Measurements of runs as a tidy frame, one row for each timed pass, for your own analysis.
 
 Median speed on English by implementation, in MB/s:
 
->>> frame = bpebench.read_records("results/2026-11-23-epyc-default")
->>> here = frame[frame.workload == "encode/cl100k_base/english"]
+>>> frame = bpebench.read_records("results/2026-11-26-epyc-tour")
+>>> here = frame[frame.workload == "encode/o200k_base/english"]
 >>> here.groupby("implementation").mb_per_second.median().sort_values()
 
 Time relative to tiktoken's, as the geometric mean over all workloads:
@@ -30,16 +30,17 @@ from harness.records.store import of_kind, read_machine, read_records
 
 COLUMNS = (
     "run", "date", "cpu", "workload", "task", "state", "model", "corpus", "threads", "implementation", "exact",
-    "status", "reason", "round", "noise_copy", "sample", "seconds", "n_bytes", "n_texts", "n_tokens", "n_calls",
+    "outcome", "reason", "copy", "opening", "round", "lost", "n_bytes", "n_calls", "seconds", "cpu_seconds",
     "seconds_per_byte", "mb_per_second", "peak_memory_bytes",
 )  # fmt: skip
-"""`seconds` is the time of one pass over `n_bytes`; `noise_copy` is 1 for the second process of the A/A pair."""
+"""`seconds` is the time of one pass over `n_bytes`; `copy` is 1 for the second process of an implementation that runs
+along twice."""
 
 
 def measurements_frame(*folders: Path) -> pd.DataFrame:
-    """Return one row for each sample of the runs in `folders`, with the columns `COLUMNS`.
+    """Return one row for each pass of the runs in `folders`, with the columns `COLUMNS`.
 
-    A measurement that failed has one row without figures, with its status and reason. Raise `RecordError` for a folder
+    A measurement that failed has one row without figures, with its outcome and reason. Raise `RecordError` for a folder
     without records.
     """
     rows = [row for folder in folders for row in _rows(folder)]
@@ -49,16 +50,25 @@ def measurements_frame(*folders: Path) -> pd.DataFrame:
 def _rows(folder: Path) -> list[dict[str, Any]]:
     machine = read_machine(folder)
     where = {"run": folder.name, "date": machine.get("date"), "cpu": machine.get("cpu")}
-    return [where | row for record in of_kind(read_records(folder), Measurement) for row in _samples(record)]
+    return [where | row for record in of_kind(read_records(folder), Measurement) for row in _passes(record)]
 
 
-def _samples(record: Measurement) -> list[dict[str, Any]]:
+def _passes(record: Measurement) -> list[dict[str, Any]]:
     same = {key: getattr(record, key) for key in COLUMNS if key in record.__struct_fields__}
-    same["noise_copy"] = record.copy
+    same["outcome"] = record.outcome.value
     rows = []
-    for number, seconds in enumerate(record.samples_seconds):
-        one_pass = seconds / record.loops
-        per_byte = one_pass / record.n_bytes if record.n_bytes else None
-        rate = record.n_bytes / one_pass / 1e6 if one_pass else None
-        rows.append(same | {"sample": number, "seconds": one_pass, "seconds_per_byte": per_byte, "mb_per_second": rate})
+    for one in record.passes:
+        seconds = one.wall_seconds[-1]
+        rows.append(
+            same
+            | {
+                "round": one.round,
+                "lost": one.lost,
+                "n_bytes": one.n_bytes,
+                "seconds": seconds,
+                "cpu_seconds": one.cpu_seconds[-1],
+                "seconds_per_byte": seconds / one.n_bytes if one.n_bytes else None,
+                "mb_per_second": one.n_bytes / seconds / 1e6 if seconds else None,
+            }
+        )
     return rows or [same]

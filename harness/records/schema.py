@@ -14,9 +14,6 @@ from harness.outcome import Outcome
 from impls.interface import Ties
 
 Status = Outcome
-Remembered = Literal["", "process", "machine", "unknown"]
-"""Whether an implementation caches whole texts: not as far as found (or not tested, in older records), within one
-process, from one process to the next, or unknown."""
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -68,12 +65,37 @@ class Verdict(Record, tag="verdict"):
     """Expected round trip of the model: exact, normalising (a normal form is restored) or lossy; empty if unknown."""
 
     def __post_init__(self) -> None:
-        if self.status == "ok" and self.check != "load" and not self.n_texts:
+        if self.status == Outcome.RIGHT and self.check != "load" and not self.n_texts:
             raise ValueError(f"a verdict on {self.implementation} that rests on no text")
 
 
+Clock = Literal["wall", "processor"]
+
+
+class Pass(msgspec.Struct, frozen=True, array_like=True):
+    """One timed pass: the documents of a round, or the first of them.
+
+    Two implementations are compared at the largest number of calls that both have in `calls`.
+    """
+
+    round: int
+    lost: bool
+    """Whether it lost the processor; then another round was added."""
+    n_bytes: int
+    calls: list[int]
+    """Numbers of calls at which the clocks were read, ascending; the last is the whole pass."""
+    wall_seconds: list[float]
+    """Seconds since the beginning of the pass, at each of these."""
+    cpu_seconds: list[float]
+    """Processor time of the process since then, all its threads together."""
+
+    def seconds(self, clock: Clock = "wall", place: int = -1) -> float:
+        """Return the seconds of the pass by one clock, or up to the number of calls at `place`."""
+        return (self.wall_seconds if clock == "wall" else self.cpu_seconds)[place]
+
+
 class Measurement(Record, tag="measurement"):
-    """One implementation on one workload in one round: raw samples."""
+    """One implementation on one workload in one opening of its process: raw passes, every answer judged."""
 
     workload: str
     implementation: str
@@ -81,89 +103,38 @@ class Measurement(Record, tag="measurement"):
     model: str
     """Name of the model; for `train`, of the specification, such as gpt2-4000."""
     corpus: str
-    status: Status
+    outcome: Outcome
     reason: str = ""
     exact: bool = True
     """False if the implementation declares that its ids differ; it is then shown but not ranked among exact ones."""
     round_trip: str = ""
     """The round trip expected of the model, as in `Verdict`."""
     copy: int = 0
-    """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
-    state: str = "warm-same"
-    """What the process had read before: warm-same, warm-between, warm-other, same-object, cold, sustained,
-    second-call or after-pause."""
-    round: int = 0
-    order: int = 0
-    """Position at which this workload ran within its process."""
-    n_texts: int = 0
-    """Texts of one pass; 0 for `load`."""
-    n_bytes: int = 0
-    """Bytes of one pass: the whole workload, or the slice an implementation can process in reasonable time. For `load`,
-    the size of the model's file."""
-    full_bytes: int = 0
-    """Bytes of the whole workload; 0 if the implementation could not even be built for it."""
+    """1 for the second process of an implementation that runs along twice: their ratio is the noise floor."""
+    state: str = "new text"
+    """new text: the process had read other text of the corpus; cold: the first text of the process."""
+    opening: int = 0
+    passes: list[Pass] = msgspec.field(default_factory=list)
+    n_calls: int = 0
+    """Calls of a pass of this implementation."""
     n_tokens: int = 0
-    """Tokens of one pass; merges for `train`, 0 for `decode`, `decode-stream` and `truncate`."""
-    digest: str = ""
-    """SHA-256 of the ids (for each text their number, then the ids, as little-endian uint32); of the counts for
-    `count`, the texts for `decode`, `decode-stream` and `truncate`, the merges and tokens for `train`."""
+    """Ids of all passes together; merges for `train`."""
+    warm_up_bytes: int = 0
+    """Bytes of other text of the corpus read before the first pass."""
     reference: str = ""
-    """The implementation whose answer the digest was compared with; empty if only the round trip could be verified."""
-    loops: int = 1
-    """Passes per sample."""
-    samples_seconds: list[float] = msgspec.field(default_factory=list)
-    """One figure per sample: seconds for `loops` passes over `n_bytes`."""
-    parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
-    """Seconds by part: for `load` import (not in the sample), model, build and first id; for `train` from a file
-    import; for `after-pause` the calls after each kind of pause."""
-    samples_wanted: int = 0
-    """Number of samples planned, for `sustained`; there are fewer samples if the time ran out."""
-    page_faults: list[int] = msgspec.field(default_factory=list)
-    """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
-    system_seconds: list[float] = msgspec.field(default_factory=list)
-    """System time in seconds during each sample, for the same states."""
-    resident_bytes: list[int] = msgspec.field(default_factory=list)
-    """Resident memory after each sample of `sustained`, relative to the same baseline as `peak_memory_bytes`."""
+    """The implementation whose ids these were compared with; empty if only the round trip could be verified."""
+    parts_seconds: dict[str, float] = msgspec.field(default_factory=dict)
+    """Seconds by part, for `load`: import (not in the pass), model, build and first ids."""
     call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
-    """Number of calls of `sustained` by duration: (b, n) says that n calls took 1.02^b to 1.02^(b+1) nanoseconds."""
+    """Calls by duration, for documents one by one: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
-    """Time limit of a pass of `scale`; a timeout took at least as long."""
+    """Time limit of a pass of `run --scale`; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
-    """Highest resident memory of the worker, minus its memory after importing the implementation and reading the
-    neutral form of the model."""
+    """Highest resident memory beyond what the process held after importing the implementation and reading the neutral
+    form of the model; for `load`, `train` and the state cold, where it has done nothing else."""
     threads: int = 1
     pinned: bool = False
-    """Whether the process was bound to a single core."""
-    n_calls: int = 1
-    """Calls of the implementation in one pass."""
-    remembered: Remembered = ""
-    """Whether these samples may come from a cache of whole texts: a `TextMemory` found one in the implementation, and
-    this workload gives it a text more than once."""
     counterexample: Counterexample | None = None
-
-
-class TextMemory(Record, tag="text-memory"):
-    """A test for caches of whole texts: times of calls on texts given before, and on new texts of the same pieces."""
-
-    implementation: str
-    model: str
-    task: str
-    state: str = "warm-same"
-    """same-object if known texts were passed as the very same objects."""
-    earlier: bool = False
-    """Whether the texts were given to an earlier process, which had ended."""
-    status: Status = Outcome.RIGHT
-    reason: str = ""
-    seed: int = 0
-    """Seed of the order of the words."""
-    n_bytes: int = 0
-    """Bytes of one call."""
-    met_seconds: list[float] = msgspec.field(default_factory=list)
-    """One figure per pair: the call on a text given before."""
-    new_seconds: list[float] = msgspec.field(default_factory=list)
-    """One figure per pair: the call on a new text."""
-    remembers: bool = False
-    """The conclusion from both, by the rule of `measure.jobs.recall`."""
 
 
 class Compression(Record, tag="compression"):

@@ -15,21 +15,11 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from harness.records.comparisons import Agreement, Disagreement, NotCompared, TrainerAgreement
-from harness.records.schema import Compression, Measurement, Record, TextMemory, Trained, Verdict
+from harness.records.schema import Compression, Measurement, Record, Trained, Verdict
 from impls.core.errors import plural
 from impls.formats.files import write_atomically
 
-AnyRecord = (
-    Verdict
-    | Agreement
-    | NotCompared
-    | Measurement
-    | TextMemory
-    | Compression
-    | Trained
-    | TrainerAgreement
-    | Disagreement
-)
+AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | TrainerAgreement | Disagreement
 RECORDS_FILE = "records.jsonl"
 MACHINE_FILE = "machine.json"
 
@@ -110,8 +100,7 @@ def _check_numbers(value: Any) -> None:
 
 
 _KEY_FIELDS: Mapping[type[Record], tuple[str, ...]] = {
-    Measurement: ("workload", "implementation", "copy", "round"),
-    TextMemory: ("implementation", "model", "task", "state", "earlier"),
+    Measurement: ("workload", "implementation", "copy", "opening"),
     Verdict: ("check", "implementation", "model", "corpus"),
     Agreement: ("a", "b", "model", "corpus"),
     Compression: ("implementation", "model", "corpus"),
@@ -137,7 +126,11 @@ class RecordWriter:
     ) -> None:
         """Open `file` of `folder`; `has_resume` says whether the command has the option --resume."""
         path = self._path = folder / file
-        advice = "pass --resume to go on, or another --out" if has_resume else "name another --out"
+        advice = (
+            "--resume continues them; to overwrite, delete the folder; or use another --out"
+            if has_resume
+            else "name another --out"
+        )
         self._advice = "go on with --resume" if has_resume else "start again"
         if path.exists() and path.stat().st_size and not resume:
             raise RecordError(f"{folder}: already holds records; {advice}")

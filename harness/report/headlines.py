@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.measure.analysis.comparison import ranking
-from harness.measure.analysis.samples import is_growth, rankable_times
-from harness.measure.analysis.stats import Interval, claim, rank
+from harness.measure.comparison import ranking
+from harness.measure.stats import Interval, claim
+from harness.measure.summary import is_growth, mean_ratio
+from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report.table import Row, plain_rows
 from harness.report.tables import compression, correctness, speed
@@ -15,7 +16,7 @@ from harness.report.wording import counted, figure
 
 _OWN_KINDS = ("pure", "compiled")
 _YARDSTICK = "tiktoken"
-_TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
+_TRAINERS = _TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
 
 
 class Headline(NamedTuple):
@@ -31,7 +32,7 @@ def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None
     `speed_rows` are those of `speed.speed_rows`, if computed already.
     """
     floor = speed.noise_floor(records)
-    rows = speed.speed_rows(records, floor) if speed_rows is None else speed_rows
+    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     return [
         *_speed(records, floor),
         *_agreement(records),
@@ -49,7 +50,7 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         return
     best = rows[0]
     if best is not yard:
-        mean = f"in the mean of {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
+        mean = f"geometric mean over {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
             interval = f"(95 % {speed.shown_interval(yard)})"
@@ -77,10 +78,12 @@ def _own_against(own: str, records: Sequence[object], floor: float | None) -> He
 def _in_the_mean(
     one: str, other: str, records: Sequence[object], workloads: Collection[str]
 ) -> tuple[str, str, Interval]:
-    """Return the faster of two, the slower, and the ratio of their times in the mean of workloads both ran."""
-    times = rankable_times(of_kind(records, Measurement))
-    first, second = rank({name: {w: times[name][w] for w in workloads} for name in (one, other)})
-    return first.name, second.name, second.ratio
+    """Return the faster of two, the slower, and the ratio of their times geometric mean over workloads both ran."""
+    found = mean_ratio(of_kind(records, Measurement), one, other, workloads)
+    assert found is not None, "both were timed on these workloads"
+    if found.value >= 1:
+        return other, one, found
+    return one, other, Interval(1 / found.value, 1 / found.high, 1 / found.low)
 
 
 def _agreement(records: Sequence[object]) -> Iterator[Headline]:
@@ -104,7 +107,9 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
         compression.HELD_OUT: "Turkish held out from training",
     }
     weighed = [
-        r for r in compression.same_text(compression.latest_compressions(records)) if r.status == "ok" and r.n_tokens
+        r
+        for r in compression.same_text(compression.latest_compressions(records))
+        if r.status is Outcome.RIGHT and r.n_tokens
     ]
     for corpus, what in texts.items():
         found = sorted((r for r in weighed if r.corpus == corpus), key=lambda r: r.n_tokens)
@@ -122,12 +127,14 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
 def _training(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
     """Compare two trainers by the mean over all workloads that both ran; without a measured noise, only if claimed."""
     trained = [m for m in of_kind(records, Measurement) if m.task == "train"]
-    times = rankable_times(trained)
-    workloads = set.intersection(*(set(times.get(name, ())) for name in (_TRAINER, _TRAINING_YARDSTICK)))
+    right = [(m.implementation, m.workload) for m in trained if m.passes and m.copy == 0]
+    mine, theirs = ({w for n, w in right if n == name} for name in (_TRAINER, _TRAINING_YARDSTICK))
+    failed = {m.workload for m in trained if m.outcome is not Outcome.RIGHT and m.implementation in _TRAINERS}
+    workloads = mine.intersection(theirs) - failed
     if not workloads:
         return
     faster, slower, ratio = _in_the_mean(_TRAINER, _TRAINING_YARDSTICK, trained, workloads)
-    mean = f"in the mean of {counted(len(workloads), 'training workload')}"
+    mean = f"geometric mean over {counted(len(workloads), 'training workload')}"
     shown = f"{figure(ratio.value)} ×"
     if claim(ratio, floor) == "slower":
         interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)})"
@@ -152,14 +159,14 @@ def _worst(name: str, rows: Sequence[Row]) -> str | None:
     speeds = [row["median"] for row in own if row["median"]]
     if not speeds:
         return None
-    failed = sum(row["status"] != "ok" for row in own)
+    failed = sum(row["status"] is not Outcome.RIGHT for row in own)
     return f"{name} {f'fails on {failed} and otherwise ' if failed else ''}never drops below {figure(min(speeds))} MB/s"
 
 
 def _failures(records: Sequence[object]) -> Iterator[Headline]:
     rows = correctness.failure_rows(records)
     if rows:
-        n_wrong = sum(row["status"] not in ("missing", "unsupported", "unverified") for row in rows)
+        n_wrong = sum(not (row["status"].did_not_run or row["status"] is Outcome.UNVERIFIED) for row in rows)
         yield Headline(
             f"{n_wrong:,}",
             f"{counted(n_wrong, 'way')} in which an implementation failed, and {len(rows) - n_wrong:,} in which one "

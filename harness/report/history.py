@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import combinations
 
-from harness.measure.analysis.comparison import compare_runs, machine_difference
+from harness.measure.comparison import compare_runs, machine_difference
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.run import Run

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.data.catalogue import vocabulary_named
+from harness.outcome import Outcome
 from harness.records import Compression, Measurement, Verdict
 from harness.report import wording
 from harness.report.table import Table
@@ -79,7 +80,7 @@ def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
         replace(column, write=_with_round_trip(column.write, by_model)) if column.key == "model" else column
         for column in table.columns
     )
-    run = frame["model"][frame["status"] == "ok"] if "status" in frame else frame["model"]
+    run = frame["model"][frame["status"] == Outcome.RIGHT] if "status" in frame else frame["model"]
     added = note({model: by_model[model] for model in run.unique() if model in by_model})
     return replace(
         table,

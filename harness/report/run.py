@@ -67,7 +67,7 @@ class Run:
     @cached_property
     def speed_rows(self) -> list[Row]:
         """Return a row for each workload and implementation, as `speed.speed_rows`."""
-        return speed.speed_rows(self.records, speed.noise_floor(self.records))
+        return speed.speed_rows(self.records)
 
     @cached_property
     def _tables(self) -> dict[float, dict[str, Table]]:

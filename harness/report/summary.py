@@ -19,7 +19,7 @@ _TRAINERS_NAMED = 4
 
 def render_summary(records: Sequence[object]) -> str:
     """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
-    rows = speed.speed_rows(records, speed.noise_floor(records))
+    rows = speed.speed_rows(records)
     turkish = compression.turkish_table(records, compression.DEFAULT_PRICE_PER_MILLION)
     shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
     parts = [

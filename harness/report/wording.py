@@ -146,6 +146,7 @@ STATUS_MEANS: dict[Status, str] = {
     Outcome.OUT_OF_MEMORY: "stopped at the memory limit",
     Outcome.CRASH: "an exception escaped, or the process died",
     Outcome.PANIC: "a panic of the library's Rust code",
+    Outcome.PROTOCOL: "no answer as the protocol has it, or shorter times than the system counts",
 }
 
 
@@ -158,6 +159,7 @@ WORDS: dict[Status, str] = {
     Outcome.UNVERIFIED: Outcome.UNVERIFIED,
     Outcome.OUT_OF_MEMORY: "memory",
     Outcome.TIMEOUT: "time",
+    Outcome.PROTOCOL: Outcome.PROTOCOL,
 }
 """Verdict -> the word in a cell."""
 

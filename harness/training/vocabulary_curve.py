@@ -16,7 +16,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from harness.measure.analysis.stats import Interval, ratio_of_totals
+from harness.measure.stats import Interval, ratio_of_totals
 from impls.core.model.merging import merging
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter

@@ -45,6 +45,7 @@ class Compiled(KernelDecoder, KernelBatches):
     name = "compiled"
     summary = "Numba kernels: the pattern as an automaton, a piece cache, perfect-hash pairs"
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "compiled"
+    follows_text = True
 
     def __init__(self, model: Model) -> None:
         """Build the tables, or read them from the user's cache; compile the kernels on first use."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import impls
+from impls import Model
 
 _SAMPLES = Path(__file__).resolve().parents[2] / "datasets" / "samples"
 _ENCODERS = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"]
@@ -55,24 +57,20 @@ def test_model_construction(benchmark: Any, model: impls.Model) -> None:
 # --- the harness's own ---------------------------------------------------------------------------------------
 
 
-def test_digest_of_ids(benchmark: Any) -> None:
-    from harness.measure.jobs.answers import digest_of_ids
+def test_judge(benchmark: Any) -> None:
+    from harness.judge import Encoded, judge
 
-    answers = [list(range(start, start + 1000)) for start in range(100)]
-    benchmark(lambda: digest_of_ids(answers))
-
-
-def test_ratio_interval(benchmark: Any) -> None:
-    from harness.measure.analysis.stats import ratio_interval
-
-    rounds = [[1.0 + 0.01 * sample + 0.001 * number for sample in range(5)] for number in range(3)]
-    benchmark(lambda: ratio_interval(rounds, rounds))
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
+    answers = [Encoded("x" * 1000, np.full(1000, 120, dtype=np.uint32)) for _ in range(100)]
+    reference = [answer.ids for answer in answers]
+    benchmark(lambda: judge(answers, reference, model))
 
 
 def test_a_record_written_and_read(benchmark: Any, tmp_path: Path) -> None:
+    from harness.outcome import Outcome
     from harness.records import RecordWriter, Verdict, read_records
 
-    verdict = Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok", n_texts=1)
+    verdict = Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT, n_texts=1)
 
     def work() -> None:
         with RecordWriter(tmp_path, resume=True) as writer:

@@ -123,7 +123,7 @@ def main(pattern: str = "cl100k", megabytes: str = "300") -> None:
         f"the other, in {path / rate:.2g} s"
     )
     print("text in which new words never become rarer")
-    growth(map(bytes.decode, new_documents(documents(), 4096)), stages, float(megabytes) * 1e6)
+    growth(map(bytes.decode, new_documents([text.encode() for text in documents()])), stages, float(megabytes) * 1e6)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python tests/bench/growth.py [MODEL]
 
-As `bpebench scale --family all`, which times by the clock and needs an idle machine: texts of 1 KB to 1 MB, each once
-in a fresh process, the smallest of three processes; here it is the time the processor gave.
+As `bpebench run --scale --family all`, which times by the clock and needs an idle machine: texts of 1 KB to 1 MB, each
+once in a fresh process, the smallest of three processes; here it is the time the processor gave.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from harness.records import AnyRecord, RecordWriter
 from harness.report.charts import charts
 from harness.report.charts.chart import svg
 from harness.report.layout import Format, render
-from harness.report.page.run import render_page
+from harness.report.page.runs import render_page
 from harness.report.tables import tables
 
 NAME = "evil\x1b[31m\x07\x00\n\r\x7f\x85\x9b2J\u202egnp\u2066\u2028<b>[/dim]"
@@ -73,7 +73,7 @@ def test_every_chart_of_hostile_names_becomes_an_image() -> None:
 def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> None:
     with RecordWriter(tmp_path) as writer:
         writer.write(*hostile_records())
-    page = render_page(tmp_path)
+    page = render_page([tmp_path])
     assert "evil\\x1b" in page
     assert "<b>[/dim]" not in page
     ours = "".join(part for part in page.split("evil")[1:])

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.outcome import Outcome
 from harness.records import (
     RECORDS_FILE,
     Measurement,
+    Pass,
     RecordError,
     RecordWriter,
     Text,
@@ -25,7 +27,7 @@ from harness.records import (
 
 
 def verdict(name: str) -> Verdict:
-    return Verdict(implementation=name, model="m", corpus="c", check="round-trip", status="ok", n_texts=1)
+    return Verdict(implementation=name, model="m", corpus="c", check="round-trip", status=Outcome.RIGHT, n_texts=1)
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -79,7 +81,7 @@ def test_a_bad_line_in_the_middle_is_named(tmp_path: Path) -> None:
         read_records(tmp_path)
 
 
-@pytest.mark.parametrize("field", ["n_bytes", "n_calls", "limit_seconds"])
+@pytest.mark.parametrize("field", ["n_tokens", "n_calls", "limit_seconds"])
 @pytest.mark.parametrize("number", ["1" + 400 * "0", "-1" + 30 * "0", "1e400", "1e200", "NaN", "Infinity"])
 def test_a_number_too_large_to_calculate_with_is_no_record(tmp_path: Path, field: str, number: str) -> None:
     line = encode_record(measured(0, 1.0)).replace(b"{", f'{{"{field}":{number},'.encode(), 1)
@@ -159,8 +161,8 @@ def test_a_killed_writer_keeps_nobody_out(tmp_path: Path) -> None:
 
 def measured(number: int, seconds: float) -> Measurement:
     return Measurement(
-        workload="w", implementation="i", task="encode", model="m", corpus="c", status="ok", round=number,
-        samples_seconds=[seconds],
+        workload="w", implementation="i", task="encode", model="m", corpus="c", outcome=Outcome.RIGHT, opening=number,
+        passes=[Pass(0, False, 1, [1], [seconds], [seconds])],
     )  # fmt: skip
 
 

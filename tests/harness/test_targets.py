@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.commands import decode, encode, explain, fuzz, scale, trace, vocab
+from harness.commands import decode, encode, explain, fuzz, trace, vocab
 from harness.targets import DEFAULT_MODEL, NotLoadable, is_target, load_object, load_tokenizer
 from impls.formats import save
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 
 
 def test_verbs_have_one_default_model() -> None:
-    for module in (encode, decode, explain, scale, trace, vocab):
+    for module in (encode, decode, explain, trace, vocab):
         for parameter in module.command.params:
             if parameter.name == "model":
                 assert parameter.default == DEFAULT_MODEL, module.__name__

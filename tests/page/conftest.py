@@ -12,6 +12,7 @@ import pytest
 from browsers import browser, open_page
 from command_line import bpebench
 
+from harness.outcome import Outcome
 from harness.records import (
     MACHINE_FILE,
     Agreement,
@@ -21,8 +22,8 @@ from harness.records import (
     FirstDifference,
     Measurement,
     MergeChoice,
+    Pass,
     RecordWriter,
-    Status,
     Text,
     Trained,
     TrainerAgreement,
@@ -69,7 +70,7 @@ def _compression() -> Iterator[AnyRecord]:
             )  # fmt: skip
         yield Compression(
             model="hf:Trendyol/Trendyol-LLM", corpus=corpus, implementation="tokenizers", n_texts=0, n_bytes=0,
-            n_characters=0, n_words=0, n_tokens=0, vocab_size=0, status="missing", reason="unavailable offline",
+            n_characters=0, n_words=0, n_tokens=0, vocab_size=0, status=Outcome.MISSING, reason="unavailable offline",
         )  # fmt: skip
 
 
@@ -77,11 +78,12 @@ def _agreements() -> Iterator[AnyRecord]:
     names = [*EXACT[:5], "greedy", *EXACT[5:7]]
     for model in ("cl100k_base", "turkish-10k"):
         for name in [*names, "sentencepiece"]:
-            fine: Status = "unsupported" if name == "sentencepiece" and model == "cl100k_base" else "ok"
-            reason = "needs a model it can express; pattern of two stages" if fine != "ok" else ""
+            fine = Outcome.REFUSED if name == "sentencepiece" and model == "cl100k_base" else Outcome.RIGHT
+            reason = "needs a model it can express; pattern of two stages" if fine != "right" else ""
             yield Verdict(
-                implementation=name, model=model, corpus="samples", check="round-trip" if fine == "ok" else "load",
-                status=fine, reason=reason, n_texts=240 if fine == "ok" else 0, n_bytes=51_000 if fine == "ok" else 0,
+                implementation=name, model=model, corpus="samples", check="round-trip" if fine == "right" else "load",
+                status=fine, reason=reason, n_texts=240 if fine == "right" else 0,
+                n_bytes=51_000 if fine == "right" else 0,
             )  # fmt: skip
         for i, b in enumerate(names):
             for a in names[:i]:
@@ -109,14 +111,14 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
         ("encode-array", "encode-array/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.1),
         ("encode-batch", "encode-batch-1/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.0),
         ("encode-batch", "encode-batch-2/cl100k_base/turkish", "cl100k_base", "turkish", 2, 1.7),
-        ("encode-short", "encode-short/cl100k_base/turkish", "cl100k_base", "turkish", 1, 0.6),
+        ("encode", "short/cl100k_base/turkish", "cl100k_base", "turkish", 1, 0.6),
         ("decode", "decode/cl100k_base/turkish", "cl100k_base", "turkish", 1, 5.0),
         ("load", "load/cl100k_base", "cl100k_base", "", 1, 1.0),
         ("train", "train/gpt2-4000/turkish", "gpt2-4000", "turkish", 1, 0.4),
     ]
     for task, workload, model, corpus, threads, factor in workloads:
         for name, speed in MB_PER_SECOND.items():
-            status: Status = "ok"
+            status = "right"
             reason = ""
             example = None
             if name == "rs-bpe":
@@ -127,22 +129,23 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
                     Text.of("12½34"), [717, 27154, 1958], [717, 27154, 1958, 0], reference="tiktoken"
                 )
             elif name == "tiktoken" and task == "train":
-                status, reason = "unsupported", "does not train"
+                status, reason = "refused", "does not train"
             elif name == "naive" and task == "decode":
                 status, reason = "panic", "PanicException: index out of bounds"
             n_bytes = 20_000 if name == "naive" else 400_000
-            for copy in (0, 1) if name == "tiktoken" and status == "ok" else (0,):
-                for number in range(3 if status == "ok" else 1):
+            for copy in (0, 1) if name == "tiktoken" and status == "right" else (0,):
+                for number in range(3 if status == "right" else 1):
                     drift = rng.gauss(1, 0.01)
+                    n_calls = 8000 if workload.startswith("short") else 1
                     seconds = n_bytes / (speed * factor * 1e6)
+                    times = [seconds * drift * rng.gauss(1, 0.008) for _ in range(5 if status == "right" else 0)]
                     yield Measurement(
                         workload=workload, implementation=name, copy=copy, task=task, model=model, corpus=corpus,
-                        status=status, reason=reason, round=number, n_texts=400 if task == "encode-short" else 1,
-                        n_bytes=n_bytes, full_bytes=400_000, n_tokens=n_bytes // 3, exact=name != "greedy",
-                        samples_seconds=[2 * seconds * drift * rng.gauss(1, 0.008) for _ in range(5)]
-                        if status == "ok" else [],
-                        loops=2, peak_memory_bytes=int(rng.uniform(3e6, 2e8)) if status == "ok" else None,
-                        threads=threads, pinned=threads == 1, n_calls=8000 if task == "encode-short" else 1,
+                        outcome=Outcome(status), reason=reason, opening=number,
+                        n_tokens=n_bytes // 3, exact=name != "greedy",
+                        passes=[Pass(i, False, n_bytes, [n_calls], [t], [t]) for i, t in enumerate(times)],
+                        peak_memory_bytes=int(rng.uniform(3e6, 2e8)) if status == "right" else None,
+                        threads=threads, pinned=threads == 1, n_calls=n_calls,
                         counterexample=example,
                     )  # fmt: skip
 
@@ -154,9 +157,10 @@ def _growth(rng: random.Random) -> Iterator[AnyRecord]:
                 seconds = 1e-8 / MB_PER_SECOND[name] * size**exponent * rng.gauss(1, 0.03)
                 yield Measurement(
                     workload=f"scale/cl100k_base/gen/{family}:{size}", implementation=name, task="encode", state="cold",
-                    model="cl100k_base", corpus=f"gen/{family}:{size}", n_bytes=size, full_bytes=size,
-                    status="timeout" if seconds > 3 else "ok", reason="did not end within 3 s" if seconds > 3 else "",
-                    samples_seconds=[seconds] if seconds <= 3 else [],
+                    model="cl100k_base", corpus=f"gen/{family}:{size}", round_trip="exact",
+                    outcome=Outcome.TIMEOUT if seconds > 3 else Outcome.RIGHT,
+                    reason="did not end within 3 s" if seconds > 3 else "",
+                    passes=[Pass(0, False, size, [1], [seconds], [seconds])] if seconds <= 3 else [],
                 )  # fmt: skip
                 if seconds > 3:
                     break
@@ -180,9 +184,14 @@ def trainer_pair(a: str, b: str, step: int | None = None, **more: Any) -> Traine
 
 def _trainers() -> Iterator[AnyRecord]:
     for name, rule in (("priority", "first met"), ("tiktoken", "first met"), ("sentencepiece", "shortest")):
-        yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status="ok", n_texts=9)
+        yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status=Outcome.RIGHT, n_texts=9)
     yield Verdict(
-        implementation="rustbpe", model="first met", corpus="turkish", check="train", status="missing", reason="no"
+        implementation="rustbpe",
+        model="first met",
+        corpus="turkish",
+        check="train",
+        status=Outcome.MISSING,
+        reason="no",
     )
     yield trainer_pair("priority", "tiktoken")
     yield trainer_pair("tiktoken", "sentencepiece", 27)
@@ -217,20 +226,21 @@ def hostile_records() -> list[AnyRecord]:
             HOSTILE[:-1], HOSTILE[:-1] + "b", 1, corpus=HOSTILE[:-1], fault=HOSTILE[:-1], only_a=[Text.of(HOSTILE)],
         ),
         Verdict(
-            implementation=HOSTILE[:-1], model="r", corpus=HOSTILE[:-1], check="train", status="crash",
+            implementation=HOSTILE[:-1], model="r", corpus=HOSTILE[:-1], check="train", status=Outcome.CRASH,
             reason=HOSTILE[:-1],
         ),
         Verdict(
             implementation="</td><script>window.hacked=3</script>", model="m|`*_", corpus="c", check="load",
-            status="crash", reason=HOSTILE[:-1], counterexample=Counterexample(Text.of(HOSTILE), None, [1]),
+            status=Outcome.CRASH, reason=HOSTILE[:-1], counterexample=Counterexample(Text.of(HOSTILE), None, [1]),
         ),
         Measurement(
             workload="</script><script>window.hacked=4</script>", implementation="\"'><svg onload=window.hacked=5>",
-            task="encode", model="m", corpus="c", status="ok", n_bytes=1000, samples_seconds=[0.1, 0.2],
+            task="encode", model="m", corpus="c", outcome=Outcome.RIGHT,
+            passes=[Pass(0, False, 1000, [1], [0.1], [0.1])],
         ),
         Measurement(
             workload="</script><script>window.hacked=4</script>", implementation="javascript:alert(1)", task="encode",
-            model="m", corpus="c", status="crash", reason="<!--<script>window.hacked=6</script>-->",
+            model="m", corpus="c", outcome=Outcome.CRASH, reason="<!--<script>window.hacked=6</script>-->",
         ),
         Compression(
             model="<b>bold</b>", corpus="turkish", implementation="x", n_texts=1, n_bytes=10, n_characters=10,

@@ -23,7 +23,7 @@ def recorded(run: Path) -> list[dict[str, Any]]:
 def seconds_per_byte(run: Path, workload: str, implementation: str) -> float:
     """The geometric mean over rounds of the median sample, straight from the lines of the records."""
     rounds = [r for r in recorded(run) if (r["workload"], r["implementation"]) == (workload, implementation)]
-    assert all(r["status"] == "ok" for r in rounds)
+    assert all(r["status"] == "right" for r in rounds)
     logs = [
         math.log(statistics.median(s / r.get("loops", 1) / r["n_bytes"] for s in r["samples_seconds"])) for r in rounds
     ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.outcome import Outcome
 from harness.records import (
     Agreement,
     AgreementClass,
     AnyRecord,
     Compression,
     Measurement,
-    Status,
+    Pass,
     Text,
     Trained,
 )
@@ -26,20 +27,26 @@ def weighed(
 
 
 def timed(
-    implementation: str, seconds: list[list[float]], workload: str = "encode/m/c", status: Status = "ok", **more: Any
+    implementation: str,
+    seconds: list[list[float]],
+    workload: str = "encode/m/c",
+    outcome: str = Outcome.RIGHT,
+    n_bytes: int = 1_000_000,
+    **more: Any,
 ) -> list[Measurement]:
-    fields: dict[str, Any] = {"task": "encode", "model": "m", "corpus": "c", "n_bytes": 1_000_000, "n_tokens": 250_000}
+    """Measurements by opening and round, of passes of one call."""
+    fields: dict[str, Any] = {"task": "encode", "model": "m", "corpus": "c", "n_tokens": 250_000, "n_calls": 1}
     return [
         Measurement(
-            workload=workload, implementation=implementation, status=status, round=number, samples_seconds=samples,
-            **(fields | more),
+            workload=workload, implementation=implementation, outcome=Outcome(outcome), opening=number,
+            passes=[Pass(i, False, n_bytes, [1], [one], [one]) for i, one in enumerate(some)], **(fields | more),
         )
-        for number, samples in enumerate(seconds)
+        for number, some in enumerate(seconds)
     ]  # fmt: skip
 
 
-def steady(median: float, rounds: int = 3) -> list[list[float]]:
-    return [[median * (1 + 0.001 * (i + number)) for i in range(5)] for number in range(rounds)]
+def steady(median: float, openings: int = 3) -> list[list[float]]:
+    return [[median * (1 + 0.001 * (i + number)) for i in range(5)] for number in range(openings)]
 
 
 def pair(a: str, b: str, differing: int = 0, kind: AgreementClass = "provably equal", **more: Any) -> Agreement:

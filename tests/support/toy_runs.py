@@ -1,37 +1,30 @@
-"""Runs with toy implementations, whose workers find them through the entry point a third party uses."""
+"""Runs with toy implementations, whose processes find them through the entry point a third party uses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
-from harness.measure.run.materials import Materials
-from harness.measure.run.session import run
-from harness.measure.run.setup import References
-from harness.measure.schedule import Plan, Profile
-from harness.measure.workloads import Workload
+from harness.measure.materials import Materials
+from harness.measure.run import run
+from harness.measure.workloads import Plan, Profile, Workload
 from harness.records import AnyRecord, Measurement, of_kind
 from impls import Model
 
 TOYS = Path(__file__).parents[1] / "harness" / "measure" / "measure_toys"
-TEXT = "the quick brown fox jumps over the lazy dog, again and abroad. " * 400
+DOCUMENTS = [
+    f"document {n}: the quick brown fox jumps over the lazy dog, again and abroad {n * n}. " * 12 for n in range(200)
+]
 
-PROFILE = Profile(
-    name="test",
-    rounds=2,
-    n_samples=2,
-    sample_seconds=0.001,
-    pass_seconds=0.05,
-    time_limit_seconds=5,
-    copies=False,
-)
+PROFILE = Profile(name="test", openings=2, rounds=3, slow_openings=2, slow_rounds=3, copies=False, time_limit_seconds=5)
 
 
-class OneText:
+class Documents:
     digest = "none"
 
     def documents(self) -> Iterable[str]:
-        return [TEXT]
+        return DOCUMENTS
 
 
 def byte_model() -> Model:
@@ -39,9 +32,9 @@ def byte_model() -> Model:
     return Model(tokens=(*tokens, b"ab"), merges=())
 
 
-def workload(name: str = "encode", **changes: object) -> Workload:
-    fields = {"task": "encode", "state": "warm-same", "model": "toy", "corpus": "one", "max_bytes": 20_000}
-    return Workload(name=name, **fields | changes)  # type: ignore[arg-type]
+def workload(name: str = "encode", **changes: Any) -> Workload:
+    fields = {"task": "encode", "model": "toy", "corpus": "some", "call_bytes": 2_000, "n_calls": 2}
+    return Workload(name=name, analysis="", profiles=(), **fields | changes)  # type: ignore[arg-type]
 
 
 def carry_out(
@@ -51,30 +44,26 @@ def carry_out(
     references: tuple[str, ...] = ("toy-bytes", "naive"),
     model: Callable[[], Model] = byte_model,
 ) -> list[Measurement]:
-    """The measurements of a run, broken off when it has written so many records."""
-    return list(of_kind(everything(plan, done, stop_after, references, model), Measurement))
-
-
-def everything(
-    plan: Plan,
-    done: Iterable[AnyRecord] = (),
-    stop_after: int | None = None,
-    references: tuple[str, ...] = ("toy-bytes", "naive"),
-    model: Callable[[], Model] = byte_model,
-) -> list[AnyRecord]:
+    """The measurements of a run, broken off when it has finished so many openings."""
     records: list[AnyRecord] = []
+    n_written = 0
 
-    def write(record: AnyRecord) -> None:
-        if stop_after is not None and len(records) == stop_after:
+    def write(*some: AnyRecord) -> None:
+        nonlocal n_written
+        if n_written == stop_after:
             raise KeyboardInterrupt
-        records.append(record)
+        n_written += 1
+        records.extend(some)
 
-    with (
-        Materials(lambda _: model(), lambda *_: OneText()) as materials,
-        References(materials, encoders=references, confirming=references) as asked,
-    ):
+    with Materials(
+        load_model=lambda _: model(),
+        load_corpus=lambda *_: Documents(),
+        memory_limit_bytes=600_000_000,
+        encoders=references,
+        confirming=references,
+    ) as materials:
         try:
-            run(plan, materials, asked, write, done=done, memory_limit_bytes=600_000_000)
+            run(plan, materials, write, done=done)
         except KeyboardInterrupt:
             assert stop_after is not None
-    return records
+    return list(of_kind(records, Measurement))

@@ -17,7 +17,7 @@ from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.data.generated import ADVERSARIAL, generate
 from harness.generators.texts import prose
-from harness.measure.analysis.stats import Exponent, fit_exponent
+from harness.measure.stats import Exponent, fit_exponent
 
 FAMILIES = ("words", *ADVERSARIAL)
 SIZES = tuple(1024 << step for step in range(8))

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from harness.report.charts.agreement import agreement_charts
 from harness.report.charts.chart import Chart
 from harness.report.charts.growth import memory_charts, merge_charts, scaling_charts
-from harness.report.charts.speed import overview_chart, pareto_charts, thread_charts, throughput_charts
+from harness.report.charts.speed import overview_chart, pareto_charts, throughput_charts
 from harness.report.table import Row
 from harness.report.tables import speed
 
 
 def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -> list[Chart]:
     """Return every chart these records allow, in the order of the report."""
-    rows = speed.speed_rows(records, speed.noise_floor(records)) if speed_rows is None else speed_rows
+    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     return [
         *agreement_charts(records),
         *overview_chart(rows),
@@ -22,6 +22,5 @@ def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -
         *pareto_charts(records, rows),
         *memory_charts(rows),
         *scaling_charts(records),
-        *thread_charts(records),
         *merge_charts(records),
     ]

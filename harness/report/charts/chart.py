@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from harness.outcome import Outcome
 from harness.printable import printable_values
 from harness.report import palette, wording
 from harness.report.charts import plots
@@ -96,7 +97,7 @@ def dot_chart(
 def _written(row: Row) -> Row:
     interval = "" if row["low"] is None else f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
     kind = wording.kind_of(row["implementation"])
-    return {"status": "ok", "kind": kind, "figure": wording.figure(row["median"]), "interval": interval} | row
+    return {"status": Outcome.RIGHT, "kind": kind, "figure": wording.figure(row["median"]), "interval": interval} | row
 
 
 def in_words(what: str, rows: Sequence[Row], unit: str, better: str) -> str:

@@ -1,18 +1,15 @@
-"""Charts of speed: every workload, compression against speed, and the gain from threads."""
+"""Charts of speed: every workload, and compression against speed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.measure.analysis.stats import ratio_interval
-from harness.measure.workloads import BATCHES
-from harness.records import Measurement
+from harness.outcome import Outcome
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import IMAGE_ONLY, Chart, dot_chart
 from harness.report.table import Row, grouped
 from harness.report.tables import compression, speed
-from harness.report.tables.timings import timings
 
 _MOST_PANELS = 4
 
@@ -55,7 +52,7 @@ def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
 
 
 def _is_plain(row: Row) -> bool:
-    return bool(row["task"] == "encode" and row["state"] == "warm-same")
+    return bool(row["task"] == "encode" and row["state"] == "new text")
 
 
 _N_LEADERS = 3
@@ -69,23 +66,23 @@ def _dot(row: Row) -> Row:
         **{key: row[key] for key in _SHOWN},
         "figure": wording.figure(row["median"]),
         "interval": speed.shown_interval(row),
-        "detail": verdict or f"{speed.shown_ratio(row)} × the time of the best; {speed.shown_text(row)} of text",
+        "detail": verdict or f"{speed.shown_ratio(row)} × the time of the best",
     }
 
 
 def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Chart]:
     """Yield speed against compression for each corpus; no point beats one of the Pareto front in both."""
-    weighed = [r for r in compression.latest_compressions(records) if r.status == "ok" and r.n_tokens]
+    weighed = [r for r in compression.latest_compressions(records) if r.status is Outcome.RIGHT and r.n_tokens]
     reach = {(r.model, r.corpus): r.n_bytes / r.n_tokens for r in weighed}
-    for row in sorted(rows, key=lambda row: -(row["n_bytes"] or 0)):
-        if row["exact"] and row["n_tokens"]:  # the longest of several slices represents the model
-            reach.setdefault((row["model"], row["corpus"]), row["n_bytes"] / row["n_tokens"])
-    timed = [row for row in rows if _is_plain(row) and row["median"] is not None and row["n_tokens"]]
+    timed = [
+        row
+        for row in rows
+        if _is_plain(row) and row["median"] is not None and row["exact"] and (row["model"], row["corpus"]) in reach
+    ]
     for corpus, some in grouped(timed, lambda row: row["corpus"]).items():
         points: list[Row] = []
         for row in some:
-            own = row["n_bytes"] / row["n_tokens"]
-            bytes_per_token = reach[row["model"], corpus] if row["exact"] else own
+            bytes_per_token = reach[row["model"], corpus]
             points.append(
                 {key: row[key] for key in ("implementation", "kind", "exact", "model", "median")}
                 | {"bytes_per_token": bytes_per_token}
@@ -119,33 +116,3 @@ def on_the_front(points: Sequence[Row]) -> list[bool]:
         not any(other != place and other[0] >= place[0] and other[1] >= place[1] for other in places)
         for place in places
     ]
-
-
-def thread_charts(records: Sequence[object]) -> Iterator[Chart]:
-    """Yield charts of the speedup of a batch on several threads over one."""
-    batches = [t for t in timings(records) if t.record.task in BATCHES and t.rounds]
-    unit = "times the speed of one thread"
-    for key, some in grouped(batches, lambda t: _batch(t.record)).items():
-        most = max(t.record.threads for t in some)
-        dots: list[Row] = []
-        for name, own in grouped(some, lambda t: t.record.implementation).items():
-            by_threads = {t.record.threads: t for t in own}
-            if most < 2 or not {1, most} <= by_threads.keys():
-                continue
-            gain = ratio_interval(by_threads[1].rounds, by_threads[most].rounds)
-            detail = f"{wording.figure(by_threads[most].figure.value)} MB/s on {most} threads"
-            figure = f"{wording.figure(gain.value)} ×"
-            spread = {"median": gain.value, "low": gain.low, "high": gain.high}
-            dots.append({"implementation": name, "figure": figure, "detail": detail} | spread)
-        dots.sort(key=lambda dot: -dot["median"])
-        if dots:
-            title = f"Gain of {most} threads: {', '.join(key)}"
-            subtitle = f"{unit} · higher is better, {most} is the most there can be"
-            name = f"threads-{'-'.join(key)}"
-            yield dot_chart(name, "threads", title, dots, unit, "higher", subtitle, [1.0, float(most)])
-
-
-def _batch(m: Measurement) -> tuple[str, ...]:
-    """Return what a chart of threads is about: model, corpus, and anything unusual."""
-    arrays = () if m.task == "encode-batch" else ("arrays",)
-    return (m.model, m.corpus, *arrays, *(() if m.state == "warm-same" else (m.state,)))

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from harness.measure.analysis.stats import Interval, claim, ratio_interval
+from harness.measure.stats import Estimate, Interval, claim, difference
+from harness.measure.summary import by_workload, relative_times
 from harness.printable import printable
+from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.history import by_machine, date_of, machine_name, run_name, shown_version
 from harness.report.run import Run
 from harness.report.table import Row, grouped
 from harness.report.tables import speed
-from harness.report.tables.timings import Timing, timings
 
-PREFERRED = ("encode/cl100k_base/english", "encode/o200k_base/parallel")
+PREFERRED = ("encode/o200k_base/english", "encode/o200k_base/turkish")
 """Workloads to show first: the first of these that a run has, else the run's first."""
 
 
@@ -35,7 +36,7 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
                 "machine": next(i for i, group in enumerate(groups) if run in group),
                 "label": run_name(run),
                 "command": f"bpebench report {run.label} --table speed",
-                "claimed": f"≈: a difference this run cannot claim. {_claimed(run)}",
+                "claimed": f"≈: a difference this run cannot claim. {speed.claimed_where()}",
                 "versions": {name: shown_version(run, name) for name in _names(run)},
                 "workloads": workloads,
             }
@@ -51,12 +52,6 @@ def _breadth(run: Run) -> int:
     return len({row["implementation"] for row in run.speed_rows if row["median"] is not None})
 
 
-def _claimed(run: Run) -> str:
-    """Describe which differences a run claims."""
-    rounds = {row["n_rounds"] for row in run.speed_rows if row["n_rounds"]}
-    return speed.claimed_where(speed.noise_floor(run.records), rounds)
-
-
 def _names(run: Run) -> list[str]:
     return list(dict.fromkeys(row["implementation"] for row in run.speed_rows))
 
@@ -69,12 +64,10 @@ def first_workload(run: Run) -> str:
 
 def _workloads(run: Run) -> Iterator[dict[str, Any]]:
     """Yield the workloads of a run, in the order of its tables."""
-    of_workload = grouped(timings(run.records), lambda t: t.record.workload)
-    floor = speed.noise_floor(run.records)
+    of_workload = by_workload(of_kind(run.records, Measurement))
     for name, rows in grouped(run.speed_rows, lambda row: str(row["workload"])).items():
         first = rows[0]
-        ranked = {t.record.implementation: t for t in of_workload[name] if t.rounds and t.ranked}
-        order = [row["implementation"] for row in rows if row["implementation"] in ranked]
+        relative = relative_times(of_workload[name])
         yield {
             "name": name,
             "work": name.partition("/")[0],
@@ -84,24 +77,24 @@ def _workloads(run: Run) -> Iterator[dict[str, Any]]:
             "unit": first["unit"],
             "about": run.analyses.get(name, "").replace("`", ""),
             "rows": [row_of(row) for row in rows],
-            "ranked": order,
-            "ratios": _ratios([ranked[one] for one in order], floor),
+            "ranked": list(relative.times),
+            "ratios": _ratios(list(relative.times.values()), relative.floor),
         }
 
 
 def row_of(row: Row) -> list[Any]:
-    """Return a row of the explorer: implementation, figure, interval, × best, ≈ to the row above, text, verdict."""
+    """Return a row of the explorer: implementation, figure, interval, × best, ≈ to the row above, calls, verdict."""
     return [
         row["implementation"],
         *(None if row[key] is None else wording.figure(row[key]) for key in ("median", "low", "high")),
         speed.shown_ratio(row),
         row["claimed_from_above"] is False,
-        speed.shown_text(row),
+        speed.shown_percentiles(row),
         printable(speed.shown_verdict(row)),
     ]
 
 
-def _ratios(ranked: Sequence[Timing], floor: float | None) -> list[list[str]]:
+def _ratios(ranked: Sequence[Estimate], floor: float | None) -> list[list[str]]:
     """Return for each baseline (first index) how many times as fast each one is: `1.23 1.20 1.26`, preceded by ≈ if not
     claimed.
 
@@ -109,10 +102,10 @@ def _ratios(ranked: Sequence[Timing], floor: float | None) -> list[list[str]]:
     """
     found = [["1 1 1"] * len(ranked) for _ in ranked]
     for (i, one), (j, other) in combinations(enumerate(ranked), 2):
-        ratio = ratio_interval(other.rounds, one.rounds)
+        ratio = difference(other, one).interval
         mark = "≈" if claim(ratio, floor) == "≈" else ""
         found[j][i] = _written(ratio, mark)
-        found[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low, ratio.rounds), mark)
+        found[i][j] = _written(Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low), mark)
     return found
 
 

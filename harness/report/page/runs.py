@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from harness.outcome import Outcome
 from harness.report import palette, wording
 from harness.report.charts.chart import IMAGE_ONLY, Chart, themed
 from harness.report.history import by_machine, date_of, history_rows, machine_name
@@ -33,7 +34,7 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
     columns = source.columns if apart else _columns(source)
     groups = source.groups() if apart else [(source.title, source.frame)]
     return {
-        "headings": [_heading(column) for column in columns],
+        "columns": columns,
         "grids": [
             {
                 "id": f"{name}-{i}" if apart else name,
@@ -47,13 +48,6 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
     }
 
 
-def _heading(column: Column) -> dict[str, Any]:
-    """Return the heading of a column; one that a terminal numbers has its name here, written downwards."""
-    is_numbered = column.heading.isdigit()
-    name = column.key.removeprefix("vs ") if is_numbered else column.heading
-    return {"text": name, "right": column.right, "downwards": is_numbered}
-
-
 def _columns(source: Table) -> tuple[Column, ...]:
     if source.group_by is None or source.group_by in {column.key for column in source.columns}:
         return source.columns
@@ -62,7 +56,7 @@ def _columns(source: Table) -> tuple[Column, ...]:
 
 
 def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> dict[str, Any]:
-    failed = row.get("status") not in (None, "ok", "equal", "differs")
+    failed = row.get("status") not in (None, Outcome.RIGHT, "equal", "differs")
     return {"failed": failed, "cells": [_cell(row, column) for column in columns]}
 
 
@@ -178,8 +172,5 @@ def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
 def _noise(records: Sequence[object]) -> str:
     floor = speed.noise_floor(records)
     if floor is None:
-        return f"This run measured no implementation twice. {speed.claimed_where(None, ())}"
-    return (
-        f"Two copies of one implementation differed by at most {wording.percent(floor)} in this run; "
-        "no smaller difference is claimed."
-    )
+        return f"This run measured no implementation twice. {speed.claimed_where()}"
+    return f"The noise floors of its workloads are at most {wording.percent(floor)}. {speed.claimed_where()}"

@@ -7,7 +7,7 @@ from functools import cache
 
 from harness.report import layout, round_trips
 from harness.report.table import Row, Table, table_of
-from harness.report.tables import compression, correctness, growth, long_runs, overview, speed, training
+from harness.report.tables import compression, correctness, growth, overview, speed, training
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 _ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
@@ -26,8 +26,7 @@ def tables(
     Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already. `whole_run` has
     all records of the run if `records` are chosen from it: what may be claimed depends on the noise of the whole run.
     """
-    floor = speed.noise_floor(records if whole_run is None else whole_run)
-    timed = cache(lambda: speed.speed_rows(records, floor) if speed_rows is None else speed_rows)
+    timed = cache(lambda: speed.speed_rows(records) if speed_rows is None else speed_rows)
     makers: dict[str, Callable[[], Table]] = {
         "turkish": lambda: compression.turkish_table(records, price_per_million),
         "overview": lambda: overview.overview_table(records, timed()),
@@ -35,11 +34,8 @@ def tables(
         "agreement-pairs": lambda: table_of("agreement-pairs", correctness.pair_rows(records)),
         "counterexamples": lambda: table_of("counterexamples", correctness.counterexample_rows(records)),
         "round-trip": lambda: table_of("round-trip", correctness.round_trip_rows(records)),
-        "ranking": lambda: speed.ranking_table(records, floor),
-        "speed": lambda: speed.speed_table(timed(), floor),
-        "sustained": lambda: table_of("sustained", long_runs.sustained_rows(records)),
-        "long-texts": lambda: table_of("long-texts", long_runs.long_text_rows(records)),
-        "text-memory": lambda: table_of("text-memory", long_runs.text_memory_rows(records)),
+        "ranking": lambda: speed.ranking_table(records, speed.noise_floor(records if whole_run is None else whole_run)),
+        "speed": lambda: speed.speed_table(timed()),
         "compression": lambda: compression.compression_table(records),
         "training": lambda: speed.training_table(timed()),
         "trained": lambda: table_of("trained", training.trained_rows(records)),

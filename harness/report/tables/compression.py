@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.outcome import Outcome
 from harness.records import Compression
 from harness.report import wording
 from harness.report.table import Row, Table, grouped, latest, ratio, table_of
@@ -24,13 +25,13 @@ def same_text(records: Iterable[Compression]) -> list[Compression]:
     A corpus may have been read in slices of several sizes; only equal slices compare.
     """
     records = list(records)
-    fine = [r for r in records if r.status == "ok"]
+    fine = [r for r in records if r.status == Outcome.RIGHT]
     chosen: dict[str, dict[str, Compression]] = {}
     for (corpus, *_), some in grouped(fine, lambda r: (r.corpus, r.n_texts, r.n_bytes)).items():
         by_model = {r.model: r for r in some}
         if len(by_model) >= len(chosen.get(corpus, {})):
             chosen[corpus] = by_model
-    failed = {(r.corpus, r.model): r for r in records if r.status != "ok"}
+    failed = {(r.corpus, r.model): r for r in records if r.status != Outcome.RIGHT}
     return [
         *(r for by_model in chosen.values() for r in by_model.values()),
         *(r for (corpus, model), r in failed.items() if model not in chosen.get(corpus, {})),
@@ -40,8 +41,8 @@ def same_text(records: Iterable[Compression]) -> list[Compression]:
 def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
     """Return the tokens and the cost of one Turkish text under several vocabularies."""
     chosen = same_text(r for r in latest_compressions(records) if r.corpus in (PARAGRAPH, HELD_OUT))
-    chosen.sort(key=lambda r: (r.corpus != PARAGRAPH, r.status != "ok", r.n_tokens, r.vocab_size))
-    fine = [r for r in chosen if r.status == "ok"]
+    chosen.sort(key=lambda r: (r.corpus != PARAGRAPH, r.status != Outcome.RIGHT, r.n_tokens, r.vocab_size))
+    fine = [r for r in chosen if r.status == Outcome.RIGHT]
     fewest = {r.corpus: r.n_tokens for r in reversed(fine) if r.n_tokens}
     rows: list[Row] = []
     for r in fine:
@@ -55,7 +56,7 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
                 "cost": cost, "cost_per_1000": 1000 * cost,
             }
         )  # fmt: skip
-    absent = dict.fromkeys(f"{r.model} ({r.status}: {r.reason})" for r in chosen if r.status != "ok")
+    absent = dict.fromkeys(f"{r.model} ({r.status}: {r.reason})" for r in chosen if r.status != Outcome.RIGHT)
     return table_of(
         "turkish",
         rows,
@@ -78,7 +79,7 @@ def compression_table(records: Iterable[object]) -> Table:
     """Return bytes and characters per token and tokens per word, for every corpus under every model."""
     rows: list[Row] = []
     for r in latest_compressions(records):
-        fine = r.status == "ok"
+        fine = r.status == Outcome.RIGHT
         n_tokens = r.n_tokens if fine else 0
         rows.append(
             {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from harness.outcome import Outcome
 from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
 from harness.report.table import Row, Table, grouped, latest, table_of, triangle, triangle_columns
@@ -103,7 +104,7 @@ def matrix_table(records: Sequence[object]) -> Table:
     absent = [
         f"n/a: {v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
         for v in verdicts(records)
-        if v.status in ("unsupported", "missing") or (v.status != "ok" and v.check == "load")
+        if v.status in (Outcome.REFUSED, Outcome.MISSING) or (v.status != Outcome.RIGHT and v.check == "load")
     ]
     lines = [
         *(
@@ -146,7 +147,7 @@ def counterexample_rows(records: Iterable[object]) -> list[Row]:
     found: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
         *((a, f"{a.a}, {a.b}", a.agreement_class) for a in agreements(records)),
         *((v, v.implementation, f"{v.check}: {v.status}") for v in verdicts(records)),
-        *((m, m.implementation, f"{m.task}: {m.status}") for m in of_kind(records, Measurement)),
+        *((m, m.implementation, f"{m.task}: {m.outcome}") for m in of_kind(records, Measurement)),
     ]
     rows = [
         {"who": who, "n_alike": 0, "model": record.model, "class": label} | _counterexample(record.counterexample)
@@ -167,7 +168,8 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
     together = grouped(
         verdicts(records),
         lambda v: (
-            v.implementation, v.status if v.n_texts or v.status != "ok" else NOT_CHECKED, v.reason, v.round_trip,
+            v.implementation, NOT_CHECKED if v.status is Outcome.RIGHT and not v.n_texts else v.status, v.reason,
+            v.round_trip,
         ),
     )  # fmt: skip
     promised = any(round_trip for *_, round_trip in together)
@@ -188,15 +190,21 @@ def failure_rows(records: Iterable[object]) -> list[Row]:
     Rules that a trainer does not support are left to the table of trainers.
     """
     records = list(records)
-    trained = (v for v in training_verdicts(records) if v.status != "unsupported")
-    found: list[tuple[Measurement | Verdict, str]] = [
-        *((m, m.workload) for m in of_kind(records, Measurement)),
-        *((v, f"{v.check} {v.model}/{v.corpus}") for v in (*verdicts(records), *trained)),
+    trained = (v for v in training_verdicts(records) if v.status != Outcome.REFUSED)
+    found: list[tuple[tuple[str, Outcome, str], str, Counterexample | None]] = [
+        *(
+            ((m.implementation, m.outcome, m.reason), m.workload, m.counterexample)
+            for m in of_kind(records, Measurement)
+        ),
+        *(
+            ((v.implementation, v.status, v.reason), f"{v.check} {v.model}/{v.corpus}", v.counterexample)
+            for v in (*verdicts(records), *trained)
+        ),
     ]
-    failed = [(r, where) for r, where in found if r.status != "ok"]
+    failed = [one for one in found if one[0][1] is not Outcome.RIGHT]
     rows: list[Row] = []
-    for key, some in grouped(failed, lambda one: (one[0].implementation, one[0].status, one[0].reason)).items():
-        places = {where: r.counterexample for r, where in some}
+    for key, some in grouped(failed, lambda one: one[0]).items():
+        places = {where: counterexample for _, where, counterexample in some}
         rows.append(
             dict(zip(("implementation", "status", "reason"), key, strict=True))
             | {"n_places": len(places), "where": ", ".join(places)}

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from harness.data.generated import FAMILIES
-from harness.measure.analysis.samples import is_growth
-from harness.measure.analysis.stats import Exponent
-from harness.measure.scaling import ends, exponents, family_of, limit_of
+from harness.measure.scaling import ends, exponents, family_of, limit_of, seconds_of, size_of
+from harness.measure.stats import Exponent
+from harness.measure.summary import is_growth
+from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of
@@ -27,13 +28,13 @@ def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[
     best: dict[tuple[str, str, str], dict[int, Row]] = {}
     for m in _scaled(records):
         points = best.setdefault((m.model, family_of(m), m.implementation), {})
-        if m.status == "ok" and m.samples_seconds:
-            seconds = min(m.samples_seconds) / max(1, m.loops)
-            known = points.get(m.n_bytes)
+        n_bytes = size_of(m)
+        if m.outcome is Outcome.RIGHT:
+            seconds, known = seconds_of(m), points.get(n_bytes)
             if known is None or known["bound"] or seconds < known["seconds"]:
-                points[m.n_bytes] = {"n_bytes": m.n_bytes, "seconds": seconds, "bound": False}
-        elif m.status == "timeout" and m.n_bytes:
-            points.setdefault(m.n_bytes, {"n_bytes": m.n_bytes, "seconds": limit_of(m), "bound": True})
+                points[n_bytes] = {"n_bytes": n_bytes, "seconds": seconds, "bound": False}
+        elif m.outcome is Outcome.TIMEOUT:
+            points.setdefault(n_bytes, {"n_bytes": n_bytes, "seconds": limit_of(m), "bound": True})
     return {key: [points[size] for size in sorted(points)] for key, points in best.items() if points}
 
 
@@ -48,11 +49,11 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
             end = ended.get((implementation, family))
             done = [p for p in points.get((model, family, implementation), []) if not p["bound"]]
             fitted = found if isinstance(found, Exponent) else None
-            status, verdict = "ok", ""
+            status, verdict = Outcome.RIGHT, ""
             if not isinstance(found, Exponent):
-                status, verdict = found.status, f"{found.status}: {found.reason}"
-            elif end is not None and end.status != "timeout":
-                verdict = f"{end.status} at {wording.size(end.n_bytes)}: {end.reason}"
+                status, verdict = found.outcome, f"{found.outcome}: {found.reason}"
+            elif end is not None and end.outcome is not Outcome.TIMEOUT:
+                verdict = f"{end.outcome} at {wording.size(size_of(end))}: {end.reason}"
             bounded = fitted if fitted is not None and math.isfinite(fitted.high) else None
             row = {
                 "model": model, "family": family, "implementation": implementation,
@@ -65,7 +66,7 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
                     "growth": shown_exponent(row),
                     "largest_bytes": done[-1]["n_bytes"] if done else None,
                     "largest_seconds": done[-1]["seconds"] if done else None,
-                    "end": end and end.status, "end_bytes": end and end.n_bytes,
+                    "end": end and end.outcome, "end_bytes": end and size_of(end),
                     "limit_seconds": max(limit_of(m) for m in some), "verdict": verdict,
                 }
             )  # fmt: skip
@@ -99,9 +100,9 @@ def breaks_table(records: Sequence[object]) -> Table:
         if (key := (row["model"], row["implementation"], row["family"]))[:2] in opened
     }
     for key, some in grouped(measured, lambda m: (m.model, m.implementation, family_of(m))).items():
-        words = [wording.WORDS.get(m.status, m.status) for m in some if not is_growth(m.workload) and key[:2] in opened]
-        word = next((word for word in words if word != "ok"), "ok" if words else None)
-        if word is not None and (word != "ok" or key not in cells):
+        words = [wording.WORDS[m.outcome] for m in some if not is_growth(m.workload) and key[:2] in opened]
+        word = next((word for word in words if word != Outcome.RIGHT), Outcome.RIGHT if words else None)
+        if word is not None and (word != Outcome.RIGHT or key not in cells):
             cells[key] = word  # a failure outweighs shorter texts before it
     known = list(FAMILIES)
     families = sorted({key[2] for key in cells}, key=lambda name: known.index(name) if name in known else len(known))
@@ -114,7 +115,7 @@ def breaks_table(records: Sequence[object]) -> Table:
     said = ", ".join(
         f"{word}: {wording.STATUS_MEANS[status]}"
         for status, word in wording.WORDS.items()
-        if word in cells.values() and status not in ("unsupported", "ok")
+        if word in cells.values() and status not in (Outcome.REFUSED, Outcome.RIGHT)
     )
     left_out = sorted({m.implementation for m in measured} - {name for _, name in opened})
     legend = ", ".join(f"{number} {family}" for number, family in enumerate(families, 1))
@@ -127,15 +128,13 @@ def breaks_table(records: Sequence[object]) -> Table:
 def _cell(row: Row) -> str:
     if row["bound"] is not None:
         return f"≥{row['bound']:.1f}"
-    if row["end"] is not None and (row["end"] != "timeout" or row["exponent"] is None):
-        return wording.WORDS.get(row["end"], str(row["end"]))
+    if row["end"] is not None and (row["end"] is not Outcome.TIMEOUT or row["exponent"] is None):
+        return wording.WORDS[row["end"]]
     return f"{row['exponent']:.2f}"
 
 
 def _opened(records: Iterable[object]) -> set[tuple[str, str]]:
     """Return the (model, implementation) pairs that could be built, whether or not they then encoded a text."""
     return {
-        (m.model, m.implementation)
-        for m in of_kind(records, Measurement)
-        if m.status not in ("unsupported", "missing") or (m.status == "unsupported" and m.full_bytes)
+        (m.model, m.implementation) for m in of_kind(records, Measurement) if not m.outcome.did_not_run or m.round_trip
     }

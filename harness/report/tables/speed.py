@@ -3,71 +3,82 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from harness.measure.analysis.comparison import ranking
-from harness.measure.analysis.samples import measured_floor
-from harness.measure.analysis.stats import NOISE_MARGIN, Interval, Ranked, claim, ratio_interval
+from harness.measure.comparison import Ranked, ranking
+from harness.measure.stats import NOISE_MARGIN, Interval, claim
+from harness.measure.summary import CITABLE_FLOOR, WorkloadSummary, summaries
+from harness.measure.summary import Row as SummaryRow
+from harness.outcome import Outcome
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.table import Row, Table, grouped, table_of
-from harness.report.tables.timings import Timing, timings
+from harness.report.table import Row, Table, table_of
 
-TASK_ORDER = (
-    "encode", "encode-array", "encode-documents", "encode-documents-array", "encode-short", "encode-batch",
-    "encode-ragged", "count", "decode", "decode-stream", "truncate", "append", "chat", "keystrokes", "load", "train",
-)  # fmt: skip
-REMEMBERED = {
-    "process": "remembers whole texts; not ranked where they repeat",
-    "machine": "remembers whole texts from one process to the next; not ranked",
-    "unknown": "whether it remembers whole texts could not be found out; not ranked where they repeat",
-}
+TASK_ORDER = ("encode", "encode-array", "encode-batch", "count", "decode", "append", "chat", "load", "train")
+_SHORT_CALL_BYTES = 200
 
 
-def speed_rows(records: Sequence[object], floor: float | None) -> list[Row]:
+def speed_rows(records: Sequence[object]) -> list[Row]:
     """Return one row for each workload and implementation: workloads by name, the best first, failures last.
 
-    `claimed` and `claimed_from_above` say whether a run with this noise floor can claim the difference to the best and
-    to the row above (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
+    `claimed` and `claimed_from_above` say whether the noise of the workload lets the run claim the difference to the
+    best and to the row above (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
     """
-    rows: list[Row] = []
-    for some in sorted(grouped(timings(records), lambda t: t.record.workload).values(), key=_place):
-        timed = sorted((t for t in some if t.rounds), key=lambda t: (not t.ranked, t.time.value))
-        rows += [_row(t, timed[0], above, floor) for t, above in zip(timed, [None, *timed], strict=False)]
-        rows += [_row(t, None, None, floor) for t in some if not t.rounds]
-    return rows
+    found = sorted(summaries(of_kind(records, Measurement)), key=_place)
+    return [_row(workload, row) for workload in found for row in workload.rows]
 
 
-def _place(some: Sequence[Timing]) -> tuple[int, bool, str]:
-    """Return the sort key of a workload: by task, the plain state first, then by name."""
-    first = some[0].record
-    place = TASK_ORDER.index(first.task) if first.task in TASK_ORDER else len(TASK_ORDER)
-    return place, first.state != "warm-same", first.workload
+def _place(workload: WorkloadSummary) -> tuple[int, bool, str]:
+    """Return the sort key of a workload: by task, new text first, then by name."""
+    place = TASK_ORDER.index(workload.task) if workload.task in TASK_ORDER else len(TASK_ORDER)
+    return place, workload.state == "cold", workload.name
 
 
 def noise_floor(records: Iterable[object]) -> float | None:
-    """Return the largest difference between two copies of one implementation in this run, as a share, or None."""
-    return measured_floor(of_kind(records, Measurement))
+    """Return the largest noise floor of the run's workloads, as a share, or None."""
+    floors = [workload.floor for workload in summaries(of_kind(records, Measurement))]
+    return max((floor for floor in floors if floor is not None), default=None)
 
 
-def _row(t: Timing, best: Timing | None, above: Timing | None, floor: float | None) -> Row:
-    """Return the row of `t`; `best` and `above` are rows of the same workload, `best` is None if it was not timed."""
-    m = t.record
-    to_best = ratio_interval(t.rounds, best.rounds) if best is not None and t.ranked else None
-    to_above = ratio_interval(t.rounds, above.rounds) if above is not None and t.ranked else None
-    same = ("workload", "task", "state", "model", "corpus", "threads", "implementation")
+def unit_of(workload: WorkloadSummary, row: SummaryRow) -> str:
+    """Return the unit of the figures of a workload."""
+    if workload.task == "load":
+        return "ms"
+    if workload.task in ("append", "chat"):
+        return "µs per call"
+    if row.bytes_per_second is not None and row.seconds_per_call is not None:
+        n_bytes = row.bytes_per_second.value * row.seconds_per_call.value
+        return "µs per call" if n_bytes < _SHORT_CALL_BYTES else "MB/s"
+    return "MB/s"
+
+
+def _figure(workload: WorkloadSummary, row: SummaryRow) -> Interval | None:
+    """Return the figure of a row in its unit."""
+    rate, seconds = row.bytes_per_second, row.seconds_per_call
+    if rate is None or seconds is None:
+        return None
+    unit = unit_of(workload, row)
+    found, factor = (rate, 1e-6) if unit == "MB/s" else (seconds, 1e3 if unit == "ms" else 1e6)
+    return Interval(*(value * factor for value in found))
+
+
+def _row(workload: WorkloadSummary, row: SummaryRow) -> Row:
+    claimed = None if row.time_ratio is None else claim(row.time_ratio, workload.floor) == "slower"
+    from_above = None if row.to_above is None else claim(row.to_above, workload.floor) == "slower"
     return {
-        **{key: getattr(m, key) for key in same},
-        "kind": wording.kind_of(m.implementation), "exact": m.exact, "ranked": t.ranked, "status": m.status,
-        "reason": m.reason, "unit": t.unit,
-        **_spread(t.figure if t.rounds else None, "median", "low", "high"),
-        **_spread(to_best, "times_best", "times_best_low", "times_best_high"),
-        "claimed": None if to_best is None or to_above is None else claim(to_best, floor) == "slower",
-        "claimed_from_above": None if to_above is None else claim(to_above, floor) == "slower",
-        "n_rounds": len(t.rounds), "n_samples": sum(map(len, t.rounds)), "n_bytes": m.n_bytes if t.rounds else None,
-        "full_bytes": m.full_bytes or None, "n_tokens": m.n_tokens if t.rounds else None,
-        "peak_memory_bytes": m.peak_memory_bytes, "remembered": m.remembered,
+        "workload": workload.name, "task": workload.task, "state": workload.state, "model": workload.model,
+        "corpus": workload.corpus, "threads": workload.threads, "implementation": row.implementation,
+        "kind": wording.kind_of(row.implementation), "exact": row.exact, "ranked": row.time_ratio is not None,
+        "status": row.outcome, "reason": row.reason, "unit": unit_of(workload, row),
+        **_spread(_figure(workload, row), "median", "low", "high"),
+        **_spread(row.time_ratio, "times_best", "times_best_low", "times_best_high"),
+        "claimed": claimed,
+        "claimed_from_above": from_above,
+        "floor": workload.floor, "citable": workload.citable, "clock": workload.clock, "lost": row.lost,
+        "percentile_50": row.call_percentiles.get("0.5"), "percentile_99": row.call_percentiles.get("0.99"),
+        "seconds": None if row.seconds_per_call is None else row.seconds_per_call.value,
+        "peak_memory_bytes": row.peak_memory_bytes,
     }  # fmt: skip
 
 
@@ -89,64 +100,55 @@ def shown_interval(row: Row) -> str:
     return wording.ABSENT if row["low"] is None else f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
 
 
-def shown_text(row: Row) -> str:
-    """Return the size of a pass, and of the whole text if the pass is a slice."""
-    if row["n_bytes"] is None:
-        return wording.ABSENT
-    whole = row["full_bytes"]
-    return wording.size(row["n_bytes"]) + (f" of {wording.size(whole)}" if whole and row["n_bytes"] < whole else "")
-
-
 def shown_verdict(row: Row) -> str:
-    """Return why a row has no rank; empty if it has one."""
-    if row["status"] != "ok":
+    """Return why a row has no rank, or that it may not be cited; empty if neither."""
+    if row["status"] is not Outcome.RIGHT:
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
-    if not row["exact"]:
-        return "other ids by design; not ranked"
-    if row["remembered"]:
-        return REMEMBERED[row["remembered"]]
-    if row["state"] == "sustained" and not row["ranked"]:
-        return "ended early: the time ran out; not ranked"
-    return "" if row["ranked"] else "only a slice of text read once; not ranked"
+    return "" if row["exact"] else "other ids by design; not ranked"
+
+
+def shown_percentiles(row: Row) -> str:
+    """Return the median and the 99th percentile of single calls in microseconds, or a dash."""
+    if row["percentile_50"] is None:
+        return wording.ABSENT
+    return " · ".join(wording.figure(row[key] * 1e6) for key in ("percentile_50", "percentile_99"))
 
 
 def _shown(row: Row, **more: object) -> Row:
     """Return a row with its formatted figures, and `more`, in addition to the raw ones."""
-    written = {"interval": shown_interval(row), "ratio": shown_ratio(row), "text": shown_text(row)}
+    written = {"interval": shown_interval(row), "ratio": shown_ratio(row), "calls": shown_percentiles(row)}
     return row | written | more | {"verdict": shown_verdict(row)}
 
 
-def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
+def speed_table(speed_rows: Sequence[Row]) -> Table:
     """Return the speed of every implementation on every workload; training has its own table."""
     rows = [
         _shown(row, alike="≈" if row["claimed_from_above"] is False else "")
         for row in speed_rows
         if row["task"] != "train"
     ]
-    better = {"MB/s": "higher"}
     return table_of(
-        "speed",
-        rows,
-        group_title={
-            str(row["workload"]): f"{row['workload']} · {row['unit']}, {better.get(row['unit'], 'lower')} is better"
-            for row in rows
-        },
-        claimed=claimed_where(floor, {row["n_rounds"] for row in rows if row["n_rounds"]}),
+        "speed", rows, group_title={str(row["workload"]): _title(row) for row in rows}, claimed=claimed_where()
     )
 
 
-def claimed_where(floor: float | None, rounds: Collection[int]) -> str:
-    """Return which differences a run with this noise floor claims; `rounds` are the numbers of rounds it timed."""
-    if floor is not None and max(rounds, default=0) > 1:
-        alone = f" What was timed in a single round needs a ratio above {NOISE_MARGIN:g}." if 1 in rounds else ""
-        return (
-            "Claimed is a difference whose 95 % interval does not hold 1 and which exceeds the noise floor of "
-            f"{wording.percent(floor)} (the most by which two copies of one implementation differed).{alone}"
-        )
-    why = "It timed a single round" if floor is not None else "It ran no implementation twice"
+def _title(row: Row) -> str:
+    """Return the title of a workload: its unit, its noise floor, and what to keep in mind."""
+    better = "higher" if row["unit"] == "MB/s" else "lower"
+    parts = [f"{row['workload']} · {row['unit']}, {better} is better"]
+    if row["floor"] is not None:
+        parts.append(f"noise floor {wording.percent(row['floor'])}{'' if row['citable'] else ', not to be cited'}")
+    if row["clock"] == "processor":
+        parts.append("ranked by processor time")
+    return " · ".join(parts)
+
+
+def claimed_where() -> str:
+    """Return which differences are claimed."""
     return (
-        f"{why}, so its noise is unknown: claimed is only a ratio above {NOISE_MARGIN:g}, beyond all noise ever "
-        "recorded (METHODOLOGY, Statistics)."
+        "A difference counts if its 95 % interval excludes 1 and it exceeds the noise floor of its workload, the most "
+        f"by which copies of one implementation may differ; with a floor above {wording.percent(CITABLE_FLOOR)} a "
+        f"workload may not be cited. Where no copy ran, only a ratio above {NOISE_MARGIN:g} counts."
     )
 
 
@@ -172,7 +174,7 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
         workloads=wording.counted(len(shared), "workload"),
         shared=_summed(shared),
         alone="One alone has no place. " if alone else "",
-        claimed=claimed_where(floor, {found.ratio.rounds for found in ranked}),
+        claimed=claimed_where(),
     )
 
 
@@ -190,11 +192,7 @@ def _summed(workloads: Sequence[str]) -> str:
 
 def training_table(speed_rows: Sequence[Row]) -> Table:
     """Return the time of every trainer on the training workloads."""
-    rows = [
-        _shown(row | {"seconds": row["n_bytes"] / row["median"] / 1e6 if row["median"] else None})
-        for row in speed_rows
-        if row["task"] == "train"
-    ]
+    rows = [_shown(row) for row in speed_rows if row["task"] == "train"]
     return table_of("training", rows)
 
 
@@ -203,7 +201,7 @@ def memory_rows(speed_rows: Sequence[Row]) -> list[Row]:
     found: dict[tuple[str, str], Row] = {}
     measured = ("load_ms", "load_low_ms", "load_high_ms", "load_memory_bytes", "peak_memory_bytes", "workload")
     for row in speed_rows:
-        if row["status"] != "ok":
+        if row["status"] is not Outcome.RIGHT:
             continue
         identity = {key: row[key] for key in ("model", "implementation", "kind")} | dict.fromkeys(measured)
         at = found.setdefault((row["model"], row["implementation"]), identity)

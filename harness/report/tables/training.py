@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from harness.outcome import Outcome
 from harness.records import FirstDifference, MergeChoice, Text, Trained, TrainerAgreement, Verdict
 from harness.report import wording
 from harness.report.table import (
@@ -85,10 +86,12 @@ def _cell(some: Sequence[TrainerAgreement]) -> str:
 
 def _followed(verdicts: Sequence[Verdict]) -> str:
     """Return the rules a trainer follows, or why there are none."""
-    followed = [v.model for v in verdicts if v.status == "ok"]
+    followed = [v.model for v in verdicts if v.status == Outcome.RIGHT]
     if not followed:
         return " · ".join(dict.fromkeys(f"{v.status}: {v.reason}" for v in verdicts))
-    failed = [f"{v.status} ({v.model}): {v.reason}" for v in verdicts if v.status not in ("ok", "unsupported")]
+    failed = [
+        f"{v.status} ({v.model}): {v.reason}" for v in verdicts if v.status not in (Outcome.RIGHT, Outcome.REFUSED)
+    ]
     rules = "every rule" if len(followed) == len(verdicts) > 1 else "; ".join(followed)
     return " · ".join([rules, *failed])
 

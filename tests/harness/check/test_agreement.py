@@ -49,7 +49,7 @@ def _verdict(result: CheckResult, name: str) -> Verdict:
 
 
 def test_a_right_plugin_is_ok_and_agrees_with_ours(result: CheckResult) -> None:
-    assert _verdict(result, "right").status == "ok"
+    assert _verdict(result, "right").status == "right"
     found = next(a for a in result.agreements if {a.a, a.b} == {"priority", "planted-right"})
     assert (found.n_differing_texts, found.n_texts) == (0, 4)
     assert found.agreement_class == "equal under conditions"
@@ -162,4 +162,4 @@ def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, w
             patch.setattr(judge, "round_trip_text", lambda model, text: text)
         found = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
     assert found.verdict.round_trip == "normalising"
-    assert found.verdict.status == ("mismatch" if wrongly else "ok")
+    assert found.verdict.status == ("mismatch" if wrongly else "right")

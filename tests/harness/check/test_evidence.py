@@ -14,6 +14,7 @@ import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.tasks import encode_corpus
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
+from harness.outcome import Outcome
 from harness.process.pool import Pool, run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.report.charts.agreement import agreement_charts
@@ -181,8 +182,8 @@ def test_the_command_ends_with_1_where_nothing_was_compared(bpebench: Any, model
     "claim",
     [
         lambda: Agreement(a="a", b="b", model="m", corpus="c", agreement_class="provably equal", n_texts=0),
-        lambda: Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok"),
-        lambda: Verdict(implementation="a", model="m", corpus="c", check="train", status="ok"),
+        lambda: Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT),
+        lambda: Verdict(implementation="a", model="m", corpus="c", check="train", status=Outcome.RIGHT),
         lambda: TrainerAgreement(
             a="a", b="b", rule_a="r", rule_b="r", corpus="c", max_merges=9, agreement_class="provably equal"
         ),
@@ -238,7 +239,7 @@ def test_a_trainer_that_ends_where_pairs_are_left_is_a_fault_under_another_rule_
 def test_the_map_of_agreement_leaves_a_pair_open_that_was_not_compared() -> None:
     fields = {"model": "m", "corpus": "c", "agreement_class": "provably equal"}
     records = [
-        *(Verdict(implementation=name, model="m", corpus="c", check="load", status="ok") for name in "abc"),
+        *(Verdict(implementation=name, model="m", corpus="c", check="load", status=Outcome.RIGHT) for name in "abc"),
         Agreement(a="a", b="b", n_texts=3, **fields),  # type: ignore[arg-type]
         NotCompared(a="a", b="c", reason="no text that both encoded", **fields),  # type: ignore[arg-type]
     ]

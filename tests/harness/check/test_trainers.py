@@ -51,7 +51,7 @@ def pair(result: TrainerResult, a: str, b: str) -> TrainerAgreement:
 def test_every_default_trainer_agrees_where_it_must_and_differences_are_ties(compare: Compare) -> None:
     result = compare(HUGS, *DEFAULT_TRAINERS)
     assert result.faults == []
-    assert {v.implementation for v in result.verdicts if v.status == "ok"} == set(DEFAULT_TRAINERS)
+    assert {v.implementation for v in result.verdicts if v.status == "right"} == set(DEFAULT_TRAINERS)
     compared = {(found.a, found.b) for found in result.agreements}
     assert len(compared) == len(DEFAULT_TRAINERS) * (len(DEFAULT_TRAINERS) - 1) // 2
     assert all(
@@ -140,7 +140,7 @@ def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(
     result = compare_in_processes(HUGS, "tiktoken", MINBPE, "backtracking", "planted-absent", "planted-dying-trainer")
     status = {v.implementation: v.status for v in result.verdicts if v.model == "first met"}
     assert status == {
-        "tiktoken": "ok", MINBPE: "ok", "backtracking": "unsupported", "planted-absent": "missing",
+        "tiktoken": "right", MINBPE: "right", "backtracking": "refused", "planted-absent": "missing",
         "planted-dying-trainer": "crash",
     }  # fmt: skip
     assert pair(result, "tiktoken", MINBPE).first_difference is None

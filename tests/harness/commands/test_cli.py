@@ -155,7 +155,7 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["train", "-c", "samples/tr", "--vocab-size", "260"],
         ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
         ["fetch", "gpt2"],
-        ["scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
+        ["run", "--scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
         ["report", "RUN", "--records"],
         ["report", "RUN", "--record", "1"],
         ["report", "RUN", "--table", "ranking"],

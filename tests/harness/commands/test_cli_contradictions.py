@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.records import Measurement, RecordWriter
+from harness.outcome import Outcome
+from harness.records import Measurement, Pass, RecordWriter
 
 
 @pytest.mark.parametrize(
@@ -33,8 +34,8 @@ def test_options_that_contradict_each_other_are_one_line(
     with RecordWriter(run) as writer:
         writer.write(
             Measurement(
-                workload="encode/m/c", implementation="naive", task="encode", model="m", corpus="c", status="ok",
-                n_bytes=2, n_texts=1, samples_seconds=[1.0, 2.0],
+                workload="encode/m/c", implementation="naive", task="encode", model="m", corpus="c",
+                outcome=Outcome.RIGHT, passes=[Pass(0, False, 2, [1], [1.0], [1.0])],
             )
         )  # fmt: skip
     places = {"MODEL": str(model_file), "TEXT": str(text), "RUN": str(run)}

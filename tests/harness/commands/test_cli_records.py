@@ -22,7 +22,7 @@ def described(folder: Path) -> dict[str, Any]:
 
 def test_scaling_is_recorded_with_what_it_was_made_on(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    command = ["scale", "-m", str(model_file), "-e", "^wordcount$", "--family", "digits", "--doublings", "5"]
+    command = ["run", "--scale", "-m", str(model_file), "-e", "^wordcount$", "--family", "digits", "--doublings", "5"]
     command += ["--rounds", "1", "--out", str(folder)]
     assert "wordcount" in bpebench(*command).out
     machine = described(folder)

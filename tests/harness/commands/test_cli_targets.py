@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import impls
+from harness.outcome import Outcome
 from harness.records import RecordWriter, Verdict
 
 _TEXT = "bir iki üç\n\nbir iki\n\n\n  dört \n" * 20
@@ -28,7 +29,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
     Path("decision.md").write_text(_TEXT, "utf-8")
     Path("prices.toml").write_text('currency = "USD"\n[models]\n"m.json" = 1.0\n', "utf-8")
     with RecordWriter(Path("run")) as writer:
-        writer.write(Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok", n_texts=1))
+        writer.write(
+            Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT, n_texts=1)
+        )
     Path("t.py").write_text("T = None\n")
     Path("run/machine.json").write_text("{}")
     Path("run/plan.json").write_text("{}")
@@ -82,7 +85,7 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "explain naive greedy x -m m.json --html",
         "fuzz naive greedy -m m.json --texts 1 --save",
         "check -m m.json -c ok.txt -e ^naive$ --out",
-        "scale -m m.json -e ^naive$ --family digits --out",
+        "run --scale -m m.json -e ^naive$ --family digits --out",
         "run -m m.json -e ^naive$ --out",
         "evaluate -m m.json -c ok.txt --out",
         "report run --html",

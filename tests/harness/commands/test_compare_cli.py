@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from records_by_hand import steady, timed
 
-from harness.measure.analysis.comparison import machine_difference
+from harness.measure.comparison import machine_difference
 from harness.records import Measurement, RecordWriter, write_machine
 
 XEON = {
@@ -34,7 +34,6 @@ def test_a_change_on_one_machine_is_claimed_and_named_in_the_document(bpebench: 
     assert ended.status == 1
     document = json.loads(ended.out)
     assert document["one_machine"] is True
-    assert document["noise_floors"] == {"old": 0, "new": 0}
     first = document["differences"][0]
     assert (first["implementation"], first["claim"]) == ("naive", "slower")
     assert first["time_ratio"] == pytest.approx(2)
@@ -51,16 +50,6 @@ def test_a_condition_is_not_judged_without_the_noise_of_both_runs(bpebench: Any,
     assert bpebench("compare", old, new).status == 0
     much_slower = a_run(tmp_path / "slower", 20, XEON, copy=False)
     assert bpebench("compare", old, much_slower, "--fail-if", "slower>5%").status == 1
-
-
-def test_a_condition_is_not_judged_by_a_single_round_that_breaks_it(bpebench: Any, tmp_path: Path) -> None:
-    once = [timed("naive", steady(seconds, 1), "decode/m/c", task="decode") for seconds in (0.1, 0.5)]
-    old, new = (a_run(tmp_path / str(i), 0.1, XEON, *more) for i, more in enumerate(once))
-    ended = bpebench("compare", old, new, "--fail-if", "slower>5%")
-    assert ended.status == 2
-    assert "--fail-if cannot be judged: naive on decode/m/c was timed in a single round" in ended.err
-    assert bpebench("compare", old, new, "--fail-if", "faster>5%").status == 0
-    assert "timed in a single round needs a ratio above 10" in " ".join(bpebench("compare", old, new).out.split())
 
 
 @pytest.mark.parametrize("status", ["crash", ""])

@@ -32,7 +32,7 @@ def test_who_runs_what_and_why_not(bpebench: Any, models: tuple[str, str]) -> No
 
 def test_the_same_as_json(bpebench: Any, models: tuple[str, str]) -> None:
     found = json.loads(bpebench("list", "matrix", "-e", "^(naive|bytelevel)$", "-m", models[1], "--json").out)["matrix"]
-    assert [(one["implementation"], one["status"]) for one in found] == [("naive", "ok"), ("bytelevel", "unsupported")]
+    assert [(one["implementation"], one["status"]) for one in found] == [("naive", "right"), ("bytelevel", "refused")]
 
 
 def test_one_that_fails_is_a_finding(

@@ -8,8 +8,8 @@ import pytest
 from records_by_hand import steady, timed
 
 from harness.commands.run import NOTHING_TIMED, carry_out
-from harness.measure.run.session import RunResult
-from harness.measure.schedule import PROFILES, Plan
+from harness.measure.run import RunResult
+from harness.measure.workloads import PROFILES, Plan
 from harness.records import AnyRecord
 
 PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(), seed=0)
@@ -17,22 +17,22 @@ PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(),
 
 def faults_of(monkeypatch: pytest.MonkeyPatch, *records: AnyRecord) -> int:
     outcome = RunResult(records=list(records), warnings=[])
-    monkeypatch.setattr("harness.measure.run.session.measure", lambda *_, **__: outcome)
+    monkeypatch.setattr("harness.measure.run.measure", lambda *_, **__: outcome)
     return carry_out(PLAN, Path("nowhere"), resume=False)
 
 
-@pytest.mark.parametrize("status", ["unsupported", "missing", "unverified"])
+@pytest.mark.parametrize("status", ["refused", "missing", "unverified"])
 def test_a_run_in_which_nothing_was_timed_is_a_fault(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
-    assert faults_of(monkeypatch, *timed("naive", [[]], status=status)) == 1
+    assert faults_of(monkeypatch, *timed("naive", [[]], outcome=status)) == 1
     assert NOTHING_TIMED in capsys.readouterr().err
     assert faults_of(monkeypatch) == 1
 
 
 @pytest.mark.parametrize(
-    ("status", "n_faults"), [("unsupported", 0), ("timeout", 0), ("unverified", 1), ("mismatch", 1), ("panic", 1)]
+    ("status", "n_faults"), [("refused", 0), ("timeout", 0), ("unverified", 1), ("mismatch", 1), ("panic", 1)]
 )
 def test_what_is_a_fault_beside_what_was_timed(monkeypatch: pytest.MonkeyPatch, status: str, n_faults: int) -> None:
     good = timed("naive", steady(0.1))
-    assert faults_of(monkeypatch, *good, *timed("priority", [[]], status=status)) == n_faults
+    assert faults_of(monkeypatch, *good, *timed("priority", [[]], outcome=status)) == n_faults

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.measure.run.materials import Scratch
+from harness.measure.materials import Scratch
 
-_HOLD = "from harness.measure.run.materials import Scratch\nheld = Scratch()\nprint(held.folder, flush=True)\ninput()\n"
+_HOLD = "from harness.measure.materials import Scratch\nheld = Scratch()\nprint(held.folder, flush=True)\ninput()\n"
 
 
 @pytest.fixture(autouse=True)

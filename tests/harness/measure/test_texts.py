@@ -1,94 +1,92 @@
-"""Cutting texts: nothing lost, nothing doubled, no character broken."""
+"""The texts of a run: every document once in a process, in a seeded order, cut between characters."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_runs import workload
 
-from harness.measure.texts import boundary, shuffled, stretches, take, workload_texts
-from harness.measure.workloads import State, Task, Workload
+from harness.measure.texts import Corpora, Stream, boundary, new_documents, write_training_file
 
-documents = st.lists(st.text(max_size=60), max_size=12)
-
-
-def of(task: Task, state: State = "warm-same", **changes: int) -> Workload:
-    fields = {"max_bytes": 100, "document_bytes": 16, "text_characters": 5} | changes
-    return Workload(name="w", task=task, state=state, model="m", corpus="c", **fields)
+some_documents = st.lists(st.text(alphabet="aé中😀 ", min_size=1, max_size=30), min_size=1, max_size=30, unique=True)
 
 
-@given(documents, st.integers(1, 200), st.integers(0, 100))
-def test_the_one_text_is_a_stretch_of_the_joined_documents(texts: list[str], limit: int, skip: int) -> None:
-    whole = "\n".join(texts).encode("utf-8", "surrogatepass")
-    cut = workload_texts(texts, of("encode", max_bytes=limit, skip_bytes=skip))
-    content = b"".join(cut)
-    start = boundary(whole, skip)
-    assert content == whole[start : boundary(whole, skip + limit)]
-    content.decode("utf-8", "surrogatepass")
+def corpora(**documents: list[str]) -> Corpora:
+    class Some:
+        digest = "none"
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def documents(self) -> Iterable[str]:
+            return documents[self.name]
+
+    return Corpora(lambda name, split: Some(name))
 
 
-@given(documents)
-@pytest.mark.parametrize(
-    "task", ["encode-documents", "encode-documents-array", "encode-batch", "encode-ragged", "encode-short"]
-)
-def test_documents_and_short_texts_joined_are_the_one_text(task: Task, texts: list[str]) -> None:
-    cut = workload_texts(texts, of(task))
-    assert b"".join(cut) == b"".join(workload_texts(texts, of("encode")))
-    for text in cut:
-        size = len(text.decode("utf-8", "surrogatepass")) if task == "encode-short" else len(text)
-        assert 0 < size <= (5 if task == "encode-short" else 16)
-
-
-@given(documents, st.integers(1, 100))
-def test_training_keeps_the_documents_apart(texts: list[str], limit: int) -> None:
-    cut = [text.decode("utf-8", "surrogatepass") for text in workload_texts(texts, of("train", max_bytes=limit))]
-    full = [text for text in texts if text]
-    assert cut[:-1] == full[: max(0, len(cut) - 1)]
-    assert "".join(full).startswith("".join(cut))
-    assert sum(len(text.encode()) for text in cut) <= limit
-
-
-@given(st.text(alphabet="ab\u00e9\u4e2d\U0001f600", min_size=100, max_size=300))
-def test_texts_to_be_read_once_are_distinct_stretches_of_nearly_one_size(text: str) -> None:
-    cut = workload_texts([text], of("encode", "warm-other", max_bytes=15))
-    assert len(cut) == 6
-    assert b"".join(cut) == text.encode("utf-8", "surrogatepass")[: sum(map(len, cut))]
-    assert all(11 <= len(part) <= 15 for part in cut)
-
-
-@given(st.text(alphabet="ab\u00e9\u4e2d\U0001f600", min_size=100, max_size=300))
-@pytest.mark.parametrize(("state", "n_stretches"), [("warm-between", 2), ("warm-other", 6)])
-@pytest.mark.parametrize("task", ["encode", "encode-documents", "encode-short"])
-def test_stretches_hold_equally_many_texts_and_no_text_twice(
-    task: Task, state: State, n_stretches: int, text: str
+@given(some_documents, st.integers(1, 40), st.sampled_from([1, 2, 4]))
+def test_no_text_is_given_twice_and_none_is_cut_inside_a_character(
+    documents: list[str], n_bytes: int, n_calls: int
 ) -> None:
-    cut = workload_texts([text], of(task, state, max_bytes=20, document_bytes=7))
-    parts = stretches(cut, state)
-    assert len(parts) == n_stretches
-    assert len({len(part) for part in parts}) == 1
-    assert [some for part in parts for some in part] == cut
-    assert text.encode("utf-8", "surrogatepass").startswith(b"".join(cut))
+    stream = Stream(corpora(some=documents), "seed")
+    wanted = workload(call_bytes=n_bytes, n_calls=n_calls)
+    given_texts = []
+    while (calls := stream.calls(wanted)) is not None:
+        assert len(calls) == n_calls
+        given_texts += [text for texts in calls for text in texts]
+    lines = b"".join(given_texts).decode().split("\n")[:-1]
+    assert len(lines) == len(set(lines))
+    assert set(lines) <= set(documents)
 
 
-def test_a_text_too_small_for_its_stretches_gives_none() -> None:
-    assert workload_texts(["abc"], of("encode-documents", "warm-other")) == []
-    assert stretches([], "warm-other") == []
+def test_documents_that_two_corpora_share_are_given_once() -> None:
+    both = corpora(a=[f"document {n}" for n in range(30)], b=[f"document {n}" for n in range(20, 40)])
+    stream = Stream(both, "seed")
+    found: list[str] = []
+    for name in ("a", "b"):
+        while (calls := stream.calls(workload(corpus=name, call_bytes=24, n_calls=1))) is not None:
+            found += calls[0][0].decode().split("\n")
+    whole = [line for line in found if len(line) >= len("document 00")]
+    assert len(whole) == len(set(whole))
 
 
-@given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=8), st.integers(1, 120))
-def test_a_slice_is_a_beginning_within_its_size_and_never_empty(texts: list[str], n_bytes: int) -> None:
-    encoded = [text.encode() for text in texts]
-    taken = take(encoded, n_bytes)
-    assert taken
-    assert b"".join(encoded).startswith(b"".join(taken))
-    assert sum(map(len, taken)) <= max(n_bytes, 4)
-    for text in taken:
-        text.decode()
-    assert take(encoded, 0) == encoded
+def test_the_order_is_that_of_the_seed() -> None:
+    of = corpora(some=[f"document {n}" for n in range(100)])
+    first, again, other = (Stream(of, seed).calls(workload(call_bytes=200)) for seed in ("1", "1", "2"))
+    assert first == again != other
 
 
-def test_documents_are_shuffled_in_the_same_way_every_time() -> None:
-    texts = [str(number) for number in range(100)]
-    assert shuffled(texts) == shuffled(iter(texts))
-    assert shuffled(texts) != texts
-    assert sorted(shuffled(texts)) == sorted(texts)
+def test_a_short_corpus_is_read_in_shorter_calls() -> None:
+    stream = Stream(corpora(some=["a line of text"] * 1 + [f"line {n}" for n in range(5)]), "seed")
+    assert stream.calls(workload(call_bytes=10_000, n_calls=2)) is not None
+    assert Stream(corpora(some=[]), "seed").calls(workload()) is None
+
+
+def test_a_generated_text_is_given_as_it_is() -> None:
+    one = workload(corpus="gen/spaces:50", n_calls=1, call_bytes=50, state="cold")
+    assert Stream(corpora(**{"gen/spaces:50": [" " * 50]}), "seed").calls(one) == [[b" " * 50]]
+
+
+def test_a_training_file_has_its_size_and_goes_on_with_new_documents(tmp_path: Path) -> None:
+    documents = [f"words of document {n} in a line" for n in range(10)]
+    one = workload(task="train", call_bytes=5_000)
+    assert write_training_file(tmp_path / "file", corpora(some=documents), one, 0) == 5_000
+    lines = (tmp_path / "file").read_text().splitlines()
+    assert set(documents) <= set(lines)
+    assert len(lines) == len(set(lines))
+
+
+def test_new_documents_do_not_repeat_and_have_words_of_their_own() -> None:
+    documents = [f"some words of line {n} that are known by now".encode() for n in range(50)]
+    made = list(islice(new_documents(documents), 20))
+    assert len(set(made)) == 20
+    assert set(b" ".join(made).split()) - set(b" ".join(documents).split())
+
+
+def test_a_border_is_never_inside_a_character() -> None:
+    content = "aé中😀".encode()
+    assert [boundary(content, n) for n in range(len(content) + 1)] == [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]

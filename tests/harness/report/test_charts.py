@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.records import Agreement, AgreementClass, AnyRecord, Compression, Measurement
+from harness.outcome import Outcome
+from harness.records import Agreement, AgreementClass, AnyRecord, Compression, Measurement, Pass
 from harness.report import palette, wording
 from harness.report.charts import charts, plots
 from harness.report.charts.chart import Chart, svg
@@ -18,10 +19,13 @@ from harness.report.charts.speed import on_the_front
 
 def timed(implementation: str, seconds: float, model: str = "m", **more: Any) -> list[Measurement]:
     fields: dict[str, Any] = {
-        "workload": f"encode/{model}/turkish", "task": "encode", "corpus": "turkish", "status": "ok",
-        "n_bytes": 1_000_000, "n_tokens": 250_000, "samples_seconds": [seconds, seconds * 1.01],
+        "workload": f"encode/{model}/turkish", "task": "encode", "corpus": "turkish", "outcome": Outcome.RIGHT,
     }  # fmt: skip
-    return [Measurement(implementation=implementation, model=model, round=i, **(fields | more)) for i in range(2)]
+    passes = [Pass(i, False, 1_000_000, [1], [t], [t]) for i, t in enumerate((seconds, seconds * 1.01)) if seconds]
+    return [
+        Measurement(implementation=implementation, model=model, opening=i, passes=passes, **(fields | more))
+        for i in range(2)
+    ]
 
 
 def named(records: list[AnyRecord], name: str) -> Chart:
@@ -37,7 +41,11 @@ def data_of(chart: Chart) -> list[dict[str, Any]]:
 
 
 def test_a_throughput_chart_holds_every_implementation_failures_too() -> None:
-    records = [*timed("naive", 0.2), *timed("priority", 0.1), *timed("far", 0, status="crash", samples_seconds=[])]
+    records = [
+        *timed("naive", 0.2),
+        *timed("priority", 0.1),
+        *timed("far", 0, outcome=Outcome.CRASH),
+    ]
     chart = named([*records], "speed-encode/m/turkish")
     rows = {row["implementation"]: row for row in data_of(chart)}
     assert rows["priority"]["figure"] == "9.95"
@@ -117,41 +125,25 @@ def test_nothing_beats_a_point_of_the_front_and_everything_else_is_beaten(figure
         assert kept == (not beaten)
 
 
+def weighed(model: str, n_tokens: int) -> Compression:
+    return Compression(
+        model=model, corpus="turkish", implementation="", n_texts=1, n_bytes=900, n_characters=1, n_words=1,
+        n_tokens=n_tokens, vocab_size=1,
+    )  # fmt: skip
+
+
 def test_the_front_is_marked_and_described_in_words() -> None:
-    records = [*timed("naive", 0.2), *timed("priority", 0.1), *timed("naive", 0.4, model="n", n_tokens=200_000)]
-    chart = named([*records], "pareto-turkish")
+    records = [*timed("naive", 0.2), *timed("priority", 0.1), *timed("naive", 0.4, model="n")]
+    chart = named([*records, weighed("m", 225), weighed("n", 180)], "pareto-turkish")
     front = {(row["implementation"], row["model"]) for row in data_of(chart) if row["front"]}
     assert front == {("priority", "m"), ("naive", "n")}
     assert "priority · m 9.95 MB/s, 4.00 bytes per token" in chart.alternative
 
 
-def test_slices_of_different_length_do_not_move_a_model() -> None:
-    records = [
-        *timed("naive", 0.2, n_bytes=1000, n_tokens=400), *timed("priority", 0.1), *timed("naive", 0.2, model="n"),
-    ]  # fmt: skip
-    rows = [row for row in data_of(named([*records], "pareto-turkish")) if row["model"] == "m"]
-    assert {row["bytes_per_token"] for row in rows} == {4.0}
-
-
-def test_the_record_of_compression_places_a_model() -> None:
-    weighed = Compression(
-        model="m", corpus="turkish", implementation="", n_texts=1, n_bytes=900, n_characters=1, n_words=1, n_tokens=300,
-        vocab_size=1,
-    )  # fmt: skip
-    records = [*timed("priority", 0.1), *timed("priority", 0.1, model="n"), weighed]
-    rows = {row["model"]: row["bytes_per_token"] for row in data_of(named([*records], "pareto-turkish"))}
-    assert rows == {"m": 3.0, "n": 4.0}
-
-
-# --- threads ----------------------------------------------------------------------------------------------------
-
-
-def test_the_gain_of_threads_is_relative_to_one_thread() -> None:
-    one = timed("priority", 0.2, workload="encode-batch-1/m/turkish", task="encode-batch", threads=1)
-    two = timed("priority", 0.1, workload="encode-batch-all/m/turkish", task="encode-batch", threads=2)
-    (row, *_) = data_of(named([*one, *two], "threads-m-turkish"))
-    assert row["median"] == pytest.approx(2.0)
-    assert row["figure"] == "2.00 ×"
+def test_a_model_whose_tokens_were_not_counted_has_no_place() -> None:
+    records = [*timed("priority", 0.1), *timed("priority", 0.1, model="n"), *timed("priority", 0.1, model="unknown")]
+    chart = named([*records, weighed("m", 300), weighed("n", 225)], "pareto-turkish")
+    assert {row["model"]: row["bytes_per_token"] for row in data_of(chart)} == {"m": 3.0, "n": 4.0}
 
 
 # --- colours and images -----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def made(folder: Path, *records: AnyRecord, **facts: Any) -> Run:
 
 
 def verified(implementation: str, corpus: str = "turkish", **more: Any) -> list[Any]:
-    fields = {"corpus": corpus, "reference": "tiktoken", "digest": "d", "n_texts": 1}
+    fields = {"corpus": corpus, "reference": "tiktoken"}
     return timed(implementation, steady(0.1), f"encode/m/{corpus}", **(fields | more))
 
 

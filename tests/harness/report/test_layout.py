@@ -9,6 +9,7 @@ import json
 import pytest
 from records_by_hand import pair, steady, timed, trained, weighed
 
+from harness.outcome import Outcome
 from harness.records import AnyRecord, Text, Verdict
 from harness.report import layout
 from harness.report.table import Table
@@ -30,12 +31,14 @@ def a_run() -> list[AnyRecord]:
         "sentencepiece",
     ]
     return [
-        weighed("hf:Somebody/A-Model-With-A-Name", 0, status="missing", reason=LONG, n_texts=0),
+        weighed("hf:Somebody/A-Model-With-A-Name", 0, status=Outcome.MISSING, reason=LONG, n_texts=0),
         weighed("turkish-10k", 250_123),
         *(pair(a, b, i * 7) for i, a in enumerate(names) for b in names[:i]),
         *(record for name in names for record in timed(name, steady(0.1), peak_memory_bytes=10**8)),
-        *timed("fastokens", [[]], status="crash", reason=LONG),
-        Verdict(implementation="naive", model="m", corpus="samples", check="round-trip", status="crash", reason=LONG),
+        *timed("fastokens", [[]], outcome=Outcome.CRASH, reason=LONG),
+        Verdict(
+            implementation="naive", model="m", corpus="samples", check="round-trip", status=Outcome.CRASH, reason=LONG
+        ),
         trained(),
     ]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.records import MACHINE_FILE, Compression, Measurement, RecordError, RecordWriter
+from harness.outcome import Outcome
+from harness.records import MACHINE_FILE, Compression, Measurement, Pass, RecordError, RecordWriter
 from harness.report.readme.markers import ReadmeError, blocks
 from harness.report.readme.write import help_text, is_stale, splice, stale_pages, write_readme
 
@@ -34,7 +35,8 @@ def make_run(folder: Path, n_tokens: int) -> None:
             *(
                 Measurement(
                     workload="encode/own/english", implementation=name, task="encode", model="own", corpus="english",
-                    status="ok", n_bytes=1000, n_tokens=250, samples_seconds=[seconds] * 3, round=number,
+                    outcome=Outcome.RIGHT, n_tokens=250, opening=number,
+                    passes=[Pass(i, False, 1000, [1], [seconds], [seconds]) for i in range(3)],
                 )
                 for name, seconds in (("naive", 0.2), ("priority", 0.1))
                 for number in range(2)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.records import Compression, Measurement, Verdict
+from harness.outcome import Outcome
+from harness.records import Compression, Measurement, Pass, Verdict
 from harness.report.round_trips import named, note
 from harness.report.tables import render_terminal, tables
 
@@ -19,15 +20,15 @@ def weighed(model: str, round_trip: str = "") -> Compression:
 def timed(model: str, round_trip: str = "") -> Measurement:
     return Measurement(
         workload=f"encode/{model}/turkish", implementation="priority", task="encode", model=model, corpus="turkish",
-        status="ok", round_trip=round_trip, n_bytes=100, full_bytes=100, n_tokens=30, samples_seconds=[0.1, 0.2],
+        outcome=Outcome.RIGHT, round_trip=round_trip, passes=[Pass(0, False, 100, [1], [0.1], [0.1])],
         peak_memory_bytes=1000,
     )  # fmt: skip
 
 
 def judged(model: str, round_trip: str = "") -> Verdict:
     return Verdict(
-        implementation="priority", model=model, corpus="turkish", check="round-trip", status="ok", n_texts=1, n_bytes=9,
-        round_trip=round_trip,
+        implementation="priority", model=model, corpus="turkish", check="round-trip", status=Outcome.RIGHT,
+        n_texts=1, n_bytes=9, round_trip=round_trip,
     )  # fmt: skip
 
 

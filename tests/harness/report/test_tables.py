@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from records_by_hand import pair, rows_of, steady, timed, weighed
 
+from harness.outcome import Outcome
 from harness.records import AnyRecord, Counterexample, FirstDifference, Text, TrainerAgreement, Verdict
 from harness.report.table import _declared, table_of
 from harness.report.tables import render_check, render_terminal, tables
@@ -35,7 +36,7 @@ def test_the_model_with_fewest_tokens_leads_and_others_are_compared_with_it() ->
 def test_a_model_that_cannot_be_had_is_listed_with_the_reason() -> None:
     records = [
         weighed("m", 250),
-        weighed("far", 0, status="missing", reason="unavailable offline", n_texts=0, n_bytes=0),
+        weighed("far", 0, status=Outcome.MISSING, reason="unavailable offline", n_texts=0, n_bytes=0),
     ]
     assert "Not weighed: far (missing: unavailable offline)." in render_terminal(records)
     assert [row["model"] for row in rows_of(records, "turkish")] == ["m"]
@@ -55,7 +56,7 @@ def test_compression_is_shown_per_token_character_and_word() -> None:
 
 
 def test_a_text_that_could_not_be_weighed_is_shown_with_its_verdict() -> None:
-    records = [weighed("m", 250, corpus="code"), weighed("far", 0, corpus="code", status="missing")]
+    records = [weighed("m", 250, corpus="code"), weighed("far", 0, corpus="code", status=Outcome.MISSING)]
     (line,) = [line for line in render_terminal(records, names=["compression"]).splitlines() if line.startswith("far")]
     assert line.endswith("missing")
 
@@ -83,7 +84,12 @@ def test_the_matrix_says_equal_differs_with_count_and_not_compared() -> None:
         pair("naive", "greedy", differing=3, kind="expected to differ"),
         pair("priority", "greedy", differing=3, kind="expected to differ"),
         Verdict(
-            implementation="far", model="m", corpus="samples", check="load", status="missing", reason="not installed"
+            implementation="far",
+            model="m",
+            corpus="samples",
+            check="load",
+            status=Outcome.MISSING,
+            reason="not installed",
         ),
     ]
     rows = {row["implementation"]: row for row in rows_of(records, "agreement")}
@@ -109,12 +115,18 @@ def test_a_counterexample_shows_its_text_escaped_and_both_answers() -> None:
 
 def test_round_trips_show_every_verdict_and_its_reason() -> None:
     records: list[AnyRecord] = [
-        Verdict(implementation="a", model="m", corpus="x", check="round-trip", status="ok", n_texts=5, n_bytes=50),
-        Verdict(implementation="a", model="n", corpus="x", check="round-trip", status="ok", n_texts=5, n_bytes=50),
-        Verdict(implementation="b", model="m", corpus="x", check="round-trip", status="panic", reason="PanicException"),
+        Verdict(
+            implementation="a", model="m", corpus="x", check="round-trip", status=Outcome.RIGHT, n_texts=5, n_bytes=50
+        ),
+        Verdict(
+            implementation="a", model="n", corpus="x", check="round-trip", status=Outcome.RIGHT, n_texts=5, n_bytes=50
+        ),
+        Verdict(
+            implementation="b", model="m", corpus="x", check="round-trip", status=Outcome.PANIC, reason="PanicException"
+        ),
     ]
     rows = {row["implementation"]: row for row in rows_of(records, "round-trip")}
-    assert (rows["a"]["status"], rows["a"]["n_texts"], rows["a"]["models"]) == ("ok", 10, "m, n")
+    assert (rows["a"]["status"], rows["a"]["n_texts"], rows["a"]["models"]) == ("right", 10, "m, n")
     assert (rows["b"]["status"], rows["b"]["reason"]) == ("panic", "PanicException")
     assert "round_trip" not in rows["a"]
 
@@ -126,7 +138,7 @@ def test_round_trips_say_what_the_models_let_one_expect() -> None:
             model=model,
             corpus="x",
             check="round-trip",
-            status="ok",
+            status=Outcome.RIGHT,
             n_texts=1,
             round_trip=round_trip,
         )

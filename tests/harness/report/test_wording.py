@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
-from harness.records import Status
+from harness.outcome import Outcome
 from harness.report import wording
 
 
@@ -66,4 +65,4 @@ def test_whatever_is_not_ours_nor_a_production_library_is_a_peer() -> None:
 
 
 def test_every_verdict_has_a_meaning() -> None:
-    assert set(wording.STATUS_MEANS) == set(get_args(Status))
+    assert set(wording.STATUS_MEANS) == set(Outcome)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from child import run
 
-from harness.measure.run.setup import prepare_kernels
+from harness.measure.materials import kernels_compiled
 from impls.compiled.codegen import build, loading
 from impls.compiled.codegen.build import kernel_address, source_digest
 from impls.compiled.codegen.entry_points import METHODS, OBJECT_FILES, PLAIN, PREFIX, object_file_of
@@ -245,7 +245,7 @@ def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
     monkeypatch.setattr(build, "compile_object_file", compile_)
     for _ in range(2):
-        prepare_kernels()
+        kernels_compiled()
         assert sorted(compiled) == sorted(OBJECT_FILES)
 
 

@@ -15,6 +15,8 @@ import psutil
 
 from impls import Model, Tokenizer, TrainingSpec, Unsupported, get
 
+CLOCK, CPU_CLOCK = time.perf_counter, time.process_time
+
 
 class ToyBytes(Tokenizer):
     """Every byte is a token: right on a model without merges."""
@@ -26,7 +28,7 @@ class ToyBytes(Tokenizer):
 
 
 class ToySwapping(ToyBytes):
-    """Swaps two neighbouring ids once in a hundred thousand."""
+    """Swaps two neighbouring ids once in five thousand."""
 
     name = "toy-swapping"
     emitted = 0
@@ -35,7 +37,7 @@ class ToySwapping(ToyBytes):
         ids = super()._encode_text(text)
         for position in range(len(ids) - 1):
             self.emitted += 1
-            if self.emitted % 100_000 == 0:
+            if self.emitted % 5_000 == 0:
                 ids[position], ids[position + 1] = ids[position + 1], ids[position]
         return ids
 
@@ -296,3 +298,75 @@ class ToyMislearning(ToyBytes):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         return get("priority").train_model(texts, replace(spec, vocab_size=spec.vocab_size - 1))
+
+
+class ToyOnce(ToyBytes):
+    """Refuses a text it has met, or the beginning of one."""
+
+    name = "toy-once"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.met: set[str] = set()
+
+    def _encode_text(self, text: str) -> list[int]:
+        if text[:300] in self.met:
+            raise ValueError("met before")
+        self.met.add(text[:300])
+        return super()._encode_text(text)
+
+
+class Equal:
+    """Equals everything, and is a number if asked."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __index__(self) -> int:
+        return 1
+
+
+class ToyEqualToAll(ToyBytes):
+    """Answers objects that equal any id, as many as there are."""
+
+    name = "toy-equal-to-all"
+
+    def _encode_text(self, text: str) -> list[int]:
+        return [Equal()] * len(text.encode())  # type: ignore[list-item]
+
+
+class ToyBusy(ToyBytes):
+    """Works for a while."""
+
+    def _encode_text(self, text: str) -> list[int]:
+        end = CLOCK() + 0.02
+        while CLOCK() < end:
+            pass
+        return super()._encode_text(text)
+
+
+class ToyClockBender(ToyBusy):
+    """Lets the clocks of the harness run at a tenth of their speed."""
+
+    name = "toy-clock-bender"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        from harness.measure import contestant
+
+        contestant.perf_counter = lambda: CLOCK() / 10  # type: ignore[assignment]
+        contestant.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]
+
+
+class ToyClockPatcher(ToyBusy):
+    """Lets the clocks of the standard library run at a tenth of their speed, which nobody here reads any more."""
+
+    name = "toy-clock-patcher"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        time.perf_counter = lambda: CLOCK() / 10  # type: ignore[assignment]
+        time.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]

@@ -1,0 +1,71 @@
+"""Warnings about a run's figures, each with a remedy. Reads summaries and machine facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.measure.summary import CITABLE_FLOOR, WorkloadSummary
+from impls.core.errors import plural
+
+MOST_LOST = 0.25
+MOST_LOAD_PER_CORE = 0.25
+_MOST_NAMED = 5
+
+
+def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> list[str]:
+    """Return warnings about the machine."""
+    found: list[str] = []
+    governor = machine.get("governor")
+    if governor and governor != "performance":
+        found.append(
+            f"the frequency governor is {governor!r}, not 'performance'; set it with "
+            "`cpupower frequency-set -g performance`, or expect slow first samples"
+        )
+    if machine.get("turbo"):
+        found.append("the processor raises its frequency on its own; switch turbo off for figures that repeat")
+    cores = machine.get("usable_cores") or 1
+    if load_before is not None and load_before > MOST_LOAD_PER_CORE * cores:
+        found.append(f"the load was {load_before:.2f} before the run; stop other work and run again")
+    if cores < 2:
+        found.append("there is one core: the parent and its workers share it; use a machine with two or more")
+    if machine.get("virtual"):
+        found.append("this is a virtual machine, whose host may be busy with others; repeat the run at another time")
+    if machine.get("free_memory_taken_back"):
+        found.append(
+            "the host reclaims free memory, and touching memory for the first time may have to wait for it; give cold "
+            "workloads more rounds (--profile rigorous)"
+        )
+    if machine.get("pinning") is False and cores > 1:
+        found.append("processes cannot be pinned to cores here; expect more spread")
+    return found
+
+
+def run_warnings(workloads: Sequence[WorkloadSummary]) -> list[str]:
+    """Return warnings about the passes of a run."""
+    found: list[str] = []
+    noisy = [workload for workload in workloads if workload.floor is not None and not workload.citable]
+    if noisy:
+        names = _first([f"{workload.name} ({workload.floor:.1%})" for workload in noisy])
+        found.append(
+            f"{plural(len(noisy), 'workload')} may not be cited, with a noise floor over {CITABLE_FLOOR:.0%}: {names}; "
+            "stop other work and run again, or use --profile rigorous"
+        )
+    rows = [row for workload in workloads for row in workload.rows if row.bytes_per_second is not None]
+    lost = [row for row in rows if row.lost > MOST_LOST]
+    if lost:
+        found.append(
+            f"{plural(len(lost), 'measurement')} lost the processor in more than {MOST_LOST:.0%} of the passes; stop "
+            "other work and run again"
+        )
+    by_processor = [workload.name for workload in workloads if workload.clock == "processor"]
+    if by_processor:
+        found.append(
+            f"{plural(len(by_processor), 'workload')} ranked by processor time, from which wall time differs by more "
+            f"than the floor: {_first(by_processor)}"
+        )
+    return found
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")

@@ -1,0 +1,182 @@
+"""Differences that may be claimed: between implementations of a run and between two runs; and ranks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from harness.measure.stats import Claim, Estimate, Interval, claim, difference, mean
+from harness.measure.summary import Passes, by_workload, contestants, relative_times
+from harness.outcome import Outcome
+from harness.records import Measurement
+from impls import BPEError
+
+NOT_RANKED_TASKS = ("train", "load")
+"""Tasks that do not show how fast a tokenizer encodes and decodes."""
+_MACHINE_FACTS = {
+    "cpu": "processor", "cpu_generation": "generation of the processor", "architecture": "architecture",
+    "cores": "cores", "physical_cores": "cores", "usable_cores": "usable cores", "caches_bytes": "caches",
+}  # fmt: skip
+"""Facts of `machine.json` that identify a machine -> their names in messages."""
+_SAME_MEMORY = 0.02
+"""Memory sizes of one machine differ by less than this share from boot to boot."""
+
+
+class TimeDifference(NamedTuple):
+    """Ratio of an implementation's time on a workload to another's, or to its own in another run."""
+
+    workload: str
+    implementation: str
+    ratio: Interval
+    """Its time divided by the other's: 2 is twice as slow."""
+    claim: Claim
+    floor: float | None
+    """The noise floor that the claim took into account."""
+
+
+class Condition(NamedTuple):
+    """A difference that counts as a failure, such as `slower>5%`."""
+
+    claim: Literal["faster", "slower"]
+    share: float
+
+    def holds(self, difference: TimeDifference) -> bool:
+        """Return whether `difference` is claimed in this direction and exceeds the share."""
+        return difference.claim == self.claim and self.seems_to_hold(difference)
+
+    def seems_to_hold(self, difference: TimeDifference) -> bool:
+        """Return whether the ratio exceeds the share in this direction, claimed or not."""
+        ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
+        return ratio - 1 > self.share
+
+
+class InvalidCondition(BPEError):
+    """A condition that cannot be parsed."""
+
+
+def parse_condition(text: str) -> Condition:
+    """Parse `slower>5%` or `faster>0.5%`; raise `InvalidCondition`."""
+    found = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
+    if found is None:
+        raise InvalidCondition(f"{text!r} is not a condition; write for example 'slower>5%'")
+    direction: Literal["faster", "slower"] = "slower" if found[1] == "slower" else "faster"
+    return Condition(direction, float(found[2]) / 100)
+
+
+def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """Return how the machines of two runs (their `machine.json`) differ, or None for the same machine.
+
+    A machine whose processor is not recorded counts as another one.
+    """
+    if not (old.get("cpu") and new.get("cpu")):
+        return "not recorded of both"
+    differing = [name for fact, name in _MACHINE_FACTS.items() if old.get(fact) != new.get(fact)]
+    memory = [size if isinstance(size := facts.get("memory_bytes"), int) else 0 for facts in (old, new)]
+    if abs(memory[0] - memory[1]) > _SAME_MEMORY * max(memory):
+        differing.append("memory")
+    return ", ".join(dict.fromkeys(differing)) or None
+
+
+def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[TimeDifference]:
+    """Compare the new run with the old, for every implementation and workload that both timed.
+
+    Both must be from the same machine (`machine_difference`). The noise floor of a workload is the larger of the two
+    runs'; it is unknown if one run has none.
+    """
+    before, after = _timed(old), _timed(new)
+    floors = [{name: relative_times(of).floor for name, of in by_workload(run).items()} for run in (old, new)]
+    differences: list[TimeDifference] = []
+    for (workload, name), passes in after.items():
+        if (workload, name) in before:
+            log = difference(_seconds(passes), _seconds(before[workload, name]))
+            known = [of for floor in floors if (of := floor.get(workload)) is not None]
+            floor = max(known) if len(known) == len(floors) else None
+            differences.append(TimeDifference(workload, name, log.interval, claim(log.interval, floor), floor))
+    return differences
+
+
+def _timed(records: Iterable[Measurement]) -> dict[tuple[str, str], Passes]:
+    """Return the contestants with passes and no failure, by workload and implementation."""
+    return {
+        (workload, one.implementation): one
+        for workload, of in by_workload(records).items()
+        for one in contestants(of)
+        if one.copy == 0 and one.failed is None and any(record.passes for record in one.records)
+    }
+
+
+def _seconds(passes: Passes) -> Estimate:
+    """Return the logarithm of seconds per byte."""
+    return passes.estimate(lambda _, one: one.wall_seconds[-1] / max(1, one.n_bytes))
+
+
+class Untimed(NamedTuple):
+    """A workload and implementation that the old run timed and the new one did not."""
+
+    workload: str
+    implementation: str
+    reason: str
+
+
+def untimed_in_new(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Untimed]:
+    """Return what the old run timed and the new one did not; implementations that it did not include are left out."""
+    before, after = _timed(old), _timed(new)
+    outcomes: dict[tuple[str, str], list[Outcome]] = {}
+    for record in new:
+        outcomes.setdefault((record.workload, record.implementation), []).append(record.outcome)
+    included = {record.implementation for record in new}
+    return [
+        Untimed(workload, name, _why_untimed(outcomes.get((workload, name), [])))
+        for workload, name in before
+        if name in included and (workload, name) not in after
+    ]
+
+
+def _why_untimed(outcomes: Sequence[Outcome]) -> str:
+    if not outcomes:
+        return "not run"
+    return ", ".join(dict.fromkeys(outcome for outcome in outcomes if outcome is not Outcome.RIGHT)) or "not comparable"
+
+
+class Ranked(NamedTuple):
+    """One implementation, ranked over the workloads that all share."""
+
+    name: str
+    ratio: Interval
+    """Geometric mean of its times relative to the best implementation's."""
+    to_above: Interval | None
+    """The same relative to the implementation ranked before it; None for the best."""
+    rank_probabilities: tuple[float, ...]
+    """Probability of being first, second, and so on, by bootstrap."""
+
+
+def ranking(records: Iterable[Measurement]) -> tuple[list[Ranked], list[str]]:
+    """Rank exact implementations by geometric mean over the workloads all of them ran; also return these workloads.
+
+    Training, loading and measurements of growth are left out, and so are implementations timed on fewer than three
+    quarters of the other workloads: they would leave the rest too little in common.
+    """
+    groups = by_workload(record for record in records if record.task not in NOT_RANKED_TASKS)
+    times: dict[str, dict[str, Estimate]] = {}
+    for workload, of in groups.items():
+        for name, log in relative_times(of).times.items():
+            times.setdefault(name, {})[workload] = log
+    times = {name: found for name, found in times.items() if len(found) * 4 >= len(groups) * 3}
+    shared = sorted(set.intersection(*map(set, times.values()))) if times else []
+    if not shared:
+        return [], []
+    means = {name: mean([found[workload] for workload in shared]) for name, found in times.items()}
+    order = sorted(means, key=lambda name: means[name].value)
+    places = np.array([means[name].draws for name in order]).argsort(axis=0).argsort(axis=0)
+    return [
+        Ranked(
+            name,
+            difference(means[name], means[order[0]]).interval,
+            difference(means[name], means[order[place - 1]]).interval if place else None,
+            tuple(float((places[place] == k).mean()) for k in range(len(order))),
+        )
+        for place, name in enumerate(order)
+    ], shared

@@ -1,0 +1,324 @@
+"""An implementation in its own process: opened, given texts, timed on one pass after another.
+
+Every function here runs in the process of a contestant, called through a `harness.process.session`. The parent sends
+the texts of a pass, then lets it run, then fetches the answers; it compares the reported times with the processor time
+of this process and judges every answer. Clocks are bound before the implementation is imported. Nothing here asks who
+wrote it: a list, an array, a batch and a growing text are each asked for by one public call, behind which every adapter
+puts its fastest.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.judge import Encoded, ModelDecoder, wrong_types
+from harness.measure import placement
+from harness.measure.stats import binned
+from harness.measure.texts import strings
+from harness.measure.workloads import GROWING, Task
+from harness.process import memory
+from impls import Model, Tokenizer, TrainingSpec
+from impls.core.text.files import TextFile, TextFiles
+
+OPEN_SECONDS = 120.0
+"""Limit on importing an implementation and building it on a model."""
+FIRST_TEXT = "hello world"
+"""The text whose ids end the loading of an implementation."""
+APPENDED_CHARACTERS, N_APPENDS = 20, 20
+TURN_CHARACTERS, N_TURNS = (200, 2_000), 8
+
+
+class NotIds(Exception):
+    """Raised for an answer of another type than the task requires, since producing it is different work."""
+
+
+class Opened(NamedTuple):
+    """The report on an opened implementation."""
+
+    exact: bool
+    pinned: bool
+    parts_seconds: dict[str, float]
+    """Seconds of importing, reading the model, building, and of the first ids, by the wall clock."""
+    load_seconds: tuple[float, float]
+    """Wall and processor seconds from the model's file to the first ids."""
+    first_ids: list[int]
+    peak_memory_bytes: int | None
+
+
+class Timed(NamedTuple):
+    """One pass: seconds since its beginning at each stop, and whether the processor was taken away."""
+
+    wall_seconds: list[float]
+    cpu_seconds: list[float]
+    was_interrupted: bool
+    call_times: list[tuple[int, int]]
+    """(b, n): n calls took 1.02^b to 1.02^(b+1) nanoseconds; empty unless each call was timed."""
+
+
+class _Held:
+    """What this process holds."""
+
+    implementation: type[Tokenizer]
+    tokenizer: Tokenizer | None = None
+    model: Model | None = None
+    baseline_bytes = 0
+    inputs: Sequence[Any] = ()
+    answers: list[Any] = []  # noqa: RUF012 (one holder a process)
+    run: Callable[[Any], Any]
+
+
+_held = _Held()
+
+
+def open_implementation(name: str, model_file: str, cores: Collection[int], first: bool = False) -> Opened:
+    """Import an implementation and build it on the model in a file of our own format (empty: only import it).
+
+    With `first` also encode `FIRST_TEXT`. Pin the process to `cores`; if there are none, leave the affinity. Exceptions
+    of the implementation pass.
+    """
+    pinned = placement.pin_to(cores)
+    marks = [perf_counter()]
+    factory = _factory(name)
+    marks.append(perf_counter())
+    cpu = process_time()
+    _held.model = model = Model.load(Path(model_file)) if model_file else None
+    gc.collect()
+    _held.baseline_bytes = memory.resident_bytes()
+    memory.reset_peak()
+    marks.append(perf_counter())
+    ids: list[int] = []
+    if model is None:
+        _held.implementation = factory  # type: ignore[assignment]
+    else:
+        _held.tokenizer = factory(model)
+        marks.append(perf_counter())
+        if first:
+            ids = _held.tokenizer.encode(FIRST_TEXT)
+            marks.append(perf_counter())
+    parts = dict(zip(("import", "model", "build", "first ids"), (b - a for a, b in pairwise(marks)), strict=False))
+    gc.freeze()
+    return Opened(
+        exact=getattr(_held.tokenizer or factory, "exact", True),
+        pinned=pinned,
+        parts_seconds=parts,
+        load_seconds=(marks[-1] - marks[1], process_time() - cpu),
+        first_ids=list(map(int, ids)),
+        peak_memory_bytes=peak_memory_bytes(),
+    )
+
+
+def _factory(name: str) -> Callable[[Model], Tokenizer]:
+    from harness.targets import is_target, load_tokenizer
+    from impls import get
+
+    return (lambda model: load_tokenizer(name, model)) if is_target(name) else get(name)
+
+
+def held() -> Tokenizer:
+    """Return the implementation that this process holds, built on its model."""
+    assert _held.tokenizer is not None, "nothing is open yet"
+    return _held.tokenizer
+
+
+def peak_memory_bytes() -> int | None:
+    """Return the highest resident memory since the implementation was built, beyond what the process held before."""
+    peak = memory.peak_bytes()
+    return None if peak is None else max(0, peak - _held.baseline_bytes)
+
+
+# --- a pass --------------------------------------------------------------------------------------------------
+
+
+def prepare(task: Task, calls: list[list[bytes]], ids: list[bytes], threads: int) -> None:
+    """Take the inputs of a pass: the texts of each call; for `decode`, the ids of each as uint32."""
+    tokenizer = held()
+    _held.answers = []
+    if task == "decode":
+        _held.inputs = [np.frombuffer(row, dtype="<u4").tolist() for row in ids]
+        _held.run = tokenizer.decode
+    elif task in GROWING:
+        _held.inputs = [_growing(task, strings(texts)[0]) for texts in calls]
+        _held.run = _append if tokenizer.follows_text else _encode_again
+    elif task == "encode-batch":
+        _held.inputs = [strings(texts) for texts in calls]
+        _held.run = lambda texts: tokenizer.encode_batch(texts, threads, disallowed_special=())
+    else:
+        _held.inputs = [strings(texts)[0] for texts in calls]
+        _held.run = _single(task, tokenizer)
+
+
+def _single(task: Task, tokenizer: Tokenizer) -> Callable[[str], Any]:
+    if task == "count":
+        return tokenizer.count
+    encode: Callable[..., Any] = tokenizer.encode_array if task == "encode-array" else tokenizer.encode
+    return lambda text: encode(text, disallowed_special=())
+
+
+class _Steps(NamedTuple):
+    """A text that grows: the text with its ids, or nothing, and what is appended or the text after each step."""
+
+    followed: Any
+    steps: list[str]
+
+
+def _growing(task: Task, text: str) -> _Steps:
+    if task == "append":
+        lengths = [APPENDED_CHARACTERS] * max(1, min(N_APPENDS, len(text) // (2 * APPENDED_CHARACTERS)))
+    else:
+        chance = random.Random(0)
+        lengths = [chance.randint(*TURN_CHARACTERS) for _ in range(N_TURNS)]
+    first = max(0, len(text) - sum(lengths))
+    ends = [min(len(text), end) for end in accumulate(lengths, initial=first)]
+    tokenizer = held()
+    if tokenizer.follows_text:
+        followed = tokenizer.incremental(text[:first], disallowed_special=())
+        return _Steps(followed, [text[a:b] for a, b in pairwise(ends)])
+    return _Steps(None, [text[:end] for end in ends[1:]])
+
+
+def _append(growing: _Steps) -> Any:
+    for text in growing.steps:
+        growing.followed.append(text)
+    return growing.followed
+
+
+def _encode_again(growing: _Steps) -> Any:
+    encode = held().encode
+    return [encode(text, disallowed_special=()) for text in growing.steps][-1]
+
+
+def run(stops: Sequence[int], each: bool = False) -> Timed:
+    """Run the first calls of what was prepared, up to the last of `stops`, and read the clocks at each of them.
+
+    With `each` the clock is read after every call too.
+    """
+    wall, cpu, marks = [], [], []
+    call, inputs, answers = _held.run, _held.inputs, _held.answers
+    before = _switches()
+    cpu_start, start = process_time(), perf_counter()
+    marks.append(start)
+    for a, b in pairwise((0, *stops)):
+        if each:
+            for item in inputs[a:b]:
+                answers.append(call(item))
+                marks.append(perf_counter())
+        else:
+            answers += [call(item) for item in inputs[a:b]]
+        wall.append(perf_counter() - start)
+        cpu.append(process_time() - cpu_start)
+    interrupted = _switches() > before
+    calls = sorted(Counter(binned(b - a for a, b in pairwise(marks))).items()) if each else []
+    return Timed(wall, cpu, interrupted, calls)
+
+
+def _switches() -> int:
+    """Return how often the system has taken the processor away from this process; 0 where it does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def warm_up(most_seconds: float) -> tuple[int, int]:
+    """Run calls of what was prepared: 1, 1, 2, 4 …
+
+    Return how many calls a pass of `most_seconds` holds, a power of two, and how many were run.
+    """
+    inputs, answers, call = _held.inputs, _held.answers, _held.run
+    answers.append(call(inputs[0]))  # a first call is slower
+    done, fitting = 1, 1
+    while done < len(inputs):
+        cpu_start, start = process_time(), perf_counter()
+        answers += [call(item) for item in inputs[done : 2 * done]]
+        # On a busy machine the wall clock runs on, on several threads the processor's runs faster.
+        per_call = max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / done
+        done *= 2
+        fitting = int(min(most_seconds / per_call, len(inputs)))
+        if done * per_call > most_seconds:
+            break
+    return 1 << max(0, fitting.bit_length() - 1), done
+
+
+# --- its answers ---------------------------------------------------------------------------------------------
+
+
+def ids(task: Task) -> list[bytes]:
+    """Return the answers of the last pass, a text each, as little-endian uint32; raise `NotIds` for another type.
+
+    For `count` these are the counts, for `decode` the texts in UTF-8.
+    """
+    answers = _held.answers
+    if task == "decode":
+        if others := wrong_types(answers, str):
+            raise NotIds(f"{others} in place of str")
+        return [text.encode("utf-8", "surrogatepass") for text in answers]
+    if task == "count":
+        if others := wrong_types(answers, int):
+            raise NotIds(f"{others} in place of int")
+        return [_packed(answers)]
+    if task in GROWING and held().follows_text:
+        answers = [followed.ids for followed in answers]
+    if task == "encode-batch":
+        if others := wrong_types(answers, list):
+            raise NotIds(f"{others} in place of a list of lists of ids")
+        answers = [row for rows in answers for row in rows]
+    kind = np.ndarray if task == "encode-array" else list
+    for row in answers:
+        if type(row) is not kind:
+            raise NotIds(f"{type(row).__name__} in place of {'an array' if kind is np.ndarray else 'a list'} of ids")
+        if kind is list and (others := wrong_types(row, int)):
+            raise NotIds(f"a list of {others} in place of int")
+    return [_packed(row) for row in answers]
+
+
+def _packed(row: Any) -> bytes:
+    array = np.asarray(row)
+    if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
+        raise NotIds(f"an answer of {array.dtype} and shape {array.shape}, not of ids")
+    if len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF):
+        raise NotIds("an answer with ids out of range")
+    return array.astype("<u4").tobytes()
+
+
+def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
+    """Return what this implementation decodes `rows`, its ids of `texts`, to, as they are and in another order."""
+    tokenizer = held()
+    decoder = ModelDecoder(tokenizer.model)
+    return [
+        Encoded.by(tokenizer, text, np.frombuffer(row, dtype="<u4").tolist(), decoder)
+        for text, row in zip(strings(texts), rows, strict=True)
+    ]
+
+
+def encode_all(texts: list[bytes]) -> list[bytes]:
+    """Return the ids of each text as little-endian uint32: the answer of a reference."""
+    tokenizer = held()
+    return [_packed(tokenizer.encode(text, disallowed_special=())) for text in strings(texts)]
+
+
+class Learned(NamedTuple):
+    """A trained model, and what its training took."""
+
+    model: Model
+    timed: Timed
+    peak_memory_bytes: int | None
+
+
+def train(path: str, training: dict[str, Any]) -> Learned:
+    """Train from a text file, each line a document."""
+    files, spec = TextFiles([TextFile(Path(path), "lines")]), TrainingSpec(**training)
+    memory.reset_peak()
+    _held.answers, _held.inputs = [], [files]
+    _held.run = lambda files: _held.implementation.train_model(files, spec)
+    timed = run([1])
+    return Learned(_held.answers[0], timed, peak_memory_bytes())

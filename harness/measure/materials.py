@@ -1,0 +1,164 @@
+"""What a run gives to its processes: models and training files in a temporary folder, corpora, references, cores.
+
+The folder is in use while its lock is held; the system releases the lock of a process that dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from harness.data import load_corpus, load_model
+from harness.measure import placement
+from harness.measure.references import CONFIRMING, ENCODERS, References
+from harness.measure.texts import Corpora, LoadCorpus, write_training_file
+from harness.measure.workloads import Workload, short_corpus, short_name
+from harness.outcome import Outcome
+from harness.process.limits import without_paths, worker_limits
+from harness.process.session import Failed, FailedError, Session, functions
+from harness.targets import is_target
+from impls import BPEError, Model
+
+_FOLDER_PREFIX = "bpebench-run-"
+_LOCK = "in-use"
+
+LoadModel = Callable[[str], Model]
+"""Name or path -> model."""
+
+
+class Scratch:
+    """A temporary folder of this process. Creating one removes those of dead processes."""
+
+    def __init__(self) -> None:
+        # A folder without a lock file is being made or removed by another process.
+        for lock in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*/{_LOCK}"):
+            with contextlib.suppress(OSError), FileLock(lock, timeout=0):
+                shutil.rmtree(lock.parent, ignore_errors=True)
+        held = False
+        while not held:
+            self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
+            self._lock = FileLock(self.folder / _LOCK, timeout=0)
+            # Another process that cleans up may remove the folder before it is locked.
+            with contextlib.suppress(Timeout):
+                self._lock.acquire()
+                held = self.folder.exists()
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._lock.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Materials:
+    """What the processes of one run get. Use it in a `with` statement, which removes the folder at its end."""
+
+    def __init__(
+        self,
+        cores: Sequence[int] = (),
+        load_model: LoadModel = load_model,
+        load_corpus: LoadCorpus = load_corpus,
+        memory_limit_bytes: int | None = None,
+        seed: int = 0,
+        encoders: Sequence[str] = ENCODERS,
+        confirming: Sequence[str] = CONFIRMING,
+    ) -> None:
+        """`encoders` and `confirming` are the references of `harness.measure.references`."""
+        self._cores, self._load_model, self._seed = cores, load_model, seed
+        self._limits = worker_limits(memory_limit_bytes)
+        self._scratch = Scratch()
+        self._temporary = self._scratch.folder / "temporary"
+        self._temporary.mkdir()
+        self.corpora = Corpora(load_corpus)
+        self.models: dict[str, Model] = {}
+        self._files: dict[str, str | Failed] = {}
+        self._trainings: dict[str, Path] = {}
+        self.references = References(self.model_file, encoders, confirming)
+
+    def __enter__(self) -> Materials:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.references.close()
+        self._scratch.close()
+
+    def session(self, threads: int = 1, hash_seed: int = 0) -> Session:
+        """Return a session for a contestant; `hash_seed` fixes the order of Python's sets."""
+        environment = placement.thread_environment(threads)
+        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._temporary))
+        environment |= {"PYTHONHASHSEED": str(hash_seed), "PYTHONUNBUFFERED": "1"}
+        return functions(self._limits, environment)
+
+    def threads(self, workload: Workload) -> int:
+        """Return the number of threads of a workload."""
+        return max(1, len(self._cores)) if workload.threads == "all" else workload.threads
+
+    def cores_for(self, workload: Workload) -> tuple[int, ...]:
+        """Return the cores for a workload: the last one for one thread, else all."""
+        return tuple(self._cores[-1:] if self.threads(workload) == 1 else self._cores)
+
+    def shown(self, implementation: str) -> str:
+        """Return the name of an implementation in records, which hold no paths."""
+        return without_paths(implementation) if is_target(implementation) else implementation
+
+    def model_file(self, name: str) -> str:
+        """Return the path of a model in our own format. Raises `FailedError` if the model is not available."""
+        if name not in self._files:
+            try:
+                model = self._load_model(name)
+                path = self._scratch.folder / f"model-{len(self._files)}.json"
+                model.save(path)
+                model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
+                if model.merge_rule == "concatenation":
+                    _ = model.recovered_merges  # derived once, instead of in each process whose library needs merges
+                self.models[name], self._files[name] = model, str(path)
+            except (BPEError, OSError) as error:
+                self._files[name] = self.unavailable(error)
+        found = self._files[name]
+        if isinstance(found, Failed):
+            raise FailedError(found)
+        return found
+
+    def round_trip(self, name: str) -> str:
+        """Return `Model.round_trip` of a model already loaded, or an empty string."""
+        return self.models[name].round_trip if name in self.models else ""
+
+    def training_file(self, workload: Workload) -> Path:
+        """Return the file to train from, written once. Raises what reading the corpus raises."""
+        key = f"{workload.corpus} {workload.split} {workload.call_bytes}"
+        if key not in self._trainings:
+            path = self._scratch.folder / f"training-{len(self._trainings)}.txt"
+            write_training_file(path, self.corpora, workload, self._seed)
+            self._trainings[key] = path
+        return self._trainings[key]
+
+    @staticmethod
+    def unavailable(error: Exception) -> Failed:
+        """Return the outcome of a model or corpus that cannot be read."""
+        if not isinstance(error, BPEError | OSError | ValueError):
+            raise error
+        return Failed(Outcome.MISSING, without_paths(" ".join(str(error).split())))
+
+    def digests(self) -> dict[str, dict[str, Any]]:
+        """Return the digests of the models and corpora used, by name."""
+        return {
+            "corpora": {
+                f"{short_corpus(name)} {split or ''}".strip(): digest
+                for (name, split), digest in self.corpora.digests.items()
+            },
+            "models": {short_name(name): model.digest for name, model in self.models.items()},
+        }
+
+
+def kernels_compiled() -> None:
+    """Compile the kernels of `compiled` that are missing in the user's cache, so that no timed process does it."""
+    from impls import Unsupported
+    from impls.compiled.codegen.build import prepare
+
+    with contextlib.suppress(Unsupported):  # its own outcome reports it
+        prepare()

@@ -1,0 +1,213 @@
+"""A run: its openings one after another, each group of workloads in processes of its own; records are written at once.
+
+Nothing else runs meanwhile. An opening with records is not repeated; what cannot run is recorded with the reason. A
+command calls `measure` with a plan and prints the result; nothing here prints or parses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.data import load_corpus, load_model
+from harness.measure import cautions, placement
+from harness.measure.materials import LoadModel, Materials, kernels_compiled
+from harness.measure.opening import Entry, OpeningRun, Who
+from harness.measure.recording import keep_plan, machine_facts
+from harness.measure.summary import WorkloadSummary, summaries, summary_of
+from harness.measure.texts import LoadCorpus, Stream
+from harness.measure.token_use import add_text, uncounted
+from harness.measure.workloads import Plan, Profile, Workload, short_corpus, short_name
+from harness.outcome import Outcome
+from harness.process.pool import run_tasks
+from harness.process.session import FailedError
+from harness.progress import Bar
+from harness.records import AnyRecord, Compression, Measurement, RecordWriter, of_kind, read_records
+
+COPIED = ("compiled", "tiktoken")
+"""A fast and a slow implementation, whose copies measure the noise floor; the first and last named in place of absent
+ones."""
+SLOW = 3.0
+"""Contestants that need longer than this many times the fastest take part in fewer openings and rounds."""
+_COUNTED_BYTES = 1_000_000
+
+Write = Callable[..., None]
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a run."""
+
+    records: list[AnyRecord]
+    warnings: list[str]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """Return the records that are measurements."""
+        return list(of_kind(self.records, Measurement))
+
+
+def measure(
+    plan: Plan,
+    folder: Path,
+    *,
+    resume: bool = False,
+    command: str = "",
+    bar: Bar | None = None,
+    load_model: LoadModel = load_model,
+    load_corpus: LoadCorpus = load_corpus,
+) -> RunResult:
+    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
+
+    Raise `RecordError` if the folder holds records and `resume` is False, or holds the records of another plan. With
+    `resume` only missing records are made, all of them if there are none.
+    """
+    with RecordWriter(folder, resume=resume) as writer:
+        done = read_records(folder)
+        keep_plan(folder, plan, has_records=any(of_kind(done, Measurement)))
+        own = {"profile": plan.profile.name, "seed": plan.seed, "estimate_seconds": round(estimate_seconds(plan))}
+        with machine_facts(folder, plan.implementations, command, **own) as facts:
+            with placement.parent_on_first_core() as cores, Materials(cores, load_model, load_corpus) as materials:
+                run(plan, materials, writer.write, done=done, bar=bar)
+                for record in compressions(plan, materials, done):
+                    writer.write(record)
+                facts["digests"] = materials.digests()
+            records = read_records(folder)
+            facts["warnings"] = cautions.run_warnings(summaries(of_kind(records, Measurement)))
+    return RunResult(records=records, warnings=facts["warnings"])
+
+
+def contestants(plan: Plan) -> list[Who]:
+    """Return who takes part: every implementation, and the copies of two."""
+    names = plan.implementations
+    copied: Iterable[str] = ()
+    if plan.profile.copies:
+        present = [name for name in COPIED if name in names]
+        copied = dict.fromkeys((*present, names[0], names[-1])) if len(present) < len(COPIED) else present
+    return [*((name, 0) for name in names), *((name, 1) for name in list(copied)[: len(COPIED)])]
+
+
+def run(
+    plan: Plan, materials: Materials, write: Write, *, done: Iterable[AnyRecord] = (), bar: Bar | None = None
+) -> None:
+    """Write one `Measurement` for every workload, contestant and opening of `plan` that is not in `done`."""
+    bar = bar or Bar()
+    if "compiled" in plan.implementations:
+        run_tasks(kernels_compiled, [()])
+    records = list(of_kind(done, Measurement))
+    openings = list(_openings(plan))
+    bar.total(len(openings))
+    for number, group in openings:
+        names = {workload.name for workload in group}
+        known = [record for record in records if record.workload in names]
+        if not any(record.opening == number for record in known):
+            entries = [entry for workload in group for entry in _entries(plan, materials, workload, number, known)]
+            if entries:
+                with OpeningRun(materials, plan.profile, plan.seed, number) as opening:
+                    made = opening.records(entries)
+                records += made
+                write(*made)
+        bar.advance(1, f"opening {number + 1} · {group[0].process}")
+
+
+def _openings(plan: Plan) -> Iterator[tuple[int, tuple[Workload, ...]]]:
+    """Yield the openings of every group, all groups in turn."""
+    for number in range(plan.profile.openings):
+        for group in plan.groups:
+            due = tuple(workload for workload in group if number < (workload.openings or plan.profile.openings))
+            if due:
+                yield number, due
+
+
+def _entries(
+    plan: Plan, materials: Materials, workload: Workload, number: int, known: Sequence[Measurement]
+) -> Iterator[Entry]:
+    """Yield who takes part in an opening of a workload: those that did not fail, the slow ones in the first only."""
+    profile = plan.profile
+    mine = [record for record in known if record.workload == workload.name]
+    before = {(record.implementation, record.copy): record for record in mine}
+    failed = {(r.implementation, r.copy) for r in mine if r.outcome is not Outcome.RIGHT}
+    summary = summary_of(mine) if mine else None
+    everybody = contestants(plan)
+    copied = {name for name, copy in everybody if copy}
+    for who in everybody:
+        shown = (materials.shown(who[0]), who[1])
+        if workload.applies_to(who[0]) and shown not in failed:
+            is_slow = who[0] not in copied and summary is not None and _is_slow(summary, shown[0])
+            if is_slow and number >= profile.slow_openings:
+                continue
+            n_rounds = 1 if workload.is_once else workload.rounds or profile.rounds
+            n_calls = before[shown].n_calls if shown in before else 0
+            yield Entry(who, workload, min(n_rounds, profile.slow_rounds) if is_slow else n_rounds, n_calls)
+
+
+def _is_slow(summary: WorkloadSummary, implementation: str) -> bool:
+    row = next((row for row in summary.rows if row.implementation == implementation), None)
+    return row is not None and row.time_ratio is not None and row.time_ratio.value > SLOW
+
+
+def estimate_seconds(plan: Plan) -> float:
+    """Estimate how long the plan takes if a third of the contestants is within `SLOW` times the fastest."""
+    profile, total = plan.profile, 0.0
+    everybody = contestants(plan)
+    for number, group in _openings(plan):
+        most = 0
+        for workload in group:
+            n = sum(workload.applies_to(name) for name, _ in everybody)
+            n_fast = min(n, 4 + n // 4)
+            n_slow = n - n_fast if number < profile.slow_openings else 0
+            most = max(most, n_fast + n_slow)
+            rounds = 1 if workload.is_once else workload.rounds or profile.rounds
+            slow_rounds = rounds if number == 0 else min(rounds, profile.slow_rounds)
+            total += (n_fast * rounds + n_slow * slow_rounds) * _pass_seconds(workload, profile)
+        total += most * PROCESS_SECONDS
+    return total
+
+
+PROCESS_SECONDS = 1.5
+"""Cost of starting a process: interpreter, imports, model. For estimates."""
+TRAINING_SECONDS_PER_BYTE = 0.3e-6
+"""Mean time of training over all implementations meant for it, including those that cannot. For estimates."""
+
+
+def _pass_seconds(workload: Workload, profile: Profile) -> float:
+    """Estimate the time of a pass, with its preparation and judgement."""
+    if workload.task == "train":
+        return min(profile.time_limit_seconds, workload.call_bytes * TRAINING_SECONDS_PER_BYTE)
+    return 0.3 if workload.is_once else 1.5 * profile.pass_seconds
+
+
+def compressions(plan: Plan, materials: Materials, done: Iterable[AnyRecord]) -> Iterator[Compression]:
+    """Yield the compression record of every model and real text of the plan that is not in `done`."""
+    seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
+    for workload in plan.workloads:
+        corpus = "/".join(filter(None, (short_corpus(workload.corpus), workload.split)))
+        record = uncounted(short_name(workload.model), corpus)
+        if workload.task == "encode" and not workload.is_once and (record.model, corpus) not in seen:
+            seen.add((record.model, corpus))
+            try:
+                _count(record, workload, materials)
+            except FailedError as error:
+                record.status, record.reason = error.failed.outcome, error.failed.reason
+            yield record
+
+
+def _count(record: Compression, workload: Workload, materials: Materials) -> None:
+    """Count the tokens of the first megabyte of a corpus, in its seeded order."""
+    materials.model_file(workload.model)
+    whole = msgspec.structs.replace(workload, call_bytes=_COUNTED_BYTES, n_calls=1, n_documents=1, state="cold")
+    try:
+        calls = Stream(materials.corpora, "counted").calls(whole)
+    except Exception as error:  # whatever reading a corpus raises
+        raise FailedError(materials.unavailable(error)) from None
+    texts = [] if calls is None else calls[0]
+    ids, reference = materials.references.ids(workload.model, texts, confirm=True) if texts else (None, "")
+    if ids is None:
+        record.status, record.reason = Outcome.REFUSED, "no reference can run this model on this text"
+        return
+    for text in texts:
+        add_text(record, text.decode("utf-8", "surrogatepass"))
+    record.implementation, record.n_tokens = reference, sum(map(len, ids)) // 4
+    model = materials.models[workload.model]
+    record.vocab_size, record.round_trip = model.n_tokens, model.round_trip

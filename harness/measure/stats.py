@@ -1,0 +1,201 @@
+"""Statistics of passes: ratios with intervals, claims, exponents. Pure functions on numbers.
+
+Passes of one opening share a process and differ little, openings differ more (hash seeds, address spaces). So intervals
+are a bootstrap over openings, then rounds, of the median of an opening (Davison and Hinkley 1997, "Bootstrap Methods
+and their Application", §3.8). With few openings a bootstrap interval is too narrow; it is widened by the ratio of
+Student's t to the normal quantile and by sqrt(n/(n-1)) (Hesterberg 2015, "What Teachers Should Know About the
+Bootstrap").
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+Logs = Sequence[Sequence[float]]
+"""Logarithms of times or of ratios, by opening and round."""
+Claim = Literal["faster", "slower", "≈"]
+
+NOISE_MARGIN = 10.0
+"""Ratio of times beyond which a difference is claimed although the run did not measure its own noise."""
+RESAMPLES = 1000
+_BIN_WIDTH = 1.02
+"""Relative width of the bins of call times: 2 %."""
+NORMAL_975 = 1.959964
+_T_975 = (
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
+    2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
+)  # fmt: skip
+"""Student's t at 0.975, by degrees of freedom from 1."""
+
+
+class Interval(NamedTuple):
+    """An estimate and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Estimate(NamedTuple):
+    """The logarithm of a time or ratio: its value, and resampled values, of so many openings."""
+
+    value: float
+    draws: np.ndarray
+    n_openings: int
+
+    @property
+    def interval(self) -> Interval:
+        """Return the time or ratio with its 95 % interval."""
+        return _widened(self.value, self.draws, self.n_openings)
+
+
+def student_t_975(degrees_of_freedom: int) -> float:
+    """Return Student's t at 0.975: to four digits up to 20 degrees of freedom, within 0.2 % beyond."""
+    if degrees_of_freedom <= len(_T_975):
+        return _T_975[degrees_of_freedom - 1]
+    z = NORMAL_975
+    return z + (z**3 + z) / (4 * degrees_of_freedom)
+
+
+def estimate(logs: Logs) -> Estimate:
+    """Return the mean over openings of the median over rounds, resampled over both; raise `ValueError` without any.
+
+    Resampling is seeded, so that of two contestants the same openings are drawn and a slow opening slows down both.
+    """
+    found = tuple(tuple(rounds) for rounds in logs if len(rounds))
+    if not found:
+        raise ValueError("an estimate needs at least one pass")
+    return _estimated(found)
+
+
+@lru_cache(maxsize=4096)
+def _estimated(logs: tuple[tuple[float, ...], ...], resamples: int = RESAMPLES) -> Estimate:
+    random = np.random.default_rng(0)
+    medians = np.empty((len(logs), resamples))
+    for row, rounds in zip(medians, logs, strict=True):
+        values = np.asarray(rounds, dtype=float)
+        row[:] = np.median(values[random.integers(len(values), size=(resamples, len(values)))], axis=1)
+    openings = random.integers(len(logs), size=(resamples, len(logs)))
+    draws = medians[openings, random.integers(resamples, size=openings.shape)].mean(axis=1)
+    value = float(np.mean([np.median(rounds) for rounds in logs]))
+    return Estimate(value, draws, len(logs))
+
+
+def difference(a: Estimate, b: Estimate) -> Estimate:
+    """Return the logarithm of the ratio of two independent times."""
+    return Estimate(a.value - b.value, a.draws - b.draws, min(a.n_openings, b.n_openings))
+
+
+def mean(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the logarithm of the geometric mean."""
+    draws = np.mean([one.draws for one in estimates], axis=0)
+    return Estimate(float(np.mean([one.value for one in estimates])), draws, min(e.n_openings for e in estimates))
+
+
+def _widened(value: float, draws: np.ndarray, n: int) -> Interval:
+    low, high = np.percentile(draws, [2.5, 97.5])
+    factor = math.sqrt(n / (n - 1)) * student_t_975(n - 1) / NORMAL_975 if n > 1 else 1.0
+    return Interval(
+        math.exp(value),
+        math.exp(value - max(0.0, value - float(low)) * factor),
+        math.exp(value + max(0.0, float(high) - value) * factor),
+    )
+
+
+def ratio_of_totals(
+    tops: np.ndarray, bottoms: np.ndarray, *, seed: int = 0, resamples: int = RESAMPLES
+) -> list[Interval]:
+    """Return the total of `tops` over that of each column of `bottoms`, with its 95 % interval.
+
+    Rows, shape (n_rows,) and (n_rows, n_columns), all positive, are resampled, each with all its columns. The interval
+    of a single row is its value.
+    """
+    both = np.column_stack((tops, bottoms)).astype(float)
+    random = np.random.default_rng(seed)
+    n_rows = len(both)
+    totals = [np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows) @ both for _ in range(resamples)]
+    logs, estimates = np.log(totals), np.log(both.sum(axis=0))
+    return [
+        _widened(float(estimates[0] - estimates[column]), logs[:, 0] - logs[:, column], n_rows)
+        for column in range(1, both.shape[1])
+    ]
+
+
+def claim(interval: Interval, floor: float | None) -> Claim:
+    """Return what may be claimed of a ratio of times: the side above is faster, slower, or neither (≈).
+
+    A difference counts if the interval excludes 1 and the ratio is further from 1 than the noise floor. Without a floor
+    the noise of the run is unknown, and the ratio must exceed `NOISE_MARGIN`.
+    """
+    least = NOISE_MARGIN if floor is None else 1 + floor
+    if max(interval.value, 1 / interval.value) <= least or interval.low <= 1 <= interval.high:
+        return "≈"
+    return "slower" if interval.value > 1 else "faster"
+
+
+def floor_of(copies: Sequence[Interval]) -> float | None:
+    """Return the noise floor as a share: how far from 1 the ratios of copies may lie; None without copies."""
+    if not copies:
+        return None
+    return max(max(copy.high, 1 / copy.low) for copy in copies) - 1
+
+
+class Exponent(NamedTuple):
+    """How time grows with the size of the input: seconds ~ n ** value."""
+
+    value: float
+    low: float
+    high: float
+    n_points: int
+    lower_bound: float | None
+    """Lower bound on the exponent up to the next size, if that reached its time limit."""
+
+
+def fit_exponent(
+    points: Sequence[tuple[float, float]], timeout: tuple[float, float] | None = None, last: int = 6
+) -> Exponent | None:
+    """Return the least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
+
+    The smallest sizes are left out: they show the cost of a call, not growth. `timeout` is the first size that did not
+    finish and the limit it reached. Return None with fewer than two points.
+    """
+    usable = sorted(points)[-last:]
+    if len(usable) < 2:
+        return None
+    x, y = np.log(np.asarray(usable, dtype=float)).T
+    centred = x - x.mean()
+    slope = float((centred * y).sum() / (centred**2).sum())
+    half = math.inf
+    if len(usable) > 2:
+        residuals = y - y.mean() - slope * centred
+        variance = float((residuals**2).sum()) / (len(usable) - 2)
+        half = student_t_975(len(usable) - 2) * math.sqrt(variance / float((centred**2).sum()))
+    bound = None
+    if timeout is not None:
+        n, seconds = usable[-1]
+        bound = math.log(timeout[1] / seconds) / math.log(timeout[0] / n)
+    return Exponent(slope, slope - half, slope + half, len(usable), bound)
+
+
+def binned(seconds: Iterable[float]) -> Counter[int]:
+    """Count times in seconds by bin; bin b holds 1.02^b to 1.02^(b+1) nanoseconds."""
+    return Counter(math.floor(math.log(max(1.0, time * 1e9)) / math.log(_BIN_WIDTH)) for time in seconds)
+
+
+def percentile(bins: Mapping[int, int], share: float) -> float:
+    """Return the seconds that `share` of the times do not exceed, within 1 %; raise `ValueError` without times."""
+    total = sum(bins.values())
+    if not total:
+        raise ValueError("no times")
+    passed = 0
+    for number in sorted(bins):
+        passed += bins[number]
+        if passed >= share * total:
+            break
+    return float(_BIN_WIDTH ** (number + 0.5)) / 1e9

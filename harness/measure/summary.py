@@ -1,0 +1,276 @@
+"""What the passes of a run say of each workload: ratios to the fastest, speeds, the noise floor. The one place.
+
+Ratios are taken within a round, over the documents both have read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.measure.stats import Estimate, Interval, difference, estimate, floor_of, mean, percentile
+from harness.outcome import Outcome
+from harness.records import Clock, Counterexample, Measurement, Pass
+
+CITABLE_FLOOR = 0.03
+"""A workload with a higher noise floor may not be cited."""
+SCALE_PREFIX = "scale/"
+"""Prefix of the workloads of `bpebench run --scale`, which measure growth and are not compared as speeds."""
+PERCENTILES = (0.5, 0.99)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One implementation on one workload."""
+
+    implementation: str
+    outcome: Outcome
+    reason: str = ""
+    exact: bool = True
+    time_ratio: Interval | None = None
+    """Its time over that of the workload's fastest right contestant, by the workload's clock."""
+    to_above: Interval | None = None
+    """Its time over that of the contestant ranked before it."""
+    bytes_per_second: Interval | None = None
+    seconds_per_call: Interval | None = None
+    call_percentiles: dict[str, float] = {}
+    """Seconds that this share of single calls do not exceed, for documents one by one."""
+    lost: float = 0.0
+    """Share of its passes that lost the processor."""
+    peak_memory_bytes: int | None = None
+    counterexample: Counterexample | None = None
+
+
+class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One workload of a run."""
+
+    name: str
+    task: str
+    state: str
+    model: str
+    corpus: str
+    threads: int
+    floor: float | None
+    """How far from 1 the ratios of copies may lie, as a share; None if nothing ran twice."""
+    citable: bool
+    clock: Clock
+    """`processor` if one-threaded work is ranked by processor time, because wall time differs from it by more than the
+    floor."""
+    rows: list[Row]
+    """Fastest first; then those that were not timed."""
+
+
+def is_growth(workload: str) -> bool:
+    """Return whether a workload is one of `bpebench run --scale`."""
+    return workload.startswith(SCALE_PREFIX)
+
+
+def summaries(records: Iterable[Measurement]) -> list[WorkloadSummary]:
+    """Return a summary of each workload, in order of first appearance, without those of growth."""
+    return [summary_of(of) for of in by_workload(records).values()]
+
+
+class Passes(NamedTuple):
+    """The passes of one contestant on one workload, by opening and round."""
+
+    implementation: str
+    copy: int
+    records: list[Measurement]
+
+    @property
+    def failed(self) -> Measurement | None:
+        """Return the first record with another outcome than right."""
+        return next((record for record in self.records if record.outcome is not Outcome.RIGHT), None)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Return whether it is right, timed and exact."""
+        return self.failed is None and any(r.passes for r in self.records) and all(r.exact for r in self.records)
+
+    def estimate(self, value: Callable[[Measurement, Pass], float]) -> Estimate:
+        """Return the logarithm of a value of its passes; those that lost the processor count only without others."""
+        kept = any(not one.lost for record in self.records for one in record.passes)
+        logs = [
+            [math.log(value(record, one)) for one in record.passes if not (kept and one.lost)]
+            for record in self.records
+        ]
+        return estimate(logs)
+
+
+def contestants(records: Sequence[Measurement]) -> list[Passes]:
+    """Return the contestants of one workload, in order of first appearance."""
+    by_who: dict[tuple[str, int], dict[int, Measurement]] = {}
+    for record in records:
+        by_who.setdefault((record.implementation, record.copy), {})[record.opening] = record
+    return [Passes(name, copy, [of[n] for n in sorted(of)]) for (name, copy), of in by_who.items()]
+
+
+def ratio(a: Passes, b: Passes, clock: Clock = "wall") -> Estimate | None:
+    """Return the logarithm of the time of `a` over that of `b`, within rounds; None if they share none.
+
+    Passes that lost the processor are left out where at least half of the rounds remain.
+    """
+    theirs = {(record.opening, one.round): one for record in b.records for one in record.passes}
+    pairs = [
+        [(one, theirs[record.opening, one.round]) for one in record.passes if (record.opening, one.round) in theirs]
+        for record in a.records
+    ]
+    kept = [[(x, y) for x, y in of if not (x.lost or y.lost)] for of in pairs]
+    pairs = kept if 2 * sum(map(len, kept)) >= sum(map(len, pairs)) else pairs
+    logs = [[log for x, y in of if (log := _log_ratio(x, y, clock)) is not None] for of in pairs]
+    return estimate(logs) if any(logs) else None
+
+
+def _log_ratio(x: Pass, y: Pass, clock: Clock) -> float | None:
+    """Return the logarithm of the ratio of two passes over the most calls that both have read the clocks at."""
+    common = set(x.calls).intersection(y.calls)
+    if not common:
+        return None
+    times = []
+    for one in (x, y):
+        place = one.calls.index(max(common))
+        times.append(one.seconds(clock, place))
+    return math.log(times[0] / times[1]) if min(times) > 0 else None
+
+
+class Relative(NamedTuple):
+    """The times of the ranked contestants of a workload, fastest first, relative to the fastest."""
+
+    times: dict[str, Estimate]
+    clock: Clock
+    floor: float | None
+
+
+def relative_times(records: Sequence[Measurement]) -> Relative:
+    """Return the relative times of one workload."""
+    everybody = contestants(records)
+    ranked = [one for one in everybody if one.copy == 0 and one.is_ranked]
+    pairs = [
+        (one, copy) for copy in everybody if copy.copy for one in ranked if one.implementation == copy.implementation
+    ]
+    fastest = _fastest(ranked)
+    clock: Clock = "wall"
+    floor = _floor(pairs, clock)
+    if fastest is not None and records[0].threads == 1:
+        both = [(ratio(one, fastest), ratio(one, fastest, "processor")) for one in ranked]
+        apart = [abs(wall.value - cpu.value) for wall, cpu in both if wall is not None and cpu is not None]
+        if max(apart, default=0.0) > math.log1p(CITABLE_FLOOR if floor is None else floor):
+            clock = "processor"
+            floor, fastest = _floor(pairs, clock), _fastest(ranked, clock)
+    found = {one.implementation: ratio(one, fastest, clock) for one in ranked if fastest is not None}
+    times = {name: log for name, log in found.items() if log is not None}
+    return Relative(dict(sorted(times.items(), key=lambda item: item[1].value)), clock, floor)
+
+
+def summary_of(records: Sequence[Measurement]) -> WorkloadSummary:
+    """Return the summary of one workload."""
+    times, clock, floor = relative_times(records)
+    above = dict(pairwise(times))
+    rows = []
+    for one in contestants(records):
+        if one.copy == 0:
+            name = one.implementation
+            before = next((a for a, b in above.items() if b == name), None)
+            to_above = None if before is None else difference(times[name], times[before]).interval
+            rows.append(_row(one, times.get(name), to_above, clock))
+    place = {name: number for number, name in enumerate(times)}
+    rows.sort(key=lambda row: (place.get(row.implementation, len(place)), row.bytes_per_second is None))
+    first = records[0]
+    return WorkloadSummary(
+        name=first.workload,
+        task=first.task,
+        state=first.state,
+        model=first.model,
+        corpus=first.corpus,
+        threads=first.threads,
+        floor=floor,
+        citable=floor is not None and floor <= CITABLE_FLOOR,
+        clock=clock,
+        rows=rows,
+    )
+
+
+def _fastest(ranked: Sequence[Passes], clock: Clock = "wall") -> Passes | None:
+    """Return the contestant that no other is faster than, pair by pair."""
+    best: Passes | None = None
+    for one in ranked:
+        found = None if best is None else ratio(one, best, clock)
+        if best is None or (found is not None and found.value < 0):
+            best = one
+    return best
+
+
+def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None:
+    found = [ratio(copy, one, clock) for one, copy in pairs]
+    return floor_of([of.interval for of in found if of is not None])
+
+
+def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> Row:
+    """Return the row of one contestant, with figures by the clock of the workload."""
+    failed = one.failed
+    representative = failed or one.records[0]
+    memory = [record.peak_memory_bytes for record in one.records if record.peak_memory_bytes is not None]
+    row = Row(
+        implementation=one.implementation,
+        outcome=representative.outcome,
+        reason=representative.reason,
+        exact=representative.exact,
+        peak_memory_bytes=max(memory, default=None),
+        counterexample=representative.counterexample,
+    )
+    passes = [of for record in one.records for of in record.passes]
+    if failed is not None or not passes:
+        return row
+    calls = Counter[int]()
+    for record in one.records:
+        calls.update(dict(record.call_times))
+    return msgspec.structs.replace(
+        row,
+        time_ratio=None if time is None else time.interval,
+        to_above=to_above,
+        bytes_per_second=one.estimate(lambda _, of: of.n_bytes / of.seconds(clock)).interval,
+        seconds_per_call=one.estimate(lambda _, of: of.seconds(clock) / of.calls[-1]).interval,
+        call_percentiles={f"{share:g}": percentile(calls, share) for share in PERCENTILES} if calls else {},
+        lost=sum(of.lost for of in passes) / len(passes),
+    )
+
+
+def by_workload(records: Iterable[Measurement]) -> dict[str, list[Measurement]]:
+    """Return the records of each workload, in order of first appearance, without those of growth."""
+    found: dict[str, list[Measurement]] = {}
+    for record in records:
+        if not is_growth(record.workload):
+            found.setdefault(record.workload, []).append(record)
+    return found
+
+
+def mean_ratio(records: Iterable[Measurement], a: str, b: str, workloads: Iterable[str]) -> Interval | None:
+    """Return the time of `a` over that of `b` as the geometric mean over named workloads; None if one lacks either."""
+    wanted = set(workloads)
+    of: dict[str, list[Measurement]] = {name: [] for name in wanted}
+    for record in records:
+        if record.workload in wanted and record.copy == 0 and record.implementation in (a, b):
+            of[record.workload].append(record)
+    found = []
+    for records_of in of.values():
+        by_name = {one.implementation: one for one in contestants(records_of) if one.failed is None}
+        log = ratio(by_name[a], by_name[b]) if {a, b} <= set(by_name) else None
+        if log is None:
+            return None
+        found.append(log)
+    return mean(found).interval if found else None
+
+
+def document(records: Iterable[Measurement]) -> dict[str, Any]:
+    """Return the one machine-readable answer of a run: a plain object for JSON."""
+    workloads: list[dict[str, Any]] = msgspec.to_builtins(summaries(records))
+    for workload in workloads:
+        for row in workload["rows"]:
+            for key in ("time_ratio", "to_above", "bytes_per_second", "seconds_per_call"):
+                if row.get(key) is not None:
+                    row[key] = dict(zip(("value", "low", "high"), row[key], strict=True))
+    return {"workloads": workloads}

@@ -1,0 +1,131 @@
+"""What provenance says of a machine and an installation."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import unicode_versions
+from harness.measure import provenance
+
+
+def test_the_versions_of_everything_that_can_be_timed_are_recorded() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    requirements = [line for extra in ("bench", "peers") for line in project["optional-dependencies"][extra]]
+    names = {line.partition("=")[0].partition(">")[0] for line in requirements}
+    assert {"bpebench", "numba", *names} <= set(provenance.recorded_packages())
+
+
+def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
+    known = set("".join(unicode_versions.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
+    assert unicode_versions.version(known.__contains__) == "12.0"
+    assert unicode_versions.version(lambda letter: False) is None
+    found = unicode_versions.versions(["tiktoken", "naive", "no such implementation"])
+    assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
+
+
+@pytest.mark.parametrize(
+    ("character", "a", "b", "is_version"),
+    [
+        ("\u0c5c", "16.0", "17.0", True),
+        ("\ua6e6", "16.0", "17.0", False),
+        ("\u0870", "13.0", "16.0", True),
+        ("\u2160", "10.0", "16.0", False),
+        ("\u0870", "16.0", "16.0", False),
+        ("\u0870", None, "16.0", False),
+    ],
+)
+def test_a_version_explains_only_a_character_that_one_engine_lacks(
+    character: str, a: str | None, b: str | None, is_version: bool
+) -> None:
+    assert unicode_versions.is_of_a_version(character, a, b) is is_version
+
+
+def test_an_engine_that_dies_while_probed_leaves_the_others_probed() -> None:
+    found = provenance.unicode_versions(["toy-dying", "naive"])
+    assert found["toy-dying"] is None
+    assert found["naive"] == "16.0"
+
+
+def test_the_suite_knows_its_commit_and_whether_files_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    package = tmp_path / "harness"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.setattr(provenance.harness, "__file__", str(package / "__init__.py"))
+    assert provenance.suite()["commit"] is None
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "m")
+    clean = provenance.suite()
+    assert len(clean["commit"]) == 40
+    assert clean["dirty"] is False
+    (package / "new.py").write_text("")
+    assert provenance.suite()["dirty"] is True
+
+
+@pytest.mark.parametrize(
+    ("devices", "taken_back"),
+    [
+        ([], None),
+        ([("0x0002", "1" * 64)], None),
+        ([("0x0002", "1" * 64), ("0x0005", "01100101" + "0" * 56)], True),
+        ([("0x0005", "01100001" + "0" * 56)], False),
+    ],
+)
+def test_a_host_that_takes_back_free_memory_says_so_through_its_balloon(
+    devices: list[tuple[str, str]], taken_back: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, (device, features) in enumerate(devices):
+        folder = tmp_path / f"virtio{number}"
+        folder.mkdir()
+        (folder / "device").write_text(f"{device}\n")
+        (folder / "features").write_text(f"{features}\n")
+    monkeypatch.setattr(provenance, "_VIRTIO", tmp_path)
+    assert provenance.free_memory_taken_back() is taken_back
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        ("fpu avx2 avx512f", "family 26 model 2 AVX-512"),
+        ("fpu avx2", "family 26 model 2 AVX2"),
+        ("fpu", "family 26 model 2"),
+    ],
+)
+def test_processors_of_one_name_have_their_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, shown: str
+) -> None:
+    facts = tmp_path / "cpuinfo"
+    facts.write_text(f"cpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(provenance, "_CPUINFO", facts)
+    assert provenance.cpu_generation() == shown
+    facts.write_text("Processor\t: AArch64\n")
+    assert provenance.cpu_generation() is None
+
+
+@pytest.mark.parametrize(("text", "size"), [("48K", 49152), ("2M", 2097152), ("512", 512)])
+def test_cache_sizes_are_read_in_bytes(text: str, size: int) -> None:
+    assert provenance._size(text) == size
+
+
+def test_the_system_s_version_is_a_number_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(provenance.platform, "release", lambda: "6.1.2-somebody-built-this")
+    assert provenance.operating_system() == "Linux 6.1.2"
+
+
+def test_facts_name_every_package_and_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts: dict[str, Any] = provenance.machine()
+    assert facts["packages"]["tiktoken"]
+    assert facts["packages"]["msgspec"]
+    assert facts["usable_cores"] >= 1
+    assert facts["memory_bytes"] > 0
