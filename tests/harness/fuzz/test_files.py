@@ -51,7 +51,7 @@ def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkey
     corpus.write_text("the thes of ab\n")
     own, ours = (encode_corpus(name, str(path), str(corpus), None, 5_000) for name in (PUBLISHED, "priority"))
     assert own.digests == ours.digests
-    assert relation("priority", PUBLISHED, ()).must_agree
+    assert relation("priority", PUBLISHED).must_agree
     monkeypatch.setattr(split_stages, "_read_step", lambda *_: ())
     corpus.write_text("the thes of ab, again\n")
     _tokenizer.cache_clear()
