@@ -134,7 +134,7 @@ def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, tex
     if found.got is None or wrong(found.text.text) != MISREAD:
         return found
     other = decoder.reordered(found.got)
-    return msgspec.structs.replace(found, note=f"{other} comes back as {tokenizer.decode(other)!a}")
+    return msgspec.structs.replace(found, note=f"{other} decodes to {tokenizer.decode(other)!a}")
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
@@ -148,7 +148,7 @@ def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str]
     """Return the smallest text within `text` that is wrong, with its ids and what they decode to."""
     small = _smallest(text, tokenizer.model, wrong)
     ids = _ids(tokenizer, small)
-    return Counterexample(Text.of(small), None, ids, note=f"comes back as {tokenizer.decode(ids)!a}")
+    return Counterexample(Text.of(small), None, ids, note=f"decodes to {tokenizer.decode(ids)!a}")
 
 
 def is_sentencepiece(model: str) -> bool:

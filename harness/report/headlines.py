@@ -53,13 +53,15 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         mean = f"geometric mean over {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
-            interval = f"(95 % {speed.shown_interval(yard)})"
-            yield Headline(ratio, f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} {interval}, {mean}")
+            interval = f"(95 % {speed.shown_interval(yard)}, {mean})"
+            yield Headline(
+                ratio, f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {interval}"
+            )
         elif floor is None:
-            text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} {mean}; this run did not"
-            yield Headline(ratio, f"{text} measure its noise, so it claims no difference")
+            text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} ({mean}); not confirmed"
+            yield Headline(ratio, f"{text}, as this profile does not measure its noise: use --profile default")
         else:
-            yield Headline("≈", f"{best['implementation']} and {_YARDSTICK} cannot be told apart {mean}: ≈")
+            yield Headline("≈", f"{best['implementation']} and {_YARDSTICK} are ≈ equally fast ({mean})")
     own = next((row for row in rows if row["kind"] in _OWN_KINDS), None)
     if own is not None and own is not best:
         yield _own_against(own["implementation"], records, floor)
@@ -70,15 +72,13 @@ def _own_against(own: str, records: Sequence[object], floor: float | None) -> He
     names = {own: f"{own}, the fastest of our own,"}
     claimed = claim(ratio, floor) == "slower"
     shown = f"{'' if claimed else '≈ '}{figure(ratio.value)} ×"
-    return Headline(
-        shown, f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} in the same mean"
-    )
+    return Headline(shown, f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} (same mean)")
 
 
 def _in_the_mean(
     one: str, other: str, records: Sequence[object], workloads: Collection[str]
 ) -> tuple[str, str, Interval]:
-    """Return the faster of two, the slower, and the ratio of their times geometric mean over workloads both ran."""
+    """Return the faster of two, the slower, and the ratio of their times, geometric mean over workloads both ran."""
     found = mean_ratio(of_kind(records, Measurement), one, other, workloads)
     assert found is not None, "both were timed on these workloads"
     if found.value >= 1:
@@ -137,10 +137,10 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
     mean = f"geometric mean over {counted(len(workloads), 'training workload')}"
     shown = f"{figure(ratio.value)} ×"
     if claim(ratio, floor) == "slower":
-        interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)})"
-        yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}, {mean}")
+        interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)}, {mean})"
+        yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
     elif floor is not None:
-        yield Headline("≈", f"{faster} and {slower} cannot be told apart in learning the same merges, {mean}: ≈")
+        yield Headline("≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")
 
 
 def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:

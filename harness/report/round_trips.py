@@ -17,9 +17,9 @@ from harness.report import wording
 from harness.report.table import Table
 
 _MEANING = {
-    "exact": "every text comes back",
-    "normalising": "a normal form of it comes back",
-    "lossy": "less of it comes back",
+    "exact": "every text decodes to itself",
+    "normalising": "it decodes to a normal form",
+    "lossy": "it loses something",
 }
 
 

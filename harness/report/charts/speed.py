@@ -36,7 +36,8 @@ def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
     timed = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
     if not timed:
         return
-    chosen = [_dot(row) for row in plain if row["workload"] in timed]
+    names = _named([row for row in plain if row["workload"] in timed])
+    chosen = [_dot(row) for row in plain if row["workload"] in timed and row["implementation"] in names]
     leaders = "; ".join(
         f"{workload}: " + ", ".join(f"{row['implementation']} {row['figure']}" for row in some[:_N_LEADERS])
         for workload, some in grouped((row for row in chosen if row["median"]), lambda row: row["workload"]).items()
@@ -51,10 +52,19 @@ def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
     )
 
 
+def _named(rows: Sequence[Row]) -> set[str]:
+    """Return at most `_MOST_NAMES` implementations: those people ask for, then the fastest ones."""
+    fastest = sorted((row for row in rows if row["times_best"]), key=lambda row: float(row["times_best"]))
+    order = [name for name in _ASKED_FOR if any(row["implementation"] == name for row in fastest)]
+    return set(list(dict.fromkeys([*order, *(str(row["implementation"]) for row in fastest)]))[:_MOST_NAMES])
+
+
 def _is_plain(row: Row) -> bool:
     return bool(row["task"] == "encode" and row["state"] == "new text")
 
 
+_ASKED_FOR = ("compiled", "tiktoken", "tokenizers", "sentencepiece")
+_MOST_NAMES = 6
 _N_LEADERS = 3
 """Implementations of a workload named in the overview's alternative text."""
 _SHOWN = ("workload", "implementation", "kind", "median", "low", "high", "status", "task", "unit")

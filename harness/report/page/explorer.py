@@ -36,7 +36,7 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
                 "machine": next(i for i, group in enumerate(groups) if run in group),
                 "label": run_name(run),
                 "command": f"bpebench report {run.label} --table speed",
-                "claimed": f"≈: a difference this run cannot claim. {speed.claimed_where()}",
+                "claimed": f"≈: not confirmed. {speed.claimed_where()}",
                 "versions": {name: shown_version(run, name) for name in _names(run)},
                 "workloads": workloads,
             }

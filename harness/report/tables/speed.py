@@ -88,7 +88,7 @@ def _spread(found: Interval | None, *keys: str) -> Row:
 
 
 def shown_ratio(row: Row) -> str:
-    """Return how many times longer it takes than the best, preceded by `≈` if this run cannot claim a difference."""
+    """Return how many times longer it takes than the best, preceded by `≈` if that is not confirmed."""
     if row["times_best"] is None:
         return wording.ABSENT
     mark = "" if row["claimed"] or row["times_best"] == 1 else "≈ "

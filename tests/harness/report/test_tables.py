@@ -63,8 +63,7 @@ def test_a_text_that_could_not_be_weighed_is_shown_with_its_verdict() -> None:
 
 @pytest.mark.parametrize("name", list(_declared()))
 def test_what_is_declared_of_a_table_can_be_made(name: str) -> None:
-    note = _declared()[name].get("note", "") + _declared()[name]["title"]
-    words = dict.fromkeys(["tokens", *re.findall(r"{(\w+)}", note)], "some")
+    words = dict.fromkeys(["tokens", *re.findall(r"{(\w+)}", repr(_declared()[name]))], "some")
     columns = None if "columns" in _declared()[_declared()[name].get("like", name)] else ()
     assert "{" not in table_of(name, [], columns, **words).note
 
