@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -34,14 +35,18 @@ start = time.perf_counter()
 load(path).encode("hello world")
 print(json.dumps([time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
+_OF_MODELS = ("read", "tables", "patterns")
+"""The folders of the cache that hold what was made of files."""
 _MODELS = ("llama3", "qwen-nfc", "o200k_base", "deepseek", "mistral-v1")
 
 
-def _measured(what: str, file: Path, cache: Path | None) -> tuple[float, float]:
-    with tempfile.TemporaryDirectory() as empty:
-        environment = os.environ | {"BPEBENCH_CACHE": str(cache or empty)}
-        command = [sys.executable, "-c", _CHILD, what, str(file)]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+def _measured(what: str, file: Path, cache: Path, first: bool) -> tuple[float, float]:
+    for folder in cache.iterdir() if first and cache.exists() else ():
+        if folder.name in _OF_MODELS:
+            shutil.rmtree(folder)
+    command = [sys.executable, "-c", _CHILD, what, str(file)]
+    environment = os.environ | {"BPEBENCH_CACHE": str(cache)}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     seconds, peak = json.loads(done.stdout)
     return seconds, peak
 
@@ -65,13 +70,13 @@ def main() -> None:
         print(f"{'file':24} {'':12} {'seconds':>8} {'ratio':>6} {'peak MB':>8}")
         for file in options.files or _written(Path(folder)):
             kept = Path(folder) / "cache"
-            _measured("hf", file, kept), _measured("load", file, kept)  # fill the cache, and compile what is missing
-            cases = [("library", None), ("load", None), ("load", kept), ("hf", None), ("hf", kept)]
-            rounds = [[_measured(what, file, cache) for what, cache in cases] for _ in range(options.rounds)]
-            for k, (what, cache) in enumerate(cases):
+            _measured("load", file, kept, first=False)  # compile the kernels
+            cases = [("library", False), ("load", True), ("load", False), ("hf", True), ("hf", False)]
+            rounds = [[_measured(what, file, kept, first) for what, first in cases] for _ in range(options.rounds)]
+            for k, (what, first) in enumerate(cases):
                 seconds, peaks = zip(*(measured[k] for measured in rounds), strict=True)
                 ratio = statistics.median(measured[k][0] / measured[0][0] for measured in rounds)
-                when = "" if what == "library" else "later" if cache else "first"
+                when = "" if what == "library" else "first" if first else "later"
                 shown = f"{statistics.median(seconds):8.2f} {ratio:6.2f} {statistics.median(peaks):8.0f}"
                 print(f"{file.name:24} {what:7}{when:5} {shown}", flush=True)
 
