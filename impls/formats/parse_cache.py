@@ -52,7 +52,8 @@ def cached_with_notes(
         return Model.restored(packed), [(kind, text) for kind, text in packed.notes]
     model, notes = parse()
     with contextlib.suppress(MemoryError):  # too little memory to pack it is no reason to fail
-        write_checked(path, pack(model, notes).content)
+        model.keep(packed := pack(model, notes))
+        write_checked(path, packed.content)
     return model, notes
 
 

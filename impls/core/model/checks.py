@@ -44,12 +44,16 @@ def check_model(model: ModelData) -> None:
 
 
 def _all_merge(model: ModelData) -> bool:
-    """Return whether all merges are of tokens and make tokens, without a step of Python for each."""
+    """Return whether all merges are of tokens and make tokens, and keep what they make."""
     ids = list(chain.from_iterable(model.merges))
     if set(map(type, ids)) - {int} or min(ids, default=0) < 0 or max(ids, default=-1) >= len(model.tokens):
         return False
     parts = list(map(model.tokens.__getitem__, ids))
-    return None not in parts and all(map(model.id_by_token.__contains__, map(add, parts[::2], parts[1::2])))
+    if None in parts:
+        return False
+    results = tuple(map(model.id_by_token.get, map(add, parts[::2], parts[1::2])))
+    model.__dict__["merge_results"] = results
+    return None not in results
 
 
 def _refuse_merge(model: ModelData) -> None:

@@ -75,6 +75,10 @@ class Model(ModelData):
         packed: PackedModel | None = self.__dict__.get("_packed")
         return pack(self) if packed is None else packed
 
+    def keep(self, packed: PackedModel) -> None:
+        """Keep what `pack` made of this model, for `packed`."""
+        self.__dict__["_packed"] = packed
+
     def __reduce__(self) -> tuple[Any, ...]:
         packed = self.packed()
         # Derived values that are costly are pickled too, once computed.
