@@ -13,10 +13,10 @@ the last token, or before the first one, where the ids must be free. Added token
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec, Unsupported, plural
@@ -34,9 +34,6 @@ from impls.core.training import (
     reserved_tokens,
     with_merged,
 )
-
-if TYPE_CHECKING:
-    from impls.interface import Tokenizer
 
 
 def why_not_extensible(model: Model) -> str | None:
@@ -59,21 +56,29 @@ def why_not_extensible(model: Model) -> str | None:
 
 
 class ExtendedCorpus(Corpus):
-    """The corpus as `model` encodes it with `encode_piece` of its start, to learn more merges from."""
+    """The corpus as `model` encodes it, to learn more merges from; `encoder` gives `encode_piece` of a model.
+
+    `implementation` is named in errors.
+    """
 
     def __init__(
-        self, implementation: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec
+        self,
+        implementation: str,
+        encoder: Callable[[Model], Callable[[str], list[int]]],
+        model: Model,
+        texts: Iterable[str] | PieceCounts,
+        spec: TrainingSpec,
     ) -> None:
-        self._start = Extension(implementation.name, model, spec)
+        self._start = Extension(implementation, model, spec)
         self.spec, self.budget = self._start.spec, self._start.budget
         self._pieces = piece_weights(texts, spec)
         self._start.check(self._pieces)
-        known = implementation(self._start.model)
+        encode_piece = encoder(self._start.model)
         self.tokens = [token or b"" for token in self._start.model.tokens]
         self.tokens += [b""] * (self._start.first_new_id - len(self.tokens))
         self.words, self.weights = [], []
         for piece, weight in self._pieces.items():
-            runs = self._start.runs(known.encode_piece(piece))
+            runs = self._start.runs(encode_piece(piece))
             self.words += runs
             self.weights += [weight] * len(runs)
 

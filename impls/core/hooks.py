@@ -221,7 +221,8 @@ class Hooks:
         """
         if not cls.extends():
             raise Unsupported(cls.name, "does not go on from a given model; naive, priority, wordcount and compiled do")
-        corpus = ExtendedCorpus(cls, model, texts, spec)  # type: ignore[arg-type]
+        make: Callable[[Model], Any] = cls
+        corpus = ExtendedCorpus(cls.name, lambda begun: make(begun).encode_piece, model, texts, spec)
         return corpus.model(*cls.learn(corpus))
 
 
