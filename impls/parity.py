@@ -15,7 +15,6 @@ Source
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -81,7 +80,7 @@ class _Corpus(NamedTuple):
     """Number of base symbols, including those outside the alphabet."""
 
 
-def _corpus(count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> _Corpus:
+def _corpus(count_by_piece: Mapping[str, int], base: list[bytes], spec: TrainingSpec) -> _Corpus:
     first = first_base_id(spec)
     id_of = {symbol: first + index for index, symbol in enumerate(base)}
     words: list[list[int]] = []
@@ -98,7 +97,7 @@ def _corpus(count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec)
     return _Corpus(Learner(words, weights, [b""] * first + base, spec), n_tokens)
 
 
-def _check(pieces: Mapping[str, Counter[str]], dev: Mapping[str, list[str]] | None) -> None:
+def _check(pieces: Mapping[str, Mapping[str, int]], dev: Mapping[str, list[str]] | None) -> None:
     if not pieces:
         raise BPEError("there is no language to train on")
     for language, its_pieces in pieces.items():
