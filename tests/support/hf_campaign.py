@@ -111,13 +111,11 @@ def chunk(first: int, last: int) -> None:
     print(json.dumps(refused))
 
 
-def main() -> int:
-    first, last = map(int, sys.argv[1:3])
-    if sys.argv[3:] == ["chunk"]:
-        chunk(first, last)
-        return 0
+def run(first: int, last: int) -> tuple[list[str], Counter[str]]:
+    """Return the first difference of each seed that has one, and what was refused."""
+    found: list[str] = []
     refused: Counter[str] = Counter()
-    n_differing, at = 0, first
+    at = first
     while at < last:  # in other processes: the library aborts its own on some texts
         command = [sys.executable, __file__, str(at), str(min(at + 500, last)), "chunk"]
         lines = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.splitlines()
@@ -127,14 +125,23 @@ def main() -> int:
             elif isinstance(line, dict):
                 refused.update(line)
             else:
-                n_differing += 1
-                print(line, flush=True)
+                found.append(line)
         if not lines or not lines[-1].startswith(b"{"):
             refused["an abort of the library"] += 1
+            at += not lines
+    return found, refused
+
+
+def main() -> int:
+    first, last = map(int, sys.argv[1:3])
+    if sys.argv[3:] == ["chunk"]:
+        chunk(first, last)
+        return 0
+    found, refused = run(first, last)
     for reason, n in refused.most_common():
         print(f"{n:6} refused: {reason}")
-    print(f"{last - first} files x {N_TEXTS} texts, {n_differing} files with differences")
-    return int(n_differing > 0)
+    print(*found, f"{last - first} files x {N_TEXTS} texts, {len(found)} files with differences", sep="\n")
+    return int(bool(found))
 
 
 if __name__ == "__main__":

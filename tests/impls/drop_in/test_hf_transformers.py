@@ -1,7 +1,7 @@
 """`transformers` on `bpebench.hf`: each answer of `PreTrainedTokenizerFast` is that on the library's own tokenizer.
 
 It is not part of the locked environment, as it needs a newer `regex` than the one whose Unicode equals the libraries'.
-In one with it and what this suite depends on: `PYTHONPATH=. python -m pytest -c pyproject.toml` and this file.
+CI installs it into a folder: `pip install --target FOLDER transformers`, then `PYTHONPATH=FOLDER pytest` and this file.
 """
 
 from __future__ import annotations
