@@ -46,6 +46,9 @@ class Run(Verb):
         type=click.Choice(["smoke", "quick", "default", "rigorous"]),
         default="default",
     )
+    openings: int | None = option(
+        "Times that every process is opened anew (default: the profile's).", type=options.POSITIVE, advanced=True
+    )
     seed: int = option("Seed of the random orders.", default=0)
     out: Path | None = options.out_option(f"The run's folder (default: {DEFAULT_OUT}).", options.FOLDER)
     resume: bool = flag("Continue the run in that folder, or start it.")
@@ -79,6 +82,8 @@ class Run(Verb):
         return self._measure(self.out or DEFAULT_OUT)
 
     def _measure(self, out: Path) -> bool:
+        from msgspec.structs import replace
+
         from harness.measure.run import estimate_seconds
         from harness.measure.workloads import PROFILES, Plan, load_workloads, select
         from harness.records import read_records
@@ -91,9 +96,9 @@ class Run(Verb):
             include=self.include,
             exclude=self.leave_out,
         )
-        plan = Plan(
-            profile=PROFILES[self.profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed
-        )
+        profile = PROFILES[self.profile]
+        profile = replace(profile, openings=self.openings or profile.openings)
+        plan = Plan(profile=profile, implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed)
         click.echo(
             f"{len(workloads)} workloads, {len(chosen)} implementations, {plural(plan.profile.openings, 'opening')}: "
             f"about {max(1, round(estimate_seconds(plan) / 60))} min",
