@@ -23,12 +23,12 @@ def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
 
 
 class Conform(Verb):
-    """Judge TARGET: its ids, pieces, round trips, batches, threads, bad input, growth; 28 checks.
+    """Judge TARGET: ids of every code point and token, pieces, state, threads, cost; 21 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
     the line protocol. Exit status 0 it conforms, or the checks asked for passed; 1 a check failed or nothing could be
-    judged; 2 TARGET cannot be loaded.
+    judged, or a check was cut by its deadline; 2 TARGET cannot be loaded.
     """
 
     target: str = argument()
@@ -38,7 +38,7 @@ class Conform(Verb):
     only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
     list_checks: bool = flag("List the checks and exit.", "--list", is_eager=True, expose_value=False, callback=_list)
     seed: int = option("Seed of the random texts.", default=0)
-    check_seconds: float = option("How long one check asks a slow target.", type=options.SECONDS, default=30.0)
+    check_seconds: float = option("A check that takes longer is incomplete.", type=options.SECONDS, default=600.0)
     junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
     def run(self) -> bool:
@@ -69,7 +69,7 @@ class Conform(Verb):
         self.output({**found, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:
             click.echo(conclusion(report), err=True)
-        return bool(report.failed or report.unjudged)
+        return bool(report.failed or report.unjudged or report.incomplete)
 
 
 command = Conform.command()

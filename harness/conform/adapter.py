@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from time import monotonic, process_time
 from typing import Any
 
+from harness.conform.digests import Digests, beside, digests, held, in_a_child, in_a_thread, of_text
 from harness.conform.values import faults_of_threads, faults_of_values, from_threads
 from harness.failures import message_of, status_of
 
@@ -33,7 +34,7 @@ _AS_THEY_ARE = ("decode", "truncate", "fits", "save")
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
 _OF_EVERY_OBJECT = (
     *("encode", "decode", "encode_each", "encode_threads", "timed_encode", "timed_decode"),
-    *("python_values", "mixed_threads"),
+    *("python_values", "mixed_threads", "digests", "decoded", "held"),
 )
 _MADE_BY = {"decode_stream": "decoder", "incremental": "incremental", "load": "load"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
@@ -118,6 +119,42 @@ class ObjectAdapter:
     def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
         """Return the ids of each text, from `threads` Python threads that start at once."""
         return from_threads(lambda text: _plain(self.target.encode(text)), texts, threads)
+
+    def digests(
+        self, texts: list[str], calls: list[str], seconds_left: float = float("inf"), where: str = "here"
+    ) -> Digests:
+        """Return digests of these calls; `where`: here, in a new thread, in a forked child, beside a thread at work."""
+
+        def answer() -> Digests:
+            return digests(self.methods, _plain, texts, calls, monotonic() + seconds_left)
+
+        if where == "beside":
+            with beside(self.target.encode, texts[::-1]):
+                return answer()
+        if where == "child":
+            return in_a_child(answer, seconds_left)
+        return in_a_thread(answer) if where == "thread" else answer()
+
+    def decoded(self, lists: list[list[int]], seconds_left: float = float("inf")) -> list[int | None]:
+        """Return the digest of the text of each list of ids, for as many as there is time for, at least one."""
+        found: list[int | None] = []
+        deadline = monotonic() + seconds_left
+        for ids in lists:
+            try:
+                found.append(of_text(self.target.decode(ids)))
+            except Exception:
+                found.append(None)
+            if monotonic() > deadline:
+                break
+        return found
+
+    def held(self, text: str, n_calls: int, seconds_left: float) -> dict[str, tuple[int, float, int]]:
+        """Return for encode, decode and count what equal calls leave behind; see `digests.held`."""
+        ids = _plain(self.target.encode(text))
+        calls: dict[str, tuple[Callable[..., Any], Any]] = {"encode": (self.target.encode, text)}
+        calls |= {"decode": (self.target.decode, ids)}
+        calls |= {name: (self.methods[name], text) for name in ("count",) if name in self.methods}
+        return {name: held(call, given, n_calls, seconds_left) for name, (call, given) in calls.items()}
 
     def decode_stream(self, lists: list[list[int]]) -> Any:
         """Return the results of a new decoder's `push` for each list of ids, and of its `finish` after them."""

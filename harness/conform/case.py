@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, product
 from typing import Any, Literal, TypeVar
 
 from harness.common_prefix import common_prefix_length
@@ -31,6 +31,8 @@ Judge = Callable[[str, Answer], Judgement]
 SHRINK_SECONDS = 10.0
 HISTORY_SECONDS = 20.0
 _SHRINK_TRIALS, _SHRINK_SECONDS = 400, 10.0
+_LONG = 3_000  # characters
+_WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
 _MOST_EARLIER_PIECES = 300_000
 _MOST_EARLIER = 5
 _MOST_MET = 4
@@ -51,6 +53,8 @@ class Case:
     """Small texts on which an earlier check failed."""
     known_ids: list[tuple[int, ...]] = field(default_factory=list)
     """Short lists of ids that an earlier check found wrongly decoded."""
+    n_known: int = 0
+    """How many wrong texts of the current check hold one of `known`."""
     n_inputs: int = 0
     """How many inputs the current check has judged."""
     excused: list[str] = field(default_factory=list)
@@ -59,7 +63,7 @@ class Case:
     def begin(self, seconds: float) -> None:
         """Begin a check that should take about `seconds`."""
         self.deadline = time.monotonic() + seconds
-        self.n_inputs, self.excused = 0, []
+        self.n_inputs, self.n_known, self.excused = 0, 0, []
         self.client.begin_check()
 
     @property
@@ -159,6 +163,15 @@ class Case:
         finally:
             self.client.counting = True
 
+    def decode_fault(self, ids: list[int], expected: str, got: object) -> Fault:
+        """Return the fault of ids that decode to something else than expected."""
+        if tuple(ids) not in self.known_ids:
+            self.known_ids.append(tuple(ids))
+        special = set(ids) <= set(self.reference.model.whole_token_ids.values())
+        reason = f"the {'special ' if special else ''}ids {ids} decode to {answered(got)}"
+        stage: Stage = "special tokens" if special else "decode"
+        return Fault(stage, reason, ids=ids, expected=expression(expected), got=answered(got))
+
     def _fault(self, stage: Stage, reason: str, text: str, got: Answer, after: tuple[str, ...] = ()) -> Fault:
         return Fault(stage, reason, text=text, after=after, expected=self.reference.ids(text), got=got)
 
@@ -173,10 +186,27 @@ class Case:
         self.client.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, judge)
-        small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), self._places(text))
+        places = self._places(text)
+        text = self._with_filler(text, wrong, places) if len(text) > _LONG else text
+        small = text
+        if len(text) <= _LONG or not any(text.count(filler) > _LONG // 4 for filler in _FILLERS):
+            small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), places)
         answer = self.client.ids(small)
         before = self.client.history[:-1]
         return self._located(small, judge) or self._of_history(small, answer, before, judge)
+
+    def _with_filler(self, text: str, wrong: Callable[[str], bool], places: Sequence[int]) -> str:
+        """Return the few characters at one of the places in as many plain letters as show the fault, or the text."""
+        for place, (before, after), filler in product(places, _WINDOWS, _FILLERS):
+            few, most = text[max(0, place - before) : place + after], len(text) // len(filler)
+            for is_first in (True, False):
+
+                def build(n: int, few: str = few, filler: str = filler, is_first: bool = is_first) -> str:
+                    return few + filler * n if is_first else filler * n + few
+
+                if few and wrong(build(most)):
+                    return build(least(most, lambda n, build=build: wrong(build(n))))  # type: ignore[misc]
+        return text
 
     def _located(self, text: str, judge: Judge) -> Fault | None:
         """Locate the fault on `text` in a fresh process; None if it is answered rightly there."""
@@ -216,7 +246,7 @@ class Case:
     def _of_history(self, text: str, wrong: Answer, before: list[str], judge: Judge) -> Fault:
         """Explain why `text` got the answer `wrong` after the texts `before` but the right one in a fresh process."""
         deadline = time.monotonic() + HISTORY_SECONDS
-        if wrong == self.reference.ids(text) and isinstance(wrong, list):
+        if wrong == self.reference.ids(text) and isinstance(wrong, list) and judge != self.agrees:
             reason = "the ids are right, but were decoded differently after other lists of ids"
             return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
 

@@ -9,10 +9,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
+from harness.conform.digests import Digests, of_ids, of_text
 from harness.conform.reference import Answer, Refusal
 from harness.conform.target import Target, TargetError, TargetFailed
 from harness.conform.verdicts import RequestCounts
+from harness.process.limits import Limits
 from harness.targets.spec import NotLoadable
 
 OpenTarget = Callable[[Mapping[str, str]], Target]
@@ -27,6 +30,7 @@ _REQUEST_TEXTS = 20_000
 _TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
 _FIRST_CHARACTERS = 2_000  # until its speed is known
+_MOST_REMEMBERED = 300_000  # texts
 _FEWEST_CHARACTERS = 1_000  # enough to measure its speed
 
 
@@ -36,6 +40,14 @@ class GaveUp(Exception):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+class Elsewhere(Exception):
+    """The target gave no answer in another thread or a forked child."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(str(refusal))
 
 
 class TargetClient:
@@ -70,6 +82,11 @@ class TargetClient:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def limits(self) -> Limits:
+        """Return the limits of its process."""
+        return self._target.limits
 
     @property
     def asked(self) -> RequestCounts:
@@ -178,10 +195,12 @@ class TargetClient:
             if isinstance(found, Refusal):  # one text ended the process: send them singly
                 return self._singly(texts)
             answers = [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in found]
-        if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:
-            speed = n_characters / max(time.perf_counter() - began, 1e-6)
-            self.characters_per_second = max(self.characters_per_second, speed)
+        self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
         return answers
+
+    def _note_speed(self, n_characters: int, seconds: float) -> None:
+        if n_characters >= _FEWEST_CHARACTERS:
+            self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
 
     def _singly(self, texts: list[str]) -> list[Answer]:
         answers: list[Answer] = []
@@ -190,6 +209,60 @@ class TargetClient:
             if isinstance(answers[-1], Refusal) and answers[-1].fatal:
                 break
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
+
+    def digests(self, texts: Sequence[str], calls: Sequence[str], where: str = "here") -> Digests:
+        """Return the digests of these calls for each text; computed here where the target does not."""
+        found: Digests = {call: [] for call in ("encode", *calls)}
+        while (done := len(found["encode"])) < len(texts):
+            left = next(self._chunks(texts[done:])) if where == "here" else list(texts)
+            part: Any = None
+            began = time.perf_counter()
+            if self.offers("digests"):
+                seconds = self._target.limits.call_seconds / 2
+                part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds, where=where)
+                if where != "here":
+                    if isinstance(part, Refusal):
+                        raise Elsewhere(part)
+                    return dict(part)
+            if part is None or isinstance(part, Refusal):  # one text ended the process: send them singly
+                part = self._digests_here(left, calls)
+            else:
+                self.history += left[: len(part["encode"])]
+                self._note_speed(sum(map(len, left[: len(part["encode"])])), time.perf_counter() - began)
+            for call, numbers in part.items():
+                found[call] += numbers
+        del self.history[:-_MOST_REMEMBERED]
+        return found
+
+    def _digests_here(self, texts: list[str], calls: Sequence[str]) -> Digests:
+        answers = list(self.ids_of_all(texts))
+        found: Digests = {"encode": [None if isinstance(ids, Refusal) else of_ids(ids) for ids in answers]}
+        digest: dict[str, Callable[[Any], int]] = {"count": int, "encode_array": of_ids, "decode_bytes": crc32}
+        for call in calls:
+            if call == "decode":
+                back = [ids if isinstance(ids, Refusal) else self.decode(ids) for ids in answers]
+                found[call] = [None if isinstance(text, Refusal) else of_text(text) for text in back]
+            elif call == "encode_batch":
+                lists = self.ask(call, texts=texts)
+                found[call] = [None] * len(texts) if isinstance(lists, Refusal) else list(map(of_ids, lists))
+            elif call in digest:
+                found[call] = []
+                for text, ids in zip(texts, answers, strict=True):
+                    answer = self.ask(call, **({"ids": ids} if call == "decode_bytes" else {"text": text}))
+                    found[call].append(None if isinstance(answer, Refusal) else digest[call](answer))
+        return found
+
+    def decoded(self, lists: Sequence[list[int]]) -> list[int | None]:
+        """Return the digest of the text that each list of ids decodes to."""
+        found: list[int | None] = []
+        while self.offers("decoded") and len(found) < len(lists):
+            left = lists[len(found) :]
+            part = self.ask("decoded", lists=left, seconds_left=self._target.limits.call_seconds / 2)
+            if isinstance(part, Refusal):
+                break
+            found += part
+        texts = map(self.decode, lists[len(found) :])
+        return found + [None if isinstance(text, Refusal) else of_text(text) for text in texts]
 
     def seconds_for(self, n_characters: int) -> float:
         """Estimate the seconds to encode so many characters, from the speed observed so far."""

@@ -6,6 +6,7 @@ refusals, crashes, hangs, confusion of one piece with another, and faults of ver
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
@@ -15,8 +16,8 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import TargetClient
 from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Stage
-from harness.conform.wording import expression
 from harness.explain import Side, black_box, explain, side_of
+from harness.explain.text_stage import rewriting
 from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
@@ -24,6 +25,10 @@ Location = tuple[Stage, str]
 """The stage in which an answer goes wrong, and how."""
 
 _EXPLAINED_CHARACTERS = 2_000
+_MOST_DROPPED = 64  # bytes; more are a text cut off
+WRAPPER_BLOCK, WRAPPER_RUN = 400_000, 25_000
+"""Where the wrappers of Llama 3 and Qwen cut: texts, and runs of white space or of other characters."""
+_RUN = re.compile(r"\s+|\S+")
 _MOST_PIECES = 6
 """With more pieces, confusion of one with another is not tested, since each needs a fresh process."""
 
@@ -93,16 +98,16 @@ def _locate_in_long_text(
     data = b"".join(by_id.get(i, b"") for i in got)
     given = repair_surrogates(text).encode()
     if data != given:
-        if given.startswith(data) or given.endswith(data):
-            return "pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out"
-        back = data.decode("utf-8", "replace")
-        for form in ("NFC", "NFD", "NFKC", "NFKD"):
-            if unicodedata.normalize(form, text) == back != text:
-                return "normalisation", f"the target normalises a text of this length to {form}"
-        at = common_prefix_length(given, data)
+        back, lost = data.decode("utf-8", "replace"), len(given) - len(data)
+        if lost > _MOST_DROPPED and (given.startswith(data) or given.endswith(data)):
+            return "pieces", f"{lost:,} of {len(given):,} bytes are left out"
         if back.count("\ufffd") > text.count("\ufffd"):
+            at = common_prefix_length(given, data)
             return "pieces", f"in a text of this length a character is cut, at byte {at:,}"
-        return "vocabulary", f"the ids spell {expression(data.decode('utf-8', 'replace'))}"
+        change = rewriting(repair_surrogates(text), back)
+        return "normalisation", f"in a text of this length the target {change.what if change else 'loses bytes'}"
+    if (cut := _cut_by_a_wrapper(text, got, reference)) is not None:
+        return "pieces", cut
     alone = [client.ids(piece) for piece in dict.fromkeys(pieces)]
     if alone != [reference.ids(piece) for piece in dict.fromkeys(pieces)]:
         return "merges", "a piece of it is merged differently"
@@ -111,6 +116,19 @@ def _locate_in_long_text(
     ends = list(accumulate(len(by_id.get(i, b"")) for i in got))
     at = next((ends[k] for k, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), 0)
     return "pieces", f"each piece alone is right; a text of this length is cut differently, before byte {at:,}"
+
+
+def _cut_by_a_wrapper(text: str, got: list[int], reference: Reference) -> str | None:
+    """Return how a vendor's wrapper cuts long texts before it encodes them, if the ids are those of such parts."""
+    blocks = list(range(0, len(text), WRAPPER_BLOCK))
+    runs = [cut for run in _RUN.finditer(text) for cut in range(run.start() + WRAPPER_RUN, run.end(), WRAPPER_RUN)]
+    of_runs = sorted({*blocks, *runs})
+    for starts, what in ((blocks, f"at {WRAPPER_BLOCK:,} characters"), (of_runs, f"in runs of {WRAPPER_RUN:,}")):
+        parts = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+        answers = [reference.ids(part) for part in parts]
+        if [i for ids in answers if isinstance(ids, list) for i in ids] == got:
+            return f"its wrapper cuts a text {what} and encodes the parts; the vocabulary itself has no such limit"
+    return None
 
 
 def _target_side(client: TargetClient, reference: Reference) -> Side:

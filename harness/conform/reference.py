@@ -9,8 +9,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
+from zlib import crc32
 
 import impls
+from harness.conform.digests import Digests, of_ids, of_text
 from harness.failures import message_of
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
@@ -76,6 +78,28 @@ class Reference:
             return _or_refusal(
                 lambda: encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             )
+
+    def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
+        """Return the digests that right answers to these calls have."""
+        found: Digests = {call: [] for call in ("encode", *calls)}
+        is_plain = self.model.lossy is None and self.model.normalization is None
+        by_id = self.bytes_by_id
+        for text in texts:
+            ids = self.encode(text)
+            known = None if isinstance(ids, Refusal) else of_ids(ids)
+            for call, numbers in found.items():
+                if isinstance(ids, Refusal) or call in ("encode", "encode_batch", "encode_array"):
+                    numbers.append(known)
+                elif call == "count":
+                    numbers.append(len(ids))
+                elif call == "decode_bytes":
+                    numbers.append(crc32(b"".join(map(by_id.__getitem__, ids))))
+                elif is_plain and text.isascii():
+                    numbers.append(of_text(text))
+                else:
+                    back = self.decode(ids)
+                    numbers.append(None if isinstance(back, Refusal) else of_text(back))
+        return found
 
     def decode(self, ids: Sequence[int]) -> str | Refusal:
         """Return its text of the ids."""

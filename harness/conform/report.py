@@ -11,7 +11,14 @@ from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInp
 from harness.report.grid import Side, grid
 from impls.core.errors import plural
 
-_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
+_MARKS = {
+    "passed": "✓",
+    "same as reference": "✓",
+    "failed": "✗",
+    "incomplete": "·",
+    "not offered": "·",
+    "not asked": "·",
+}
 _LONGEST_REASON = 100
 _OPEN = ("not offered", "not asked")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

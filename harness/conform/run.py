@@ -11,20 +11,17 @@ from harness.conform.checks.catalogue import CHECKS, Check
 from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
 from harness.conform.target import Target, TargetFailed
-from harness.conform.verdicts import ESSENTIAL, CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, Incomplete, NotAsked, Status, mark_repeated
 from harness.conform.wording import escape_surrogates
 from harness.data import load_model
 from harness.process.limits import Limits
 from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
 from impls.core.errors import BPEError, UnknownName
 
-LIMITS = Limits(start_seconds=60.0)
+LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
 """The default limits of a target."""
-CHECK_SECONDS = 30.0
-"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time.
-
-The essential checks, without which nothing is judged, have at least as much.
-"""
+CHECK_SECONDS = 600.0
+"""After this time a check is cut and incomplete. Counts, not seconds, decide what is asked."""
 
 
 class NotATarget(BPEError):
@@ -104,7 +101,7 @@ def run_checks(
 def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
     """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
     began, before = time.monotonic(), case.client.asked
-    case.begin(max(seconds, CHECK_SECONDS) if check.name in ESSENTIAL else seconds)
+    case.begin(seconds)
     fault: Fault | None = None
     try:
         verdict.status, verdict.reason = _judged(check, case)
@@ -134,6 +131,10 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
         remark = check.run(case) or ""
     except NotAsked as why:
         return "not asked", str(why)
+    except Incomplete as why:
+        return "incomplete", str(why)
+    if case.n_known:
+        remark = "; ".join(filter(None, [remark, f"{case.n_known:,} texts are wrong that hold a text found before"]))
     if not case.n_inputs:
         return "not asked", "; ".join(filter(None, [remark, "no case was judged"]))
     return ("same as reference" if case.excused else "passed"), remark

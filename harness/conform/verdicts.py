@@ -16,11 +16,11 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.wording import escape_surrogates, expression
 from harness.records import Text
 
-Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
+Status = Literal["passed", "failed", "same as reference", "incomplete", "not offered", "not asked"]
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "pieces or merges", "merges",
-    "vocabulary", "decode", "offsets", "incremental", "batch", "truncation", "threads", "values", "cache",
-    "determinism", "saving", "bad input", "resources",
+    "vocabulary", "decode", "offsets", "incremental", "batch", "derived", "truncation", "threads", "values", "cache",
+    "determinism", "saving", "bad input", "memory", "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order in which a text passes through a tokenizer.
 
@@ -32,8 +32,8 @@ encoded before; `determinism`: the same call gives different answers for no visi
 ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
 """The checks without which a target is not judged, with words for them."""
 _SHOWN_ALIKE = 8
-_VARYING = re.compile(r"\d+|: '.*")
-"""Parts of a process failure's reason that vary: counts, and its output."""
+_VARYING = re.compile(r"\d+|: '.*|^.*(ends: |at last: )")
+"""Parts of a process failure's reason that vary: counts, how often, and its output."""
 MAX_IDS_KEPT = 40
 """Longer answers are cut to this many ids, with their length noted."""
 
@@ -99,6 +99,10 @@ class Fault(Exception):
 
 class NotAsked(Exception):
     """A check that could not judge its target; the message is the reason."""
+
+
+class Incomplete(Exception):
+    """A check that its deadline cut; the message says of what."""
 
 
 class NotCompared(Exception):
@@ -172,6 +176,11 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         return why_unjudged(self.statuses)
 
     @property
+    def incomplete(self) -> list[CheckVerdict]:
+        """Return the checks that their deadline cut."""
+        return [verdict for verdict in self.verdicts if verdict.status == "incomplete"]
+
+    @property
     def verdict(self) -> str:
         """Return the overall verdict in a few words."""
         return overall(self.statuses)
@@ -207,6 +216,8 @@ def overall(statuses: Mapping[str, str]) -> str:
         return "does not conform"
     if why := why_unjudged(statuses):
         return f"not judged ({why})"
+    if cut := [check for check, status in statuses.items() if status == "incomplete"]:
+        return f"incomplete ({', '.join(cut)})"
     return "conforms" if statuses.keys() >= ESSENTIAL.keys() else "the checks asked for passed"
 
 
@@ -248,7 +259,7 @@ def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
     if a.stage == "resources":
         return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
     if a.stage == b.stage == "process":
-        return _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)
+        return _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)  # how it ends, not how often
     return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import impls
+from harness.conform import questions
+from harness.conform.checks import encoding, state
 from harness.conform.reference import Reference
 from harness.conform.run import run_checks
 from harness.conform.verdicts import ConformanceReport
@@ -50,7 +52,21 @@ def planted(model_file: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def conform(planted: ModuleType) -> Conform:
+def fewer() -> Iterator[pytest.MonkeyPatch]:
+    """Questions by the thousand instead of the million, complete in kind; tests of generators use the whole."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "CODES", [*range(0x300), *range(0x300, questions.N_CODE_POINTS, 509)])
+        patch.setattr(questions, "PIECE_BYTES", (1, 2, 3, 7, 16, 17, 64, 100, 255, 256, 257, 1000, 4096, 4097, 65_537))
+        patch.setattr(questions, "_TEXT_LENGTHS", (4095, 4096, 8192, 65_535, 65_536, 65_537, 70_000, 131_072))
+        patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 100_003: 22})
+        patch.setattr(questions, "COST_SIZES", (1_000, 4_000, 16_000, 64_000))
+        patch.setattr(questions, "N_PIECES", 100_000)
+        patch.setattr(state, "HELD_CALLS", 100_000)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def conform(planted: ModuleType, fewer: pytest.MonkeyPatch) -> Conform:
     """A run without processes: `conform(make, *checks)`."""
     stub: Any = importlib.import_module("conform_stub")
     of_planted = cache(lambda name: Reference(name, "planted", planted.model()))

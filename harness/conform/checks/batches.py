@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import over, past_64k, texts_for
+from harness.conform.checks.over_texts import past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked, Stage
 from harness.conform.wording import expression
@@ -43,7 +43,7 @@ def _sample(case: Case) -> Alone:
 
 
 def batch(case: Case) -> str:
-    """Check that `encode_batch` gives the ids of `encode`, also for an empty batch and a repeated text."""
+    """Check that a batch of any size has the ids of its texts, also an empty one and one of a repeated text."""
     alone = _sample(case)
     texts = list(alone)
     lists = [
@@ -64,34 +64,6 @@ def batch(case: Case) -> str:
         lists.append((short * (n_texts // len(short) + 1))[:n_texts])
     compare(case, "batch", partial(case.client.ask, "encode_batch"), lists, alone)
     return remark
-
-
-def array(case: Case) -> str:
-    """Check that `encode_array` gives the ids of `encode`."""
-    alone = _sample(case)
-
-    def fault_of(text: str) -> Fault | None:
-        ids, got = alone.get(text) or case.client.ids(text), case.client.ask("encode_array", text=text)
-        if isinstance(ids, Refusal) or got == ids:
-            return None
-        return Fault("batch", "the array holds other ids than the list", text=text, expected=ids, got=got)
-
-    return over(case, alone, fault_of)
-
-
-def count(case: Case) -> str:
-    """Check that `count` gives the number of ids of `encode`, also for long texts."""
-    alone = _sample(case)
-
-    def fault_of(text: str) -> Fault | None:
-        ids, got = alone.get(text) or case.client.ids(text), case.client.ask("count", text=text)
-        special = any(name in text for name in case.reference.model.special_tokens)
-        by_a_rule_of_its_own = isinstance(got, Refusal) and not got.fatal and special
-        if isinstance(ids, Refusal) or got == len(ids) or by_a_rule_of_its_own:
-            return None
-        return Fault("batch", "the count is not the number of ids", text=text, expected=len(ids), got=got)
-
-    return over(case, alone, fault_of)
 
 
 def threads(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Does every id decode to its token, every token encode to its id, and a stream give each character in time?"""
+"""Is every token encoded and decoded, and does a stream give each character in time?"""
 
 from __future__ import annotations
 
@@ -6,48 +6,33 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from random import Random
 
-from harness.conform.case import Case, Judgement
-from harness.conform.checks.over_texts import most_of, over, over_texts, stopped, texts_for
-from harness.conform.reference import Answer, Refusal
+from harness.conform import questions
+from harness.conform.case import Case
+from harness.conform.checks.asking import ask_all, ask_lists
+from harness.conform.checks.over_texts import over, texts_for
+from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import answered, expression
-from harness.generators import texts as material
-from harness.generators.texts import RandomIds, parts_of_characters
-from harness.minimize import least
+from harness.generators.texts import RandomIds
 from impls import Unsupported
 
-_IDS_A_REQUEST = 1_000
-_MOST_SINGLE, _MOST_LONG = 2_000, 300
+_MOST_LONG = 300
 
 
-def every_id(case: Case) -> str:
-    """Check that each id decodes to its token: a thousand per request, separated by line ends, or else singly."""
-    by_id = case.reference.bytes_by_id
-    special = set(case.reference.model.whole_token_ids.values())
-    ordinary = [i for i in sorted(by_id) if i not in special]
+def tokens(case: Case) -> str:
+    """Check that every token encodes as the reference does, and decodes alone and between its neighbours."""
+    by_id, model = case.reference.bytes_by_id, case.reference.model
     _vocabulary(case)
-    n_judged = 0
-    for chosen in (ordinary, sorted(special)):
-        for start in range(0, len(chosen), _IDS_A_REQUEST):
-            part = chosen[start : start + _IDS_A_REQUEST]
-            if not _decode_apart(case, part):
-                for i in part:
-                    _decode_alone(case, i)
-                _decode_together(case, part)
-            case.n_inputs += len(part)
-            n_judged += len(part)
-            if case.out_of_time and (remark := most_of(n_judged, len(by_id), "ids")):
-                return remark
-    longest = sorted(ordinary, key=lambda i: len(by_id[i]))[-_MOST_LONG:]
-    parts = parts_of_characters({i: by_id[i] for i in ordinary})[:_MOST_SINGLE]
-    singly = [*longest, *parts, *ordinary[:: 1 + len(ordinary) // _MOST_SINGLE]]
-    for n, i in enumerate(singly, 1):
-        expected = case.reference.decode([i])
-        if not isinstance(expected, Refusal) and case.client.decode([i]) != expected:
-            _decode_alone(case, i)
-        if case.out_of_time:
-            return stopped(n, len(singly), "ids decoded singly")
-    return ""
+    remark = ask_all(case, questions.tokens(model))
+
+    def text_of(ids: Sequence[int]) -> str:
+        if model.lossy is None:
+            return b"".join(map(by_id.__getitem__, ids)).decode("utf-8", "replace")
+        text = case.reference.decode(ids)
+        return "" if isinstance(text, Refusal) else text
+
+    ask_lists(case, questions.decoded_lists(model), text_of)
+    return remark
 
 
 def _vocabulary(case: Case) -> None:
@@ -68,68 +53,6 @@ def _vocabulary(case: Case) -> None:
         is_refused = isinstance(got, Refusal) and not got.fatal and i in model.whole_token_ids.values()
         if got != by_id[i] and not is_refused:
             raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))
-
-
-def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
-    """Return whether the ids decode correctly, each followed by a line end so that no two tokens are adjacent."""
-    given = _with_line_ends(case, ids)
-    return bool(given) and case.client.decode(given) == _text_of(case, given, one_by_one=True)
-
-
-def _with_line_ends(case: Case, ids: Sequence[int]) -> list[int]:
-    """Return the ids with a line end after each; an empty list if no token is a line end."""
-    line_end = case.reference.model.id_by_token.get(b"\n")
-    return [] if line_end is None else [part for i in ids for part in (i, line_end)]
-
-
-def _text_of(case: Case, ids: Sequence[int], *, one_by_one: bool = False) -> str:
-    tokens = [case.reference.bytes_by_id[i] for i in ids]
-    return "".join(part.decode("utf-8", "replace") for part in (tokens if one_by_one else [b"".join(tokens)]))
-
-
-def _decode_alone(case: Case, i: int) -> None:
-    """Raise a fault if an id does not decode to its token."""
-    expected, got = _text_of(case, [i]), case.client.decode([i])
-    if got == expected:
-        return
-    special = i in case.reference.model.whole_token_ids.values()
-    case.known_ids.append((i,))
-    raise Fault(
-        "special tokens" if special else "decode",
-        f"the {'special ' if special else ''}id {i} decodes to {answered(got)}",
-        ids=[i], expected=expression(expected), got=answered(got),
-    )  # fmt: skip
-
-
-def _decode_together(case: Case, ids: Sequence[int]) -> None:
-    """Raise the fault of ids that decode correctly alone but not together, by the shortest wrong prefix."""
-    if not _with_line_ends(case, ids):
-        return
-    n = least(len(ids), lambda n: not _decode_apart(case, ids[:n]))
-    given = _with_line_ends(case, ids[n - 1 : n])
-    reason = "each id decodes correctly alone, but not with a line end after it"
-    expected = expression(_text_of(case, given))
-    raise Fault("decode", reason, ids=given, expected=expected, got=str(case.client.decode(given)))
-
-
-def re_encode(case: Case) -> str:
-    """Check that the text of every token encodes to that token; exceptions are those the reference splits as well."""
-    special = set(case.reference.model.whole_token_ids.values())
-    tokens = {i: material.text_of(token) for i, token in case.reference.bytes_by_id.items() if i not in special}
-    id_by_text = {text: i for i, text in tokens.items() if text is not None}  # part of a character has no text
-
-    def judge(text: str, answer: Answer) -> Judgement:
-        if answer == [id_by_text.get(text)]:
-            return "right"
-        agreed = case.agrees(text, answer)
-        return "excused" if agreed == "right" and text in id_by_text else agreed
-
-    chosen = list(id_by_text)
-    if not case.affordable(3 * sum(map(len, chosen))):
-        chosen = chosen[:: max(1, len(chosen) // 5_000)]
-    remark = over_texts(case, chosen, judge, "{} tokens encode to others, as with the reference")
-    sample = f"a sample of {len(id_by_text):,} tokens" if len(chosen) < len(id_by_text) else ""
-    return "; ".join(filter(None, [remark, sample]))
 
 
 _N_TEXTS = 300

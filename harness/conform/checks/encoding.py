@@ -1,22 +1,28 @@
-"""Are the ids ints and those of the reference, do texts come back, are pieces independent, is every character there?"""
+"""Are the ids those of the reference on every kind of text, do texts come back, are values plain?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Collection, Iterable
+from itertools import chain, pairwise
 
-from harness.conform.case import Case, Judgement, has_surrogate
-from harness.conform.checks.over_texts import over, over_texts, past_64k, texts_for
-from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import Fault, NotAsked, NotCompared
+from harness.conform import questions
+from harness.conform import transitions as pattern
+from harness.conform.case import Case
+from harness.conform.checks.asking import ask_all
+from harness.conform.checks.over_texts import over_texts, texts_for
+from harness.conform.digests import CALLS
+from harness.conform.reference import Refusal
+from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
-from harness.generators import texts as material
-from impls.core.text.text import repair_surrogates
+from harness.generators.texts import long_texts
+from impls.core.text.text import special_matcher
+
+CODES: Collection[int] = range(questions.N_CODE_POINTS)
 
 
 def ids(case: Case) -> str:
-    """Check for the reference's ids on all kinds of texts."""
-    return over_texts(case, texts_for(case), case.agrees)
+    """Check hard, sample and random texts, and texts of the model's tokens."""
+    return ask_all(case, texts_for(case), ("encode",))
 
 
 def round_trip(case: Case) -> str:
@@ -24,104 +30,55 @@ def round_trip(case: Case) -> str:
     return over_texts(case, [*texts_for(case), "a\ud83d", "\ud83d\udc4d", "\udfff\ud800x"], case.judge_round_trip)
 
 
-def bytes_come_back(case: Case) -> str:
-    """Check that `decode_bytes` of the right ids of a text is its UTF-8; by a lossy model, what the reference gives."""
-
-    def fault_of(text: str) -> Fault | None:
-        ids, utf8 = case.reference.ids(text), repair_surrogates(text).encode()
-        if isinstance(ids, Refusal):
-            raise NotCompared
-        wanted = utf8 if case.reference.model.lossy is None else case.reference.decode_bytes(ids)
-        if isinstance(wanted, Refusal):
-            raise NotCompared
-        if (got := case.client.ask("decode_bytes", ids=ids)) != wanted:
-            shown = got if isinstance(got, Refusal) else repr(got)
-            reason = f"decode_bytes of the right ids of the text gives {shown}"
-            return Fault("decode", reason, text=text, ids=ids, expected=wanted, got=got)
-        case.excused += [expression(text)] if got != utf8 else []
-        return None
-
-    return over(case, [*texts_for(case)[::4], "a\ud83d", *past_64k(case)], fault_of)
+def code_points(case: Case) -> str:
+    """Check every code point within a text (between letters, digits, after a space), at both its ends, and alone."""
+    remarks = [ask_all(case, questions.within(CODES), CALLS[:-1])]
+    if not case.client.offers("encode_each"):  # a request each
+        return "not asked: each code point first, last and alone, since the target has no encode_each"
+    remarks.append(ask_all(case, questions.at_both_ends(CODES), ("encode",)))
+    remarks.append(ask_all(case, questions.alone(CODES), ("encode", "count", "encode_batch")))
+    return "; ".join(filter(None, remarks))
 
 
-def concatenation(case: Case) -> str:
-    """Check that the ids of a text are those of its pieces by the model's pattern, concatenated."""
-    texts = [text for text in texts_for(case) if not has_surrogate(text)]
+def transitions(case: Case) -> str:
+    """Check every transition of the pattern's automaton, at the start, in the middle and at the end of a text."""
+    texts = dict.fromkeys(pattern.transitions(case.reference.model))
     if case.client.offers("pieces"):
-        for text in texts[::4]:
+        for text in list(texts)[:: max(1, len(texts) // 500)]:
             expected, got = case.reference.pieces(text), case.client.ask("pieces", text=text)
+            case.n_inputs += 1
             if got != expected:
-                reason = "its method `pieces` cuts this text differently"
-                raise Fault("pieces", reason, text=text, expected=_listed(expected), got=_listed(got))
-    distinct = list(dict.fromkeys(piece for text in texts[::2] for piece in case.reference.pieces(text)))
-    alone = dict(zip(distinct, case.client.ids_of_all(distinct), strict=True))
-
-    def ids_alone(piece: str) -> Answer:
-        if piece not in alone:  # of a smaller text
-            alone[piece] = case.client.ids(piece)
-        return alone[piece]
-
-    def judge(text: str, answer: Answer) -> Judgement:
-        if isinstance(answer, Refusal):
-            return case.agrees(text, answer)
-        pieces = case.reference.pieces(text)
-        if _joined(map(ids_alone, pieces)) == answer:
-            return "right"
-        wanted = _joined(map(case.reference.ids, pieces))
-        if wanted is None:
-            return "unjudged"
-        return "wrong" if case.reference.ids(text) == wanted else "excused"
-
-    try:
-        return over_texts(case, texts[::2], judge)
-    except Fault as fault:
-        raise _of_a_piece(case, fault) from None
+                shown = str(got) if isinstance(got, Refusal) else " | ".join(map(expression, got))
+                wanted = " | ".join(map(expression, expected))
+                raise Fault(
+                    "pieces", "its method `pieces` cuts this text differently", text=text, expected=wanted, got=shown
+                )
+    return ask_all(case, texts)
 
 
-def _joined(answers: Iterable[Answer]) -> list[int] | None:
-    """Return the concatenated ids of several answers, or None if one is a refusal."""
-    found: list[int] = []
-    for answer in answers:
-        if isinstance(answer, Refusal):
-            return None
-        found += answer
-    return found
+def lengths(case: Case) -> str:
+    """Check single pieces of every length class, merged as late as can be, and texts of every length."""
+    calls = ("encode", "decode", "count", "encode_array", "encode_batch")
+    model, seed = case.reference.model, case.seed
+    texts = chain(questions.lengths(seed), long_texts(model, seed).values())
+    remarks = [ask_all(case, questions.pieces(model, seed), calls), ask_all(case, _plain(case, texts), calls)]
+    return "; ".join(dict.fromkeys(filter(None, remarks)))
 
 
-def _of_a_piece(case: Case, fault: Fault) -> Fault:
-    """Return the fault of a wrong piece if the whole text is right; else `fault`."""
-    text = fault.text
-    if text is None or case.agrees(text, case.client.ids(text)) == "wrong":
-        return fault
-    for piece in case.reference.pieces(text):
-        answer = case.client.ids(piece)
-        if case.agrees(piece, answer) == "wrong":
-            of_piece = case.explain(piece, answer, case.agrees)
-            of_piece.n_failed = fault.n_failed
-            return of_piece
-    return fault
+def spellings(case: Case) -> str:
+    """Check other spellings of characters, line ends and marks, in texts of a few to a million characters."""
+    return ask_all(case, _plain(case, questions.spellings(case.seed)))
 
 
 def _listed(pieces: list[str] | Refusal) -> str:
     return str(pieces) if isinstance(pieces, Refusal) else " | ".join(map(expression, pieces))
 
 
-def coverage(case: Case) -> str:
-    """Check every code point after a letter: the ids of the reference, and nothing dropped."""
-    return over_texts(case, list(material.every_character()), case.judge_ids_and_round_trip)
-
-
-def long_texts(case: Case) -> str:
-    """Check the ids and the round trip of texts longer than 64 K and 1 MB."""
-    chosen = material.long_texts(case.reference.model, case.seed)
-    for name in case.reference.model.special_tokens:
-        chosen = {how: text.replace(name, "") for how, text in chosen.items()}
-    fitting = {how: text for how, text in chosen.items() if case.can_ask(text)}
-    if not fitting:
-        raise NotAsked("the target or the reference is too slow for texts of this length")
-    remark = over_texts(case, list(fitting.values()), case.judge_ids_and_round_trip)
-    left_out = "; ".join([how for how in chosen if how not in fitting][:3])
-    return "; ".join(filter(None, [remark, f"too slow for {left_out}" if left_out else ""]))
+def _plain(case: Case, texts: Iterable[str]) -> Iterable[str]:
+    """Leave out texts that hold a special token."""
+    specials = case.reference.model.whole_token_ids
+    special = special_matcher(frozenset(specials)) if specials else None
+    return (text for text in texts if special is None or special.search(text) is None)
 
 
 _N_LOOKED_AT = 60

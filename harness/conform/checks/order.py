@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.conform.case import Case
-from harness.conform.checks.over_texts import most_of, texts_for
+from harness.conform.checks.over_texts import ensure_all, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered
@@ -43,7 +43,8 @@ def any_order(case: Case) -> str:
             n_judged = n
             break
     refused = f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
-    return "; ".join(filter(None, [most_of(n_judged, len(lists), "lists of ids"), refused]))
+    ensure_all(n_judged, len(lists), "lists of ids")
+    return refused
 
 
 def _encode_again(case: Case, ids: Ids) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from harness.conform.case import Case, Judge, S
 from harness.conform.reference import Answer
-from harness.conform.verdicts import Fault, NotAsked, NotCompared
+from harness.conform.verdicts import Fault, Incomplete, NotAsked, NotCompared
 from harness.conform.wording import expression
 from harness.data.generated import generate
 from harness.generators import texts as material
@@ -20,7 +20,6 @@ _SHORTEST_OF = 50
 _BRIEF = 3_000
 _SHORT = 12
 _PAST_64K = 70_001
-_AT_ONCE_SECONDS = 1.0
 
 
 @lru_cache(maxsize=2)
@@ -43,9 +42,7 @@ def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
 
 
 def past_64k(case: Case) -> list[str]:
-    """Return a few texts of more than 65,536 characters, one with more ids than that; none for a slow target."""
-    if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
-        return []
+    """Return a few texts of more than 65,536 characters, one with more ids than that."""
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
     texts = [
         material.prose(_PAST_64K, case.seed + 5),
@@ -59,9 +56,9 @@ def past_64k(case: Case) -> list[str]:
 def over_texts(
     case: Case, texts: Sequence[str], judge: Judge, excuse: str = "on {} of {} texts both fall short, in the same way"
 ) -> str:
-    """Judge as many texts as the check's time allows, and return a remark; `excuse` is the remark on excused texts.
+    """Judge all texts, and return a remark; `excuse` is the remark on excused texts.
 
-    Raises `Fault` for a wrong one, `NotAsked` if there is no text or the time was too short for half of them.
+    Raises `Fault` for a wrong one, `NotAsked` if there is no text, `Incomplete` if the time was too short for all.
     """
     if not texts:
         raise NotAsked("there is no text to judge by")
@@ -80,27 +77,20 @@ def over_texts(
             break
     case.n_inputs += n_inputs - n_unjudged
     if wrong:
-        text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: _size(pair[0]))
+        text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: size(pair[0]))
         fault = case.explain(text, answer, judge)
         fault.n_failed = len(wrong)
         raise fault
-    part = most_of(n_inputs, len(texts), "texts")
+    ensure_all(n_inputs, len(texts), "texts")
     case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
     remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
-    return "; ".join(filter(None, [remark, not_judged(n_unjudged), part]))
+    return "; ".join(filter(None, [remark, not_judged(n_unjudged)]))
 
 
-def stopped(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
-    """Return the remark on a check that the clock stopped, or an empty string if it did not."""
-    return f"stopped by the clock after {n_judged:,} of {n_inputs:,} {what}" if n_judged < n_inputs else ""
-
-
-def most_of(n_judged: int, n_inputs: int, what: str = "inputs") -> str:
-    """Return the remark on a check that the clock stopped. Raises `NotAsked` if that was before half of its inputs."""
-    remark = stopped(n_judged, n_inputs, what)
-    if 2 * n_judged < n_inputs:
-        raise NotAsked(f"{remark}, all of them right; give it more --check-seconds")
-    return remark
+def ensure_all(n_judged: int, n_inputs: int, what: str = "inputs") -> None:
+    """Raise `Incomplete` if the clock stopped a check before all of its inputs."""
+    if n_judged < n_inputs:
+        raise Incomplete(f"stopped by the clock after {n_judged:,} of {n_inputs:,} {what}, all of them right")
 
 
 def not_judged(n_texts: int) -> str:
@@ -113,17 +103,15 @@ def over(
     inputs: Collection[S],
     fault_of: Callable[[S], Fault | None],
     simpler: Callable[[S], Iterable[S]] = lambda given: (),
-    least_inputs: int = 1,
 ) -> str:
-    """Judge inputs, `least_inputs` or as many as the check's time allows, and return a remark if not all were
-    judged.
+    """Judge all inputs, and return a remark if some could not be compared.
 
     Raises the fault of the smallest input found within the first wrong one, or within a wrong one of `simpler`;
-    `NotAsked` if no input could be compared or the time was too short for half of them.
+    `NotAsked` if no input could be compared, `Incomplete` if the time was too short for all.
     """
     n_judged = n_left_out = 0
     for given in inputs:
-        if n_judged >= least_inputs and case.out_of_time:
+        if n_judged and case.out_of_time:
             break
         n_judged += 1
         try:
@@ -137,9 +125,10 @@ def over(
     left_out = f"{n_left_out:,} of {n_judged:,} inputs could not be compared" if n_left_out else ""
     if left_out and n_left_out == n_judged:
         raise NotAsked(left_out)
-    return "; ".join(filter(None, [most_of(n_judged, len(inputs)), left_out]))
+    ensure_all(n_judged, len(inputs))
+    return left_out
 
 
-def _size(text: str) -> tuple[bool, bool, int, int]:
+def size(text: str) -> tuple[bool, bool, int, int]:
     """Return a sort key: short texts first, then those with a short expression."""
     return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)

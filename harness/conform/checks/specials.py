@@ -45,10 +45,22 @@ def special_tokens(case: Case) -> str:
         if fault.stage in ("normalisation", "pieces", "vocabulary", "refusal") and _of_special(case, fault.text):
             fault.stage = "special tokens"
         raise
+    _count(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]])
     remark = "refuses special text by default" if refusals else "reads special text as text"
     if not case.client.offers("allowed_special") or not _heeds_options(case, specials[0]):
         return f"{remark}; takes no allowed_special"
     return "; ".join(filter(None, [remark, _by_the_rules(case, specials, around)]))
+
+
+def _count(case: Case, texts: Sequence[str]) -> None:
+    """Raise a fault if `count` of special text is not the number of ids; it may refuse the text by its own rule."""
+    for text in texts if case.client.offers("count") else ():
+        ids, got = case.client.ids(text), case.client.ask("count", text=text)
+        case.n_inputs += 1
+        if (isinstance(got, Refusal) and got.fatal) or (
+            isinstance(got, int) and isinstance(ids, list) and got != len(ids)
+        ):
+            raise Fault("derived", "the count is not the number of ids", text=text, got=got)
 
 
 def texts_around(specials: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import regex
 
 from harness.conform.case import Case, has_surrogate
-from harness.conform.checks.over_texts import most_of, past_64k, texts_for
+from harness.conform.checks.over_texts import ensure_all, past_64k, texts_for
 from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
@@ -79,7 +79,8 @@ def truncation(case: Case) -> str:
                 call = _Call(operation, n_tokens, options)
                 if (fault := _fault(case, text, call)) is not None:
                     raise case.smallest_fault(text, partial(_fault_at_a_low_limit, case, call), fault)
-    return "; ".join(filter(None, [most_of(n_judged, len(texts), "texts"), *refused]))
+    ensure_all(n_judged, len(texts), "texts")
+    return "; ".join(refused)
 
 
 def _ways(case: Case) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:

@@ -10,6 +10,7 @@ from typing import Any
 from harness.conform import protocol
 from harness.conform.adapter import ObjectAdapter
 from harness.conform.target import TargetError, TargetFailed
+from harness.process.limits import Limits
 
 _ANSWER = json.JSONEncoder(default=lambda value: {"python type": type(value).__name__})
 
@@ -18,6 +19,7 @@ class InProcess:
     """Like `harness.conform.target.Target`; a restart creates a new object."""
 
     peak_memory_bytes = 0
+    limits = Limits(call_seconds=60.0)
 
     def __init__(self, make: Callable[[], Any], environment: Mapping[str, str]) -> None:
         self._make, self._environment = make, environment

@@ -257,7 +257,7 @@ def byte_model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_run_reports_the_verdict_and_goes_on_with_the_next_check(byte_model: str) -> None:
-    report = run("hostile:Hanging", "naive", byte_model, only=["ids", "decode-every-id"], limits=LIMITS)
+    report = run("hostile:Hanging", "naive", byte_model, only=["ids", "tokens"], limits=LIMITS)
     ids, decoding = report.verdicts
     assert (ids.status, ids.stage) == ("failed", "resources")
     assert "timeout: took longer than 1 s" in ids.reason

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from planted_tokenizers import conform, model_file, planted, the_failure
+from planted_tokenizers import conform, fewer, model_file, planted, the_failure
 
 import harness
 import impls
@@ -16,7 +16,7 @@ from harness.conform.verdicts import ConformanceReport
 
 Conform = Callable[..., ConformanceReport]
 
-__all__ = ["conform", "model_file", "planted"]
+__all__ = ["conform", "fewer", "model_file", "planted"]
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ __all__ = ["conform", "model_file", "planted"]
         ("OffByOneAtAHundred", "ids", "merges", None),
         ("Rightmost", "ids", "pieces or merges", 12),
         ("StrReplace", "ids", "pieces or merges", 12),
-        ("DropsUncovered", "coverage", "normalisation", 12),
+        ("DropsUncovered", "code-points", "normalisation", 12),
         ("DropsUncovered", "round-trip", "normalisation", 12),
         ("SpecialsAlways", "special-tokens", "special tokens", 12),
         ("LowersDottedI", "ids", "normalisation", 12),
         ("LowersDottedI", "round-trip", "normalisation", 12),
-        ("HashCache", "many-pieces", "cache", 12),
+        ("HashCache", "state", "cache", 12),
         ("ThreadRace", "threads", "threads", 12),
         ("DecodesByToken", "round-trip", "decode", 12),
         ("Composes", "ids", "normalisation", 12),
@@ -52,7 +52,7 @@ def test_of_a_hundred_bytes_none_is_left_over(planted: ModuleType, conform: Conf
 
 
 def test_what_is_wrong_past_a_megabyte_only_is_shown_in_a_line(planted: ModuleType, conform: Conform) -> None:
-    failure = the_failure(conform(planted.PastAMegabyte, "long-texts"))
+    failure = the_failure(conform(planted.PastAMegabyte, "lengths"))
     assert failure.stage == "pieces"
     assert len(failure.counterexample.text.text) > 1 << 20
     assert len(failure.counterexample.expression) < 40
@@ -83,8 +83,8 @@ def non_monotone() -> impls.Model:
 
 def test_a_right_adapter_with_everything_to_offer_passes(planted: ModuleType, conform: Conform) -> None:
     checks = (
-        "ids", "round-trip", "bytes", "concatenation", "decode-every-id", "re-encode", "offsets", "special-tokens",
-        "batch", "array", "threads", "repeated", "processes", "save-load",
+        "ids", "round-trip", "spellings", "transitions", "tokens", "tokens", "offsets", "special-tokens",
+        "batch", "spellings", "threads", "state", "state", "save-load",
     )  # fmt: skip
     report = conform(planted.Full, *checks)
     assert report.conforms, [(verdict.check, verdict.reason) for verdict in report.failed]

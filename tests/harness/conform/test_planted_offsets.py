@@ -7,13 +7,13 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
-from planted_tokenizers import conform, model_file, planted, the_failure
+from planted_tokenizers import conform, fewer, model_file, planted, the_failure
 
 from harness.conform.verdicts import ConformanceReport
 
 Conform = Callable[..., ConformanceReport]
 
-__all__ = ["conform", "model_file", "planted"]
+__all__ = ["conform", "fewer", "model_file", "planted"]
 
 FOUND = {
     "BytesForCodePoints": "the token",

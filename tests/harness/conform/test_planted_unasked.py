@@ -7,13 +7,13 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
-from planted_tokenizers import conform, model_file, planted, the_failure
+from planted_tokenizers import conform, fewer, model_file, planted, the_failure
 
 from harness.conform.verdicts import ConformanceReport
 
 Conform = Callable[..., ConformanceReport]
 
-__all__ = ["conform", "model_file", "planted"]
+__all__ = ["conform", "fewer", "model_file", "planted"]
 
 FOUND_BY = {
     "SpecialsInLongTexts": ("special-tokens", "special tokens"),
@@ -23,20 +23,20 @@ FOUND_BY = {
     "OffsetsReadSpecials": ("offsets", "offsets"),
     "AfterATypeError": ("python-values", "values"),
     "SubclassOfStr": ("python-values", "values"),
-    "TokenBytesOfNineBits": ("decode-every-id", "vocabulary"),
-    "OneIdTooFew": ("decode-every-id", "vocabulary"),
-    "DeclaresOtherSpecials": ("decode-every-id", "special tokens"),
+    "TokenBytesOfNineBits": ("tokens", "vocabulary"),
+    "OneIdTooFew": ("tokens", "vocabulary"),
+    "DeclaresOtherSpecials": ("tokens", "special tokens"),
     "LimitOf31Bits": ("truncate", "truncation"),
     "DecodesNothingToASpace": ("decode-any-order", "decode"),
-    "CutsLongSingleTokens": ("decode-every-id", "decode"),
+    "CutsLongSingleTokens": ("tokens", "decode"),
     "EncodesWhatItDecoded": ("decode-any-order", "cache"),
     "DecodersShareBytes": ("python-values", "values"),
     "DeletionsDoNothing": ("incremental", "incremental"),
     "AppendingNothingCuts": ("incremental", "incremental"),
     "GrowsPast4096": ("incremental", "incremental"),
     "GrownShareATail": ("python-values", "values"),
-    "ChunksAtWhiteSpace": ("long-texts", "pieces"),
-    "CacheByEnds": ("repeated", "cache"),
+    "ChunksAtWhiteSpace": ("lengths", "pieces"),
+    "CacheByEnds": ("state", "cache"),
     "BatchOfOneInHalves": ("batch", "batch"),
     "SavingSpoils": ("save-load", "saving"),
     "LoadForgetsDecoding": ("save-load", "saving"),

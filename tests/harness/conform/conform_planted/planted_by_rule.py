@@ -1,0 +1,455 @@
+"""Wrong tokenizers made by rule, twenty of a kind: each is right but for one thing in one place.
+
+`KINDS` maps a kind to its classes. Which character, token, transition or length is wrong follows from the number of the
+class and a seed, so that no check can know it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+import unicodedata
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from planted_bugs import Full, Right, model
+
+import impls
+from harness.generators.texts import text_of
+from impls.core.pattern.automaton import Automaton, compile_pattern
+
+N_OF_A_KIND = 20
+Rule = Callable[[int], type[Right]]
+
+
+def _wrong(ids: list[int]) -> list[int]:
+    """Return other ids: the last one lost or, of a single one, doubled."""
+    return ids[:-1] if len(ids) > 1 else [*ids, *ids]
+
+
+def _when(holds: Callable[[str], bool]) -> type[Right]:
+    """Return a class that is wrong on the texts for which `holds`."""
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            ids = super().encode(text, allowed_special, disallowed_special)
+            return _wrong(ids) if holds(text) else ids
+
+    return Wrong
+
+
+# --- one character in one place --------------------------------------------------------------------------------
+
+_PLACES: tuple[Callable[[str], str], ...] = (
+    lambda c: rf"\A{c}\Z",
+    lambda c: rf"\A{c}(?!\Z)",
+    lambda c: rf"[a-z]{c}[a-z]",
+    lambda c: rf"[0-9]{c}[0-9]",
+    lambda c: rf" {c}",
+    lambda c: rf"(?!\A){c}\Z",
+)
+
+
+def code_point(number: int) -> type[Right]:
+    """One code point at one place; every fourth one is not assigned."""
+    chance = random.Random(f"code point {number}")
+    while True:
+        character = chr(chance.choice((chance.randrange(0x80, 0x3000), chance.randrange(0x3000, 0x110000))))
+        if "\ud800" <= character <= "\udfff" or (unicodedata.category(character) == "Cn") is not (number % 4 == 0):
+            continue
+        break
+    at_place = re.compile(_PLACES[number % len(_PLACES)](re.escape(character))).search
+    wrong = _when(lambda text: character in text and at_place(text) is not None)
+    wrong.character = character  # type: ignore[attr-defined]
+    return wrong
+
+
+# --- one token -------------------------------------------------------------------------------------------------
+
+
+def token(number: int) -> type[Right]:
+    """One token: encoded alone, decoded alone, or decoded between two others."""
+    by_id = model().bytes_by_id()
+    readable = [i for i, data in by_id.items() if text_of(data) is not None]
+    i = random.Random(f"token {number}").choice(readable)
+    text = text_of(by_id[i]) or ""
+    if number % 4 < 2:
+        return _when(lambda given: given == text)
+
+    class Wrong(Full):
+        def decode(self, ids: list[int]) -> str:
+            is_there = ids == [i] if number % 4 == 2 else i in ids[1:-1]
+            return super().decode(ids) + ("?" if is_there else "")
+
+    return Wrong
+
+
+# --- one transition of the pattern's automaton -----------------------------------------------------------------
+
+
+def _scan(automaton: Automaton, steps: list[list[tuple[int, bool]]], text: str) -> list[str]:
+    pieces, start = [], 0
+    classes = [*(int(automaton.class_of[ord(character)]) for character in text), automaton.end]
+    while start < len(text):
+        state, end = 0, start + 1
+        for at in range(start, len(classes)):
+            state, matched = steps[state][classes[at]]
+            if matched:
+                end = max(at, start + 1)
+            if state < 0:
+                break
+        pieces.append(text[start:end])
+        start = end
+    return pieces
+
+
+def _ids(pieces: list[str]) -> list[int]:
+    encode_piece = _priority().encode_piece
+    return [i for piece in pieces for i in encode_piece(piece)]
+
+
+@cache
+def _priority() -> impls.Tokenizer:
+    return impls.load("priority", model())
+
+
+@cache
+def _faulty_steps() -> list[list[list[tuple[int, bool]]]]:
+    """Return tables with one transition changed each, of which random texts show that other ids follow."""
+    automaton = compile_pattern(model().pattern[0])
+    chance = random.Random("transitions")
+    letters = ["a", "B", "é", "ǅ", "中", "1", " ", "\n", "\r", "'", "s", "!", "/", "\u0301", "\u3000", "\t"]
+    texts = ["".join(chance.choices(letters, k=chance.randint(2, 7))) for _ in range(4_000)]
+    right = [_scan(automaton, automaton.steps, text) for text in texts]
+    places = [(state, of) for state in range(len(automaton.steps)) for of in range(automaton.end + 1)]
+    chance.shuffle(places)
+    found = []
+    for state, of in places:
+        following, matched = automaton.steps[state][of]
+        row = list(automaton.steps[state])
+        row[of] = (following, not matched) if chance.random() < 0.5 else (-1 if following >= 0 else 0, matched)
+        steps = [*automaton.steps[:state], row, *automaton.steps[state + 1 :]]
+        pairs = ((_scan(automaton, steps, text), pieces) for text, pieces in zip(texts, right, strict=True))
+        if any(wrong != pieces and _ids(wrong) != _ids(pieces) for wrong, pieces in pairs):
+            found.append(steps)
+        if len(found) == N_OF_A_KIND:
+            break
+    return found
+
+
+def transition(number: int) -> type[Right]:
+    """One transition of the automaton ends or continues a piece where it should not."""
+    automaton, steps = compile_pattern(model().pattern[0]), _faulty_steps()[number]
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            right = super().encode(text, allowed_special, disallowed_special)
+            if any(name in text for name in model().special_tokens) or re.search("[\ud800-\udfff]", text):
+                return right
+            pieces = _scan(automaton, steps, text)
+            if len(text) > 20_000 or pieces == _scan(automaton, automaton.steps, text):
+                return right
+            return _ids(pieces)
+
+    return Wrong
+
+
+# --- pieces of one length --------------------------------------------------------------------------------------
+
+_LENGTHS = (7, 16, 17, 40, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 65_535, 65_536, 65_537, 400_000, 1_000_000)
+
+
+def piece_length(number: int) -> type[Right]:
+    """Pieces of one length in bytes, of characters of one length, are merged wrongly; some from that length on."""
+    n_bytes = _LENGTHS[number % len(_LENGTHS)]
+    of = ("\x80", "\u0800", "\U00010000")[number % 3] if number % 2 else ""
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            ids = super().encode(text, allowed_special, disallowed_special)
+            if len(text.encode("utf-8", "replace")) < n_bytes or max(text) < of:
+                return ids
+            sizes = {len(piece.encode("utf-8", "replace")) for piece in self.split(text)}
+            is_there = n_bytes in sizes if number < 10 else max(sizes) >= n_bytes
+            return _wrong(ids) if is_there else ids
+
+    return Wrong
+
+
+# --- what calls leave behind -----------------------------------------------------------------------------------
+
+
+class _Counting(Full):
+    """Wrong once `is_spoiled`."""
+
+    is_spoiled = False
+    n_calls = 0
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        self.n_calls += 1
+        try:
+            self.note(text)
+            ids = super().encode(text, allowed_special, disallowed_special)
+        except Exception:
+            self.failed()
+            raise
+        return _wrong(ids) if self.is_spoiled and self.goes_wrong(text) else ids
+
+    def note(self, text: str) -> None:
+        """See each text before it is encoded."""
+
+    def failed(self) -> None:
+        """Learn of an error."""
+
+    def goes_wrong(self, text: str) -> bool:
+        return len(text) > 1
+
+
+def _after_calls(n_calls: int) -> type[Right]:
+    class Wrong(_Counting):
+        def note(self, text: str) -> None:
+            self.is_spoiled = self.n_calls > n_calls
+
+    return Wrong
+
+
+def _after_pieces(n_pieces: int) -> type[Right]:
+    class Wrong(_Counting):
+        def __init__(self) -> None:
+            super().__init__()
+            self.known: set[int] = set()
+
+        def note(self, text: str) -> None:
+            if len(self.known) <= n_pieces:
+                self.known.update(map(hash, text.split(" ")))
+            self.is_spoiled = len(self.known) > n_pieces
+
+    return Wrong
+
+
+class _AfterAnError(_Counting):
+    def failed(self) -> None:
+        self.is_spoiled = True
+
+
+class _AfterABadDecode(_Counting):
+    def decode(self, ids: list[int]) -> str:
+        try:
+            return super().decode(ids)
+        except Exception:
+            self.is_spoiled = True
+            raise
+
+
+class _AfterABatch(_Counting):
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        answers = super().encode_batch(texts)
+        self.is_spoiled = len(texts) > 1
+        return answers
+
+
+class _SecondThread(_Counting):
+    def __init__(self) -> None:
+        super().__init__()
+        self.home = threading.get_ident()
+
+    def note(self, text: str) -> None:
+        self.is_spoiled = threading.get_ident() != self.home
+
+
+class _ThreadsAtOnce(_Counting):
+    n_inside = 0
+
+    def note(self, text: str) -> None:
+        type(self).n_inside += 1
+        time.sleep(0)
+        self.is_spoiled = type(self).n_inside > 1
+        type(self).n_inside -= 1
+
+
+class _Child(_Counting):
+    def __init__(self) -> None:
+        super().__init__()
+        self.home = os.getpid()
+
+    def note(self, text: str) -> None:
+        self.is_spoiled = os.getpid() != self.home
+
+
+class _ChildHangs(_Child):
+    def goes_wrong(self, text: str) -> bool:
+        time.sleep(3600)
+        return True
+
+
+class _ChildDies(_Child):
+    def goes_wrong(self, text: str) -> bool:
+        os._exit(3)
+
+
+class _ByHashSeed(_Counting):
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_spoiled = os.environ.get("PYTHONHASHSEED") == "0"
+
+
+class _ChangesLater(Full):
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[list[int]] = []
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        ids = super().encode(text, allowed_special, disallowed_special)
+        for earlier in self.kept:
+            earlier.reverse()
+        self.kept = [ids]
+        return ids
+
+
+def _leaks(n_bytes: int, of: str) -> type[Right]:
+    kept: list[bytes] = []
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            if of == "encode":
+                kept.append(bytes(n_bytes))
+            return super().encode(text, allowed_special, disallowed_special)
+
+        def decode(self, ids: list[int]) -> str:
+            if of == "decode":
+                kept.append(bytes(n_bytes))
+            return super().decode(ids)
+
+        def count(self, text: str, at_most: int | None = None) -> int:
+            if of == "count":
+                kept.append(bytes(n_bytes))
+            return super().count(text, at_most)
+
+    return Wrong
+
+
+class _LeavesFilesOpen(Full):
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: list[Any] = []
+        self.n_calls = 0
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        self.n_calls += 1
+        if not self.n_calls % 500:
+            self.files.append(Path(os.devnull).open("rb"))  # noqa: SIM115
+        return super().encode(text, allowed_special, disallowed_special)
+
+
+def state(number: int) -> type[Right]:
+    """Something that was done before changes an answer, or stays in memory."""
+    return (
+        *map(_after_calls, (600, 1_500, 50_000)),
+        *map(_after_pieces, (70_000, 300_000, 900_000)),
+        *(_AfterAnError, _AfterABadDecode, _AfterABatch, _SecondThread, _ThreadsAtOnce, _Child, _ChildHangs),
+        *(_ChildDies, _ByHashSeed, _ChangesLater, _leaks(200, "encode"), _leaks(200, "decode"), _leaks(200, "count")),
+        _LeavesFilesOpen,
+    )[number]
+
+
+# --- other calls for the same answer ---------------------------------------------------------------------------
+
+
+def derived(number: int) -> type[Right]:
+    """One of the calls derived from encode and decode goes its own way."""
+    name, changed = (
+        ("count", lambda given, n: max(1, len(given) // 4) if given else 0),
+        ("count", lambda given, n: n if len(given) <= 5_000 else n + 1),
+        ("count", lambda given, n: n if given.isascii() else n - 1),
+        ("count", lambda given, n: n if "\r" not in given else n - 1),
+        ("count", lambda given, n: min(n, 65_535)),
+        ("encode_batch", lambda given, lists: lists if len(given) != 2 else lists[::-1]),
+        ("encode_batch", lambda given, lists: lists if len(given) <= 64 else [*lists[:64], *lists[65:], lists[64]]),
+        ("encode_batch", lambda given, lists: list(dict(zip(given, lists, strict=True)).values())),
+        ("encode_batch", lambda given, lists: lists if len(given[-1:] and given[-1]) <= 70_000 else [*lists[:-1], [0]]),
+        ("encode_batch", lambda given, lists: [ids for ids in lists if ids]),
+        ("encode_array", lambda given, array: array.astype("uint8")),
+        ("encode_array", lambda given, array: array if len(array) != 1 else array[:0]),
+        ("encode_array", lambda given, array: array[:65_536]),
+        ("encode_array", lambda given, array: array if not given.startswith("\ufeff") else array[1:]),
+        ("decode", lambda given, text: text.rstrip(" ")),
+        ("decode", lambda given, text: text.replace("\r\n", "\n")),
+        ("decode", lambda given, text: text if len(text) <= 70_000 else text[:70_000]),
+        ("decode", lambda given, text: unicodedata.normalize("NFC", text)),
+        ("decode_bytes", lambda given, data: data.decode("utf-8", "ignore").encode()),
+        ("decode_bytes", lambda given, data: data if len(given) <= 5_000 else data + b" "),
+    )[number]  # fmt: skip
+
+    def call(self: Any, given: Any, *rest: Any) -> Any:
+        return changed(given, getattr(Full, name)(self, given, *rest))
+
+    return type("Wrong", (Full,), {name: call})
+
+
+# --- spellings of one text -------------------------------------------------------------------------------------
+
+
+def spelling(number: int) -> type[Right]:
+    """A text is read as another spelling of it; every second one only past 5,000, every fifth past 100,000."""
+    changes: tuple[Callable[[str], str], ...] = (
+        lambda text: text.replace("\r\n", "\n"),
+        lambda text: text.removeprefix("\ufeff"),
+        lambda text: unicodedata.normalize("NFC", text),
+        lambda text: unicodedata.normalize("NFD", text),
+        lambda text: text.partition("\0")[0] if "\0" in text else text,
+        lambda text: text.replace("\0", ""),
+        lambda text: text.replace("\r", "\n") if "\r" in text and "\n" not in text else text,
+        lambda text: text.replace("\u2028", "\n"),
+        lambda text: text.replace("\ufeff", "", 2) if text.count("\ufeff") > 1 else text,
+        lambda text: re.sub("[\ud800-\udbff](?![\udc00-\udfff])", "", text),
+    )
+    change = changes[number % len(changes)]
+    longer_than = 100_000 if number % 5 == 4 else 5_000 if number % 2 else -1
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            given = change(text) if len(text) > longer_than else text
+            return super().encode(given, allowed_special, disallowed_special)
+
+    return Wrong
+
+
+# --- what a text costs -----------------------------------------------------------------------------------------
+
+_COSTLY = (
+    "[a-z]+", "[A-Z]+", "[ก-๛]+", "[ກ-ໝ]+", "[ក-៹]+", "[一-鿿]+", "[ぁ-ゟ]+", "[゠-ヿ]+", "[가-힣]+", r"\d+",
+    "[\u0300-\u036f]+", " +", "\n+", r"(?:\r\n)+", "\t+", "[!-/]+", "=+", "\u00a0+", "[\U0001f300-\U0001f6ff]+",
+    "[А-я]+",
+)  # fmt: skip
+
+
+def cost(number: int) -> type[Right]:
+    """Runs of one kind of character take time proportional to the square of their length."""
+    runs = re.compile(_COSTLY[number])
+
+    class Wrong(Full):
+        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+            for run in islice(runs.finditer(text), 100):
+                sum(range(len(run[0]) ** 2 // 400))
+            return super().encode(text, allowed_special, disallowed_special)
+
+    return Wrong
+
+
+KINDS: dict[str, Rule] = {
+    "code-points": code_point,
+    "tokens": token,
+    "transitions": transition,
+    "merges": piece_length,
+    "state": state,
+    "derived": derived,
+    "spellings": spelling,
+    "cost": cost,
+}
+"""Check that must find a kind -> the rule that makes its classes, from the numbers below `N_OF_A_KIND`."""
