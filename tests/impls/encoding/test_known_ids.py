@@ -34,10 +34,11 @@ def test_known_ids(name: str, model: str, known_ids: KnownIds) -> None:
     assert all(tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == text for text in known)
 
 
-@pytest.mark.parametrize(("name", "model"), [pair for pair in PAIRS if pair[0] != "naive"])
+@pytest.mark.parametrize(("name", "model"), [pair for pair in PAIRS if pair[0] != "priority"])
 def test_inputs_worth_keeping_get_the_same_ids_from_all(name: str, model: str, worth_keeping: list[str]) -> None:
-    ours, yardstick = loaded(name, model), loaded("naive", model)
-    for text in worth_keeping:
+    ours, yardstick = loaded(name, model), loaded("priority", model)
+    slow = name in ("naive", "bytelevel")  # their time grows with the square of a piece
+    for text in [text for text in worth_keeping if not slow or len(text) < 500]:
         assert ours.encode(text) == yardstick.encode(text), text
 
 
