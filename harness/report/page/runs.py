@@ -15,7 +15,7 @@ from harness.report.history import by_machine, date_of, history_rows, machine_na
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
-from harness.report.table import Column, Table, grouped, plain_rows, table_of
+from harness.report.table import Column, Row, Table, grouped, plain_rows, table_of
 from harness.report.tables import speed
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
@@ -80,7 +80,6 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("compression", "Compression against speed", ("compression",)),
     ("scaling", "Scaling", ("breaks", "scaling")),
     ("memory", "Memory and load time", ("memory",)),
-    ("threads", "Threads", ()),
     ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
 )
@@ -138,7 +137,7 @@ def _run(run: Run, prefix: str, price: float) -> dict[str, Any]:
         "overview": None if overview is None else view_of(overview, prefix),
         "warnings": run.warnings,
         "parts": list(_parts(run, tables, drawn, prefix)),
-        "noise": _noise(run.records),
+        "noise": _noise(run.speed_rows),
         "command": machine.get("command") or "bpebench run",
         "machine": {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")},
     }
@@ -169,8 +168,14 @@ def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
     return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
 
 
-def _noise(records: Sequence[object]) -> str:
-    floor = speed.noise_floor(records)
-    if floor is None:
+def _noise(rows: Sequence[Row]) -> str:
+    """Return how far copies of one implementation may differ, and how many workloads may be cited."""
+    floors = {row["workload"]: row["floor"] for row in rows}
+    known = [floor for floor in floors.values() if floor is not None]
+    if not known:
         return f"This run measured no implementation twice. {speed.claimed_where()}"
-    return f"The noise floors of its workloads are at most {wording.percent(floor)}. {speed.claimed_where()}"
+    n_citable = sum(bool(row["citable"]) for row in {row["workload"]: row for row in rows}.values())
+    return (
+        f"Two copies of one implementation may differ by at most {wording.percent(max(known))}; "
+        f"{n_citable} of {wording.counted(len(floors), 'workload')} may be cited. {speed.claimed_where()}"
+    )
