@@ -206,7 +206,7 @@ def _fastest(ranked: Sequence[Passes], clock: Clock = "wall") -> Passes | None:
 
 def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None:
     found = [ratio(copy, one, clock) for one, copy in pairs]
-    return floor_of([of.interval for of in found if of is not None])
+    return floor_of([of.interval for of in found if of is not None and of.n_openings > 1])
 
 
 def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> Row:
