@@ -12,7 +12,6 @@ Source  van Antwerpen and Neubeck 2024, "So many tokens, so little time: Introdu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
@@ -63,7 +62,8 @@ class Backtracking(Tokenizer):
             why = f"lower ranks do not lead to {lost[0]!r} (id {self.model.id_by_token[lost[0]]})"
             raise Unsupported(self.name, f"needs one derivation per token; {why}")
         last_made = {token: rank for rank, token in sorted(merges.values())}
-        for pair, (rank, token) in sorted(merges.items(), key=itemgetter(1)):
+        in_order = sorted((rank, len(tokens[i] or b""), i, pair) for pair, (rank, i) in merges.items())
+        for rank, _, token, pair in in_order:  # of equal ranks the shorter first, so that parts come first
             if by_pairs and any(part not in self._rank and last_made.get(part, _SYMBOL) >= rank for part in pair):
                 why = f"merge {rank} ({tokens[token]!r}) comes before its own parts"
                 raise Unsupported(self.name, f"needs monotone ranks; {why}")

@@ -10,7 +10,7 @@ costs two checks per call if there is nothing to do. Decoding is in `core.decodi
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
@@ -24,6 +24,7 @@ from impls.core.arguments import (
     text_sequence,
     thread_count,
 )
+from impls.core.canonical import Drift, first_drift
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, Unsupported
 from impls.core.growing import Growing
@@ -124,6 +125,14 @@ class Tokenizer(Growing, Offsets, ABC):
         Same as `encode(text, disallowed_special=())`, except that the latter recognises added tokens.
         """
         return self._encode_as(self._encode_text, text)
+
+    def is_canonical(self, ids: Iterable[int]) -> bool:
+        """Return whether `encode` gives these ids for what they decode to; see `core.canonical`."""
+        return first_drift(self, ids) is None
+
+    def first_drift(self, ids: Iterable[int]) -> Drift | None:
+        """Return the first place where ids are not those that `encode` gives, and what it gives there."""
+        return first_drift(self, ids)
 
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes that need not be UTF-8, as ordinary text; like tiktoken's `_encode_bytes`.

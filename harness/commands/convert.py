@@ -62,7 +62,7 @@ class Convert(Verb):
         if self.pattern not in NAMED:
             raise UnknownName("pattern", self.pattern, list(NAMED))
         wrong = "--pattern goes with a rank file;"
-        options.ensure(Path(self.source).is_file(), f"{wrong} {self.source} is no file")
+        options.ensure(Path(self.source).is_file(), f"{wrong} {self.source} is not a file")
         format, model = load_with_format(Path(self.source), pattern=self.pattern)
         is_ranks = format == tiktoken_ranks.FORMAT
         options.ensure(is_ranks, f"{wrong} {self.source} is of the format {format}, which says how text is cut")

@@ -10,35 +10,41 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag
+from impls.core.canonical import Drift
 
 _BETWEEN = str.maketrans(",[]", "   ")
 _MOST_DIGITS = 40
+_SHOWN = 4
 _TWO_COMMAS = re.compile(r",\s*,")
 
 
 class Decode(Verb):
     """Print the text of IDS (numbers separated by spaces or commas; default: from standard input).
 
-    Bytes that are not UTF-8 are shown as U+FFFD.
+    Bytes that are not UTF-8 are shown as U+FFFD. With --canonical, say instead whether `encode` gives these ids for
+    their text, and if not, where they drift; exit status 1 if they do.
     """
 
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
     implementation: str = options.implementation_option(f"Who decodes: {options.TARGETS}.", default="priority")
+    canonical: bool = flag("Say whether encoding the text gives the same ids.")
     raw: bool = flag("Write the bytes as they are, without a newline.")
 
-    def run(self) -> None:
-        """Print the text, or write the bytes."""
+    def run(self) -> bool:
+        """Print the text, or write the bytes, or say whether the ids are canonical; return whether they are not."""
         from harness.data import load_model
         from harness.targets import load_tokenizer
 
         options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
+        options.ensure(not (self.raw and self.canonical), "--raw writes bytes, --canonical a verdict; choose one")
         words = options.read_text(" ".join(self.ids) if self.ids else None)
         ids = _numbers(words)
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = load_tokenizer(self.implementation, model)
             try:
+                drift = tokenizer.first_drift(ids) if self.canonical else None
                 if self.raw:
                     content = tokenizer.decode_bytes(ids)
                 else:
@@ -47,8 +53,24 @@ class Decode(Verb):
                 raise options.with_range(error, self.model, model) from None
         if self.raw:
             sys.stdout.buffer.write(content)
+        elif self.canonical:
+            found = None if drift is None else {"position": drift.position, "ids": drift.ids}
+            document = {"model": self.model, "text": text, "canonical": drift is None, "drift": found}
+            self.output(document, lambda: "canonical" if drift is None else _described(drift, ids, tokenizer))
         else:
             self.output({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
+        return drift is not None
+
+
+def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
+    """Say on one line where ids drift, with the next few ids and tokens of both sides."""
+
+    def shown(some: list[int]) -> str:
+        tokens = ", ".join(f"{i} {tokenizer.decode([i])!a}" for i in some[:_SHOWN])
+        return (tokens or "nothing") + (", …" if len(some) > _SHOWN else "")
+
+    given = shown(ids[drift.position :])
+    return f"not canonical: from position {drift.position} on {given}; encode gives {shown(drift.ids)}"
 
 
 def _numbers(text: str) -> list[int]:

@@ -22,7 +22,7 @@ _PIVOTS = ("en", "eng_Latn", "eng")
 
 
 class Evaluate(Verb):
-    """Show what each corpus takes under each vocabulary: tokens, words cut, share of the vocabulary used, cost.
+    """Show what each corpus takes under each vocabulary: tokens, how many times the fewest, words cut, cost.
 
     Measured shares and ratios have a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy
     vocabularies are marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`.
@@ -42,22 +42,30 @@ class Evaluate(Verb):
         "Of parallel text only this language, or those of a pattern ('*_Latn'); repeatable.",
         multiple=True,
         metavar="LANG",
+        advanced=True,
     )
     protocol: str = option(
         "Of parallel text: encode each document, or all of a language joined by spaces, as Petrov et al. 2023.",
         type=click.Choice(["documents", "petrov"]),
         default="documents",
+        advanced=True,
     )
     pivot: str | None = option(
-        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]", metavar="LANG"
+        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]",
+        metavar="LANG",
+        advanced=True,
     )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
-    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
+    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE, advanced=True)
     price: tuple[str, ...] = option(
         "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
     )
     morphology: tuple[str, ...] = options.morphology_option(
         "Instead compare token borders with morphs: our words of a language, or a TSV file; repeatable.", multiple=True
+    )
+    sampled: Path | None = option(
+        "Instead say how many lists of ids, one a line (JSON), are not those that encoding their text gives.",
+        type=options.FILE,
     )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
@@ -84,6 +92,9 @@ class Evaluate(Verb):
         if self.morphology:
             self._compare_with_morphs()
             return
+        if self.sampled is not None:
+            self._drift(self.sampled)
+            return
         self._check_parallel()
         if self.out is not None:
             sources = [*options.model_sources(*self.models, self.baseline), *self.corpora]
@@ -104,6 +115,17 @@ class Evaluate(Verb):
             page = decision(rows, prices, options.command_line(), [chart.name for chart in charts])
             write(self.out, "evaluation", document, csv, latex, page, charts)
         self.output(document, lambda: _shown(rows, prices), csv=lambda: csv, latex=lambda: latex)
+
+    def _drift(self, file: Path) -> None:
+        from harness.evaluate.drift import drift_rate
+
+        others = options.given(self) - {"models", "sampled", "as_json"}
+        options.ensure(not others, "--sampled goes with -m and --json only")
+        rows = [drift_rate(model, file) for model in self.models]
+        headers = ["model", "lists", "drifting", "ids", "ids before the first drift", "rate"]
+        columns = ("model", "n_lists", "n_drifting", "n_ids", "n_canonical_ids")
+        shown = [[*map(row.get, columns), f"{row['rate']:.2%}"] for row in rows]
+        self.output(rows, lambda: options.table(shown, headers))
 
     def _compare_with_morphs(self) -> None:
         from harness.commands import morphology_report

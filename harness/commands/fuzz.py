@@ -212,7 +212,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
     for name, n_models in result.n_refused_models.items():
         if n_models:
             yield f"{name} does not take {n_models:,} of the models"
-    where = ", ".join(plan.models) or f"{result.n_models:,} models made up"
+    where = ", ".join(plan.models) or f"{result.n_models:,} generated models"
     yield (
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
         f"{result.seconds:.0f} s, the longest {result.longest_bytes:,} bytes, "

@@ -174,7 +174,7 @@ def check_ids(implementation: str, ids: Sequence[Any]) -> None:
     """Raise if a plug-in returned something other than valid ids."""
     for position, i in enumerate(ids):
         if type(i) is not int or i < 0:
-            raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
+            raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is not a token id")
 
 
 def given(verb: object) -> set[str]:

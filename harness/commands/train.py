@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Train(Verb):
     """Learn a vocabulary and, with --name or --out, save it.
 
-    With --show N: the first N tokens learned, how often each pair occurred, and where the counts flatten.
+    With --show N: the first N tokens learned, how often each pair occurred, and when later merges gain little.
 
     With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
     (`train --counts`). Corpora and files of counts add up; counting files can be resumed; the counts are exact whatever
@@ -111,6 +111,7 @@ class Train(Verb):
             self._count_only()
             return
         from harness.data import load_model
+        from harness.report.wording import size
         from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
         from harness.training.vocabulary_curve import plateau
         from impls.core.extension import Extension
@@ -136,7 +137,7 @@ class Train(Verb):
             n_bytes, start = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), time.perf_counter()
         else:
             n_bytes = texts.n_bytes
-        with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
+        with progress(f"training {self.vocab_size:,} tokens on {size(n_bytes)} with {self.implementation}"):
             model = (
                 impls.train_parity_aware(by_language, spec, dev=dev) if languages else self._learn(texts, spec, begun)
             )

@@ -20,7 +20,7 @@ def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]
 
 
 def lines(document: Mapping[str, Any], model: Model) -> str:
-    """Return the document of `train` as text: first tokens, sizes, why training ended, and where the counts flatten."""
+    """Return the document of `train` as text: first tokens, sizes, why training ended, when merges gain little."""
     shown: list[str] = []
     if first := document["first_tokens"]:
         shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
@@ -35,7 +35,7 @@ def lines(document: Mapping[str, Any], model: Model) -> str:
     flat = document["plateau_merge"]
     if first and flat is not None and model.merge_counts is not None:
         most = model.merge_counts[flat]
-        shown.append(f"counts flatten after merge {flat}: from there on a merge occurs {most} times or less")
+        shown.append(f"later merges (after {flat}) each replace at most {most} pairs")
     return "\n".join(shown)
 
 

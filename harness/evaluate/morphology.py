@@ -106,7 +106,7 @@ def read_gold(name: str) -> list[Word]:
     """Return the words of a gold file, named by language or path; raise `DataError` naming the invalid line."""
     file = gold_files().get(name, Path(name))
     if not file.is_file():
-        raise DataError(f"{name}: there is no such file; of our own there are {', '.join(gold_names())}")
+        raise DataError(f"{name}: there is no such file; built in: {', '.join(gold_names())}")
     words: dict[str, Word] = {}
     for number, content in enumerate(file.read_bytes().removeprefix(BOM_UTF8).splitlines(), 1):
         where = f"{file}: line {number}"

@@ -29,7 +29,7 @@ from impls.interface import SpecialSet, Tokenizer
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
 """Libraries whose pieces our implementations know, because the library exposes them or we pass them in."""
 _KINDS = {
-    "pure": "our pure implementation",
+    "pure": "pure Python",
     "compiled": "our compiled implementation",
     "production": "library",
     "peer": "peer library",

@@ -181,9 +181,9 @@ class Proofs:
         text = self._piece(raw)
         if [i] in ends or (self._looks_up and text is not None and self._factors.can_be(text)):
             return None
-        also = ", and it is no whole piece of the pattern" if self._looks_up else ""
+        also = ", and it is not a whole piece of the pattern" if self._looks_up else ""
         if not ends:
-            return "merges", f"it holds a character that is no token, so that nothing merges to it{also}"
+            return "merges", f"it holds a character that is not a token, so nothing merges to it{also}"
         left = " ".join(quoted(model.tokens[k] or b"") for k in ends[0])
         if model.merge_rule == "pairs" and i not in self._made:
             return "merges", f"no merge makes it: its symbols merge to {left}{also}"

@@ -144,7 +144,7 @@ def _begin(folder: Path, plan: dict[str, Any], n_corpora: int, *, resume: bool) 
         except (OSError, ValueError):
             raise DataError(f"{folder}: its plan cannot be read, so --resume cannot go on; delete it") from None
         if not resume:
-            raise DataError(f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
+            raise DataError(f"{folder}: an earlier count was interrupted; --resume continues it, or delete it")
         if earlier != plan:
             raise DataError(f"{folder}: is of other files, options or contents; delete it to count anew")
     else:
@@ -194,7 +194,7 @@ def executors_of(workers: int | None, scheduler: str | None) -> Callable[[], Abs
     """Return a function that starts `workers` processes or connects to a scheduler; None if neither is given."""
     if scheduler is not None:
         if not _ADDRESS.fullmatch(scheduler) or int(scheduler.rpartition(":")[2]) > _LAST_PORT:
-            raise BPEError(f"--scheduler {scheduler}: is no address; give it as tcp://HOST:PORT")
+            raise BPEError(f"--scheduler {scheduler}: invalid address; write tcp://HOST:PORT")
         return lambda: _dask(scheduler)
     if workers is not None:
         # Spawned, not forked: the process has threads.
@@ -221,6 +221,6 @@ def _dask(scheduler: str) -> Iterator[Executor]:
     except KilledWorker as error:
         raise BPEError(f"{scheduler}: workers died with a part of the text; they may lack memory: {error}") from None
     except (CancelledError, FutureCancelledError, OSError):
-        raise BPEError(f"{scheduler}: the connection was lost; with --out, --resume goes on") from None
+        raise BPEError(f"{scheduler}: the connection was lost; with --out, --resume continues") from None
     finally:
         client.close()

@@ -64,11 +64,15 @@ class Context(SplitContext):
         if self["spelling_pages"]:
             self["spell"] = kernel_address("spell")
         if len(tables.joins):
-            self.hold("segments", aligned_zeros(layout.SEGMENTS_BYTES))
+            # One more character than there can be says where the last of them ends.
+            self.hold("segments", np.zeros(layout.MOST_CHARACTERS + 1, layout.Character.dtype))
+            self.hold("listed_segments", np.zeros(layout.MOST_CHARACTERS // 2, layout.Segment.dtype))
         self.hold("heads", np.full(tables.n_symbols, -1, np.int32))
         self.hold("latest", np.zeros(tables.n_symbols, np.int32))
         self.hold("head_bits", np.zeros((tables.n_symbols + 63) // 64, np.int64))
         self.hold("small_scratch", aligned_zeros(2048))
+        for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("made", 1344)):
+            self[field] = self["small_scratch"] + offset
         self._caches()
         self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
         self["out_limit"] = _OUT_IDS

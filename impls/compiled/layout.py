@@ -6,7 +6,7 @@ symbol": an int32 for each symbol). Limits that tables and kernels share are her
 
 from __future__ import annotations
 
-from impls.compiled.typed_memory import Record, i64
+from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i32, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
@@ -36,8 +36,8 @@ MOST_SMALL = 62
 COUNT_AT = 21
 """Bit position of the number of ids in the last word of a short cache entry."""
 
-KEY_LENGTHS = 17 * 16
-"""Offset in KEY_MASKS of the rows that set the top byte of a key to its length."""
+KEY_LENGTHS = 17
+"""The first row in KEY_MASKS of those that set the top byte of a key to its length."""
 
 SEEN_BITS = 16
 """Number of bits of a hash that select a bit of SEEN."""
@@ -50,14 +50,163 @@ N_REGIONS = 128
 N_OWN_REGIONS = 8
 
 
+class MediumEntry(Record):
+    """A piece of 16 to 31 bytes and its ids, see `lookup/cache`."""
+
+    first: i64  # the four words of the piece
+    second: i64
+    third: i64
+    fourth: i64  # with the number of bytes in the top byte; 0 in an empty slot
+    ids_1: i64  # seven ids, int32
+    ids_2: i64
+    ids_3: i64
+    id_7: i32
+    count: i32  # number of ids
+
+
+class LongEntry(Record):
+    """A piece of 32 to 255 bytes, see `lookup/cache_long`."""
+
+    hash: i64
+    place: i64  # offset in LONG_STORE of its bytes, which its ids follow
+    n_bytes: i64  # its size; 0 in an empty slot
+    count: i64  # number of ids
+
+
 class TableRecord(Record):
     """A hash table of pieces, in memory reserved for its maximum size, and how much of it is in use."""
 
-    entries: i64  # the entries, by slot
+    entries: i64  # address of the entries, by slot
     shift: i64  # the slot of a hash is the hash shifted right by this
     count: i64  # number of entries that are not empty
     limit: i64  # maximum number of entries before the table grows or is emptied
     least_shift: i64  # the shift at the table's maximum size
+
+
+class Masks(Record):
+    """The masks of a window: a bit for each of its 64 bytes; see `pretokenize/byte_masks`.
+
+    The masks that one kernel writes follow each other.
+    """
+
+    # of `ascii_masks`
+    letters: i64
+    digits: i64
+    newlines: i64
+    spaces: i64
+    other_spaces: i64
+    apostrophes: i64
+    high: i64
+    upper: i64
+    slashes: i64
+    # of `high_masks`
+    continuation: i64
+    cyrillic_d0: i64
+    cyrillic_d1: i64
+    ideographs: i64
+    lead_e4: i64
+    lead_e9: i64
+    below_b0: i64
+    below_a0: i64
+    from_b8: i64
+    up_to_be: i64
+    # of `latin_masks`
+    lead_c3: i64
+    lead_c4: i64
+    lead_c5: i64
+    signs: i64
+    up_to_9e: i64
+    odd: i64
+    up_to_88: i64
+    from_b9: i64
+    only_bf: i64
+    # of `greek_masks`
+    lead_ce: i64
+    from_ac: i64
+    lead_cf: i64
+    up_to_8e: i64
+    # of `semitic_masks`
+    lead_d7: i64
+    from_90_to_aa: i64
+    lead_d8: i64
+    from_a0: i64
+    lead_d9: i64
+    from_81_to_8a: i64
+    # of `kana_masks`
+    lead_e3: i64
+    only_81: i64
+    only_82: i64
+    only_83: i64
+    from_81: i64
+    but_97_to_a0: i64
+    but_bb: i64
+    # of `deepseek_masks`
+    controls: i64
+    hangul: i64
+    up_to_bd: i64
+    # of `lead_masks`
+    leads: i64
+    # of `bitparallel`
+    any_case: i64
+    marks: i64
+    cuts: i64
+    sinographs: i64
+
+
+class Key(Record):
+    """The key of a piece of up to 15 bytes, or a mask of one."""
+
+    low: i64  # bytes 0 to 7
+    high: i64  # bytes 8 to 14, and the number of bytes in the top byte
+
+
+class ShortEntry(Record):
+    """A piece of up to 15 bytes and its ids, see `lookup/cache`."""
+
+    low: i64  # as in a key
+    high: i64  # as in a key; 0 in an empty slot
+    third: i64
+    fourth: i64
+
+
+class Character(Record):
+    """A character of a piece that is cut into segments."""
+
+    offset: i64  # where it begins in the piece
+    ids: i64  # as in `LoneCharacter`
+
+
+class Segment(Record):
+    """A segment of two characters or more."""
+
+    offset: i64  # where it begins in the piece
+    n_bytes: i64
+    low: i64  # its key, if it has up to 15 bytes
+    high: i64
+    slot: i64  # the address of its first slot
+
+
+class SpecialRow(Record):
+    """A prefix of special tokens; offsets are in bytes from the table's start."""
+
+    offset: i64  # offset of the prefix
+    n_bytes: i64  # its size
+    suffixes: i64  # offset of its suffixes, a `SuffixRow` each
+    n_suffixes: i64  # their number
+
+
+class SuffixRow(Record):
+    """What follows a prefix in one special token."""
+
+    offset: i64  # offset of its bytes, from the first of the prefix's suffix rows
+    n_bytes: i64
+
+
+class LoneCharacter(Record):
+    """A three-byte character alone."""
+
+    ids: i64  # its ids, 21 bits each
+    befores: i64  # a bit for each end of a character that a token may hold before it, see `merge/joins`
 
 
 class ContextRecord(Record):
@@ -65,73 +214,91 @@ class ContextRecord(Record):
 
     # splitting
     splitter: i64  # which splitter: WHOLE_TEXT and so on, below
-    transitions: i64  # int32 by state and class: the automaton's transitions, see `pretokenize/scan`
-    ascii_classes: i64  # uint8 by ASCII character: its class
-    pages: i64  # uint16 by code point // 64: its page of PAGE_CLASSES
-    page_classes: i64  # uint8 by page * 64 + code point % 64: the class of a character
+    transitions: I32s  # int32 by state and class: the automaton's transitions, see `pretokenize/scan`
+    ascii_classes: U8s  # uint8 by ASCII character: its class
+    pages: U16s  # uint16 by code point // 64: its page of PAGE_CLASSES
+    page_classes: U8s  # uint8 by page * 64 + code point % 64: the class of a character
     end_class: i64  # the class that stands for the end of the text
-    character_flags: i64  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
-    flag_pages: i64  # uint16 by code point // 64: its page of CHARACTER_FLAGS
-    ascii_cuts: i64  # uint8 by first | second << 8 of two ASCII characters: 1 if a piece ends between them
+    character_flags: U8s  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
+    flag_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_FLAGS
+    ascii_cuts: U8s  # uint8 by first | second << 8 of two ASCII characters: 1 if a piece ends between them
     split_otherwise: i64  # address of the kernel that splits if SPLITTER is one of OTHERS, else 0
-    stages: i64  # a `StageRecord` per stage
+    stages: Rows[StageRecord]  # a `StageRecord` per stage
     n_stages: i64  # number of stages
     # merging
-    pairs: i64  # int64 by slot: symbol << 43 | its handle << 21 | right, grouped by bucket; slot 0 is empty
-    buckets: i64  # int64 by bucket: its first slot | number of slots << 21 | filter << 25 | multiplier << 41
-    handles: i64  # int32 by symbol: its handle, which identifies its row of buckets
-    first_round: i64  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
-    byte_symbols: i64  # int32 by byte: its symbol
-    characters: i64  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
+    pairs: I64s  # int64 by slot: symbol << 43 | its handle << 21 | right, grouped by bucket; slot 0 is empty
+    buckets: I64s  # int64 by bucket: its first slot | number of slots << 21 | filter << 25 | multiplier << 41
+    handles: I32s  # int32 by symbol: its handle, which identifies its row of buckets
+    first_round: I64s  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
+    byte_symbols: I32s  # int32 by byte: its symbol
+    characters: I64s  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     spell: i64  # address of the kernel that gives a piece its symbols if characters are the alphabet
-    spelling_pages: i64  # uint16 by code point // 64: its page of CHARACTER_SYMBOLS; 0 if bytes are the alphabet
-    character_symbols: i64  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
-    last_symbols: i64  # like CHARACTER_SYMBOLS, for a character that ends a piece; 0 if there is no difference
+    spelling_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_SYMBOLS; 0 if bytes are the alphabet
+    character_symbols: I32s  # int32 by page * 64 + code point % 64: the symbol of a character, -1 or BY_BYTES
+    last_symbols: I32s  # like CHARACTER_SYMBOLS, for a character that ends a piece; 0 if there is no difference
     unknown_symbol: i64  # the symbol of a character that has none; -1 if such a character is spelled in bytes
     fuses_unknown: i64  # 1 if consecutive unknown characters are one symbol
     monotone: i64  # 1 if every merge ranks after those that make its parts
-    joins: i64  # the bitmap of `merge/segments`; 0 if pieces are not cut into segments
-    lone: i64  # two int64 by code point below 65536: its ids if it is alone, 21 bits each; the bits for `_may_join`
-    ids: i64  # int32 by symbol: its id; 0 if symbols are ids
+    joins: U8s  # the bitmap of `merge/segments`; 0 if pieces are not cut into segments
+    lone: Rows[
+        LoneCharacter
+    ]  # two int64 by code point below 65536: its ids if it is alone, 21 bits each; the bits for `_may_join`
+    ids: I32s  # int32 by symbol: its id; 0 if symbols are ids
     n_symbols: i64  # number of symbols
-    whole: i64  # hash table of the tokens that are whole pieces although merging does not make them, or 0
+    whole: I32s  # hash table of the tokens that are whole pieces although merging does not make them, or 0
     whole_shift: i64  # the slot of a hash in WHOLE is the hash shifted right by this
-    small_scratch: i64  # 2 KB of working space of `merge/merge_small` and `merge/first_round`
+    small_scratch: i64  # working space of `merge/merge_small` and `merge/first_round`; the next four are parts of it
+    symbols: I32s  # the symbols of a piece; the one before the first and the one after the last are NONE
+    ranks: I64s  # words `joined(...) << 6 | position`, in chunks of 8; the word before them takes stray writes
+    symbol_handles: I32s  # the symbols' handles; the one before the first is NO_ROW
+    made: I32s  # by position: the symbol that the pair of bytes there makes, or NONE
     readable_end: i64  # end of the readable bytes of the text that the pieces are in
-    heads: i64  # int32 by rank: the first position in its queue, or -1; see `merge/merge_long`
-    latest: i64  # int32 by rank: the position queued last, perhaps of an earlier piece
-    head_bits: i64  # one bit by rank: whether its queue may hold a position
+    heads: I32s  # int32 by rank: the first position in its queue, or -1; see `merge/merge_long`
+    latest: I32s  # int32 by rank: the position queued last, perhaps of an earlier piece
+    head_bits: I64s  # one bit by rank: whether its queue may hold a position
     # the caches of pieces
     pieces: TableRecord  # 32-byte entries for pieces of up to 15 bytes
     n_refused: i64  # number of pieces not stored because the table PIECES was full
-    cache_tokens: i64  # int32: ids of the tokens that are in the cache from the start, each piece having this one id
+    cache_tokens: I32s  # int32: ids of the tokens that are in the cache from the start, each piece having this one id
     n_cache_tokens: i64  # number of ids in CACHE_TOKENS
-    cache_rows: i64  # 32-byte entries: the vocabulary's other entries in the cache from the start
+    cache_rows: Rows[ShortEntry]  # 32-byte entries: the vocabulary's other entries in the cache from the start
     n_cache_rows: i64  # number of entries in CACHE_ROWS
     medium: TableRecord  # 64-byte entries for pieces of 16 to 31 bytes
-    arena: i64  # int32: ids of pieces in PIECES whose ids do not fit in the entry
+    arena: I32s  # int32: ids of pieces in PIECES whose ids do not fit in the entry
     arena_used: i64  # number of ids in the arena
     arena_limit: i64  # maximum number of ids in the arena
     long: TableRecord  # 32-byte entries for pieces of 32 to 255 bytes
-    long_store: i64  # the bytes and ids of the pieces in LONG
+    long_store: U8s  # the bytes and ids of the pieces in LONG
     long_used: i64  # number of bytes of LONG_STORE in use
     long_store_limit: i64  # size of LONG_STORE in bytes
-    seen: i64  # one bit by hash: whether a longer piece of ideographs with this hash was seen before
+    seen: I64s  # one bit by hash: whether a longer piece of ideographs with this hash was seen before
     n_seen: i64  # number of bits set in SEEN
-    key_masks: i64  # two int64 by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
+    key_masks: Rows[
+        Key
+    ]  # two int64 by length: mask of a key of 0 to 15 bytes, then zeros; at KEY_LENGTHS the length's bits
     # working space
-    work: i64  # working space of a block, laid out below
+    work: i64  # working space of a block; the next seven fields are parts of it
+    masks: Rows[Masks]  # the masks of one window
+    ends: I32s  # by piece of the block: its end
+    keys: Rows[Key]  # by piece of the block: its key
+    slots: I64s  # by piece of the block: the address of its first slot
+    longer: U8s  # one bit by piece of the block: whether it has 16 bytes or more
+    listed: I64s  # addresses of the listed slots of long pieces
+    tail: i64  # address of a copy of the last bytes of a text
+    n_listed: i64  # number of slots in LISTED
+    after: i64  # the end of the last piece of the block
     out: i64  # int32: the ids of one call
     out_limit: i64  # maximum number of ids in OUT
     busy: i64  # not 0 while a call uses the context: its thread, or 1 if no other thread can run meanwhile
-    segments: i64  # working space of `merge/segments`, laid out below
+    segments: Rows[Character]  # working space of `merge/segments`: the characters that it reads at a time
+    listed_segments: Rows[Segment]  # and the segments of two characters or more among them
     # decoding
-    token_bytes: i64  # the bytes of all tokens, one after another
-    token_starts: i64  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has
+    token_bytes: U8s  # the bytes of all tokens, one after another
+    token_starts: I64s  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has
     n_ids: i64  # number of ids that kernels decode
     # the CPython boundary
-    integers: i64  # int64 by id: address of its int object; 0 if no list has needed it yet
-    specials: i64  # the table of special tokens, laid out below
+    integers: I64s  # int64 by id: address of its int object; 0 if no list has needed it yet
+    specials: Rows[SpecialRow]  # the table of special tokens, a row per prefix; the bytes and suffixes follow
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     none_object: i64  # address of None
     replace: i64  # address of the C string "replace"
@@ -154,8 +321,8 @@ class ContextRecord(Record):
     list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of the type int
-    cuts: i64  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
-    all_cuts: i64  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
+    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
+    all_cuts: I64s  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
     clock: i64  # seconds that clock_gettime writes
     clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
 
@@ -163,10 +330,10 @@ class ContextRecord(Record):
 class StageRecord(Record):
     """One stage of a splitter of several stages; the fields of its automaton are those of a context."""
 
-    transitions: i64  # as in a context
-    ascii_classes: i64  # as in a context
-    pages: i64  # as in a context
-    page_classes: i64  # as in a context
+    transitions: I32s  # as in a context
+    ascii_classes: U8s  # as in a context
+    pages: U16s  # as in a context
+    page_classes: U8s  # as in a context
     end_class: i64  # as in a context
     has_gaps: i64  # 1 if text that the pattern leaves out is a piece of its own
     end: i64  # offset at which the stage's current piece ends
@@ -178,32 +345,14 @@ WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS, CL100K, QWEN, O200K
 OTHERS = (STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS)
 """The splitters in a separate object file."""
 
-# Working space of a block, by offset from WORK
-MASKS_AT = 0  # masks of a 64-byte window: 64 int64
-BOUNDS_AT = 512  # int32 by piece of the block: its end
+# Working space of a block: sizes of its parts, in items
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
-RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # two int64 by piece: its key
-SLOTS_AT = RECORDS_AT + 16 * MOST_BOUNDS  # int64 by piece: the address of its first slot
-RECORDS_BYTES = 24 * MOST_BOUNDS
-LONGER_AT = RECORDS_AT + RECORDS_BYTES  # one bit by piece: whether it has 16 bytes or more
-LISTED_AT = LONGER_AT + MOST_BOUNDS // 8  # int64: the number of listed slots of long pieces, which follow
 MOST_LISTED = 47
-BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
-WORK_BYTES = BUFFER_AT + TAIL_BYTES + 2 * PAD_BYTES
+RECORDS_BYTES = 24 * MOST_BOUNDS
+"""Size of the keys and the slots together, which follow each other."""
 
-# The table SPECIALS has a row of four int64 per prefix: its offset in the table, its size, the offset of its suffixes
-# and their number; and a row of two int64 per suffix: its offset from the first suffix row, and its size
-SPECIAL_ROW_BYTES = 32
-SUFFIX_BYTES = 16
-
-# Working space of `merge/segments`, by offset from SEGMENTS, for 62 characters at a time (a word has two more bits):
-# the offset of each character, and of their end (int32); the ids of each alone (int64); a row for every longer segment
 MOST_CHARACTERS = 62
-PLACES_AT = 0
-ALONE_AT = 4 * (MOST_CHARACTERS + 2)
-ROWS_AT = ALONE_AT + 8 * MOST_CHARACTERS
-ROW_BYTES = 40  # int64: address of the segment, number of bytes, key (two words), address of its first slot
-SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)
+"""Maximum number of characters that `merge/segments` reads at a time: a word has two more bits."""
 
 # The bit of a pair of characters in the bitmap JOINS is their hash shifted right by this
 JOINS_SHIFT = 44

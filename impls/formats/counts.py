@@ -46,7 +46,7 @@ def load_counts(path: Path) -> PieceCounts:
     except FileNotFoundError:
         raise InvalidFile(name, "there is no such file") from None
     except (pyarrow.ArrowException, OSError) as error:
-        raise InvalidFile(name, f"is no complete file of counts: {error}") from None
+        raise InvalidFile(name, f"not a complete file of counts: {error}") from None
     try:
         about = json.loads((table.schema.metadata or {})[_KEY])
         if about["format"] != _FORMAT:

@@ -141,7 +141,7 @@ def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[
         if seen.setdefault(text, i) != i:
             raise InvalidModel(f"piece {i}: the text {text!a} was given already, to piece {seen[text]}")
         if kind == BYTE and text not in BYTE_PIECES:
-            raise InvalidModel(f"piece {i}: {text!a} is of the type byte, but names none")
+            raise InvalidModel(f"piece {i}: {text!a} is of the type byte, but names no byte")
         by_kind[kind].append(i)
     if len(by_kind[UNKNOWN]) != 1:
         raise InvalidModel(f"{len(by_kind[UNKNOWN])} unknown pieces; a model has one")

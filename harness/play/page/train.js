@@ -72,7 +72,7 @@ function flattens(plateau) {
   $("curve").setAttribute("aria-label", `How often each merge occurred, ${from}`);
   $("curve-note").textContent = `How often each merge occurred, in their order: ${from}. Both axes are logarithmic${plateau === null ? "" : "; the counts flatten at the dashed line"}.`;
   draw(plateau);
-  if (plateau !== null) $("trained").append(` · counts flatten after merge ${figure(plateau)}`);
+  if (plateau !== null) $("trained").append(` · later merges (after ${figure(plateau)}) each replace few pairs`);
 }
 
 function trained(model) {

@@ -34,7 +34,7 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
     columns = source.columns if apart else _columns(source)
     groups = source.groups() if apart else [(source.title, source.frame)]
     return {
-        "columns": columns,
+        "headings": [_heading(column) for column in columns],
         "grids": [
             {
                 "id": f"{name}-{i}" if apart else name,
@@ -46,6 +46,13 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
         "filter_from": _FILTER_FROM_ROWS,
         "notes": source.note.splitlines(),
     }
+
+
+def _heading(column: Column) -> dict[str, Any]:
+    """Return the heading of a column; one that a terminal numbers has its name here, written downwards."""
+    is_numbered = column.heading.isdigit()
+    name = column.key.removeprefix("vs ") if is_numbered else column.heading
+    return {"text": name, "right": column.right, "downwards": is_numbered}
 
 
 def _columns(source: Table) -> tuple[Column, ...]:

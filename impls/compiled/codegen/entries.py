@@ -14,14 +14,10 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, REGIONS_SYMBOL, object_file_of
-from impls.compiled.codegen.memory import record_at
+from impls.compiled.codegen.pointers import record_at, view_of
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord
-from impls.compiled.threads.layout import WorkerRecord
-from impls.compiled.training.layout import BlockRecord, CountingRecord, LearningRecord
 
-_RECORDS = (BlockRecord, ContextRecord, CountingRecord, LearningRecord, WorkerRecord)
-_VIEWS = {kind.__name__: record_at(kind) for kind in _RECORDS}
 context_at = record_at(ContextRecord)
 
 
@@ -37,44 +33,33 @@ def compiled_entries(object_file: str) -> dict[str, Any]:
         for name, about in exported.items()
         if object_file_of(name) == object_file
     }
-    return {PREFIX + name: _entry(name, kernel) for name, kernel in kernels.items()}
-
-
-def _entry(name: str, body: Any) -> Any:
-    if name in PLAIN:
-        return _plain(body, PLAIN[name][1])
-    return _method(body) if name in METHODS else _fast_method(body)
+    functions = {PREFIX + name: _entry(name, kernel) for name, kernel in kernels.items()}
+    return {name: numba.cfunc(signature)(function) for name, (signature, function) in functions.items()}
 
 
 def _kernel(module: str, name: str) -> Any:
     return getattr(import_module(f"impls.compiled.{module}"), name)
 
 
+def _entry(name: str, body: Any) -> tuple[str, Callable[..., int]]:
+    """Return the signature of what is exported and a function to compile, which calls the kernel `body`."""
+    if name in PLAIN:
+        return _signature(PLAIN[name][1]), _plain(body, PLAIN[name][1])
+    if name in METHODS:
+        return _signature(2), lambda bound, argument: body(context_at(long_as_address(bound)), argument)
+    return _signature(3), lambda bound, arguments, count: body(context_at(long_as_address(bound)), arguments)
+
+
 def _signature(n_arguments: int) -> str:
     return f"int64({', '.join(['int64'] * n_arguments)})"
 
 
-def _plain(body: Any, n_arguments: int) -> Any:
+def _plain(body: Any, n_arguments: int) -> Callable[..., int]:
     names = "abcdefgh"[:n_arguments]
-    kinds = list(body.py_func.__annotations__.values())[:n_arguments]
-    views = {f"view_{name}": _VIEWS[kind] for name, kind in zip(names, kinds, strict=True) if kind in _VIEWS}
+    kinds, known = list(body.py_func.__annotations__.values())[:n_arguments], body.py_func.__globals__
+    views = {f"view_{name}": view_of(kind, known) for name, kind in zip(names, kinds, strict=True) if kind != "int"}
     given = (f"view_{name}({name})" if f"view_{name}" in views else name for name in names)
     scope: dict[str, Any] = {"body": body, **views}
     exec(f"def entry({', '.join(names)}): return body({', '.join(given)})", scope)
-    return numba.cfunc(_signature(n_arguments))(scope["entry"])
-
-
-def _method(body: Callable[[ContextRecord, int], int]) -> Any:
-    @numba.cfunc(_signature(2))
-    def entry(bound: int, argument: int) -> int:
-        return body(context_at(long_as_address(bound)), argument)
-
-    return entry
-
-
-def _fast_method(body: Callable[[ContextRecord, int], int]) -> Any:
-    @numba.cfunc(_signature(3))
-    def entry(bound: int, arguments: int, count: int) -> int:
-        return body(context_at(long_as_address(bound)), arguments)
-
+    entry: Callable[..., int] = scope["entry"]
     return entry

@@ -22,12 +22,10 @@ from numba.extending import intrinsic
 from impls.compiled.codegen.entry_points import REGIONS_SYMBOL
 from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
 from impls.compiled.layout import N_REGIONS
-from impls.compiled.typed_memory import Record
 
 CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-R = TypeVar("R", bound=Record)
 
 _i1, _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 _int = types.int64
@@ -123,35 +121,6 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
     return procedure(n_arguments, emit)
 
 
-def record_at(kind: type[R]) -> Callable[[int], R]:
-    """Return an operation that views memory at an address as a record; see `impls.compiled.typed_memory`."""
-    fields = numba.from_dtype(kind.dtype)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(fields))
-
-    return cast(Callable[[int], R], intrinsic(lambda typing, address: (fields(_int), codegen)))
-
-
-def _address_of(typing: Any, record: Any) -> Any:
-    return _int(record), lambda context, builder, signature, arguments: builder.ptrtoint(arguments[0], _i64)
-
-
-def _field_address(typing: Any, record: Any, name: Any) -> Any:
-    offset = record.offset(name.literal_value)
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.add(builder.ptrtoint(arguments[0], _i64), _i64(offset))
-
-    return _int(record, name), codegen
-
-
-address_of = cast(Callable[[Any], int], intrinsic(_address_of))
-"""Return the address of a record."""
-field_address = cast(Callable[[Any, str], int], intrinsic(prefer_literal=True)(_field_address))
-"""Return the address of a record's field, given its name."""
-
-
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
     """Return an intrinsic that calls a C function: (address of the function, *arguments), all of pointer size."""
 
@@ -162,7 +131,7 @@ def _call_pointer(n_arguments: int) -> Callable[..., int]:
     return operation(n_arguments + 1, emit)
 
 
-call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_8 = map(_call_pointer, (2, 4, 5, 8))
+call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_6 = map(_call_pointer, (2, 4, 5, 6))
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))

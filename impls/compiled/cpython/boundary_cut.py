@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import decrement
 from impls.compiled.codegen.memory import kernel
+from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.interpreter import new_none
 from impls.compiled.cpython.pyobjects import list_new, list_of_ids, list_set, long_from_long
 from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
@@ -60,7 +61,7 @@ def encode_cut(context: ContextRecord, text: int) -> int:
     result, n = 0, length_of(text)
     address = utf8_of_part(context, kind, characters, n)
     n_bytes = context.size
-    if address == 0 or n_bytes > context.out_limit or may_begin_special(context, address, n_bytes):
+    if address == 0 or n_bytes > context.out_limit or may_begin_special(context, u8s(address), n_bytes):
         result = new_none(context)
     else:
         place = last_cut(context, kind, characters, n)

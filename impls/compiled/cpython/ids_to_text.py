@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate, reallocate, release_memory
 from impls.compiled.codegen.memory import external, kernel
+from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.interpreter import clear_error, list_get, list_size, long_as_long, new_none
 from impls.compiled.cpython.strings import type_of
 from impls.compiled.cpython.texts import OUT_REGION
@@ -47,7 +48,7 @@ def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
                 release_memory(out)
                 return 0, 0
             out = grown
-        copy_token(context, start, length, out + used)
+        copy_token(context, start, length, u8s(out + used))
         used += length
     return out, used
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import time
 
 from impls.compiled.codegen.allocation import increment
-from impls.compiled.codegen.memory import external, external_void, field_address, kernel
+from impls.compiled.codegen.memory import (
+    external,
+    external_void,
+    kernel,
+)
+from impls.compiled.codegen.pointers import field_address
 from impls.compiled.layout import ContextRecord
 
 list_size = external("PyList_Size", 1)

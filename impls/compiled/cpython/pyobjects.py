@@ -12,21 +12,19 @@ from impls.compiled.codegen.memory import (
     call_pointer_4,
     external,
     external_void,
-    field_address,
     inlined,
     kernel,
-    load_i64,
-    load_u32,
     outlined,
     peek,
     peek_u32,
     poke_32,
     poke_64,
-    store_64,
 )
+from impls.compiled.codegen.pointers import field_address, u32s
 from impls.compiled.layout import (
     ContextRecord,
 )
+from impls.compiled.typed_memory import I64s, U32s
 
 MANY_ITEMS = 1 << 19
 """Length of a list from which on its untouched items take megabytes."""
@@ -42,32 +40,30 @@ long_from_long = external("PyLong_FromLong", 1)
 
 
 @outlined
-def _make_integer(place: int, token: int) -> int:
+def _make_integer(integers: I64s, token: int) -> int:
     """Create the int of an id, store it in the table and return it; 0 with an exception set if out of memory."""
-    integer = long_from_long(token)
-    store_64(place, integer)
-    return integer
+    integers[token] = long_from_long(token)
+    return integers[token]
 
 
 @inlined
-def _integer(integers: int, token: int) -> int:
+def _integer(integers: I64s, token: int) -> int:
     """Return the int of an id, a reference borrowed from the table; 0 with an exception set if out of memory."""
-    place = integers + 8 * token
-    integer = load_i64(place)
+    integer = integers[token]
     if integer == 0:
-        integer = _make_integer(place, token)
+        integer = _make_integer(integers, token)
     return integer
 
 
 @inlined
-def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
+def _fill_items(integers: I64s, ids: U32s, count: int, items: int) -> bool:
     """Store the ints of ids at `items`, each with a new reference; return False with an exception set if out of memory.
 
     This is what Py_INCREF and PyList_SET_ITEM of the public headers do; an immortal int has the top bit of the count's
     lower half set, and is left to the function `Py_IncRef`.
     """
     for i in range(count):
-        integer = _integer(integers, load_u32(ids + 4 * i))
+        integer = _integer(integers, ids[i])
         if integer == 0:
             return False
         references = peek_u32(integer)
@@ -88,7 +84,7 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     items = peek(boxed + context.list_items)
     if count >= MANY_ITEMS:
         ask_for_huge_pages(items, 8 * count)
-    if not _fill_items(context.integers, ids, count, items):
+    if not _fill_items(context.integers, u32s(ids), count, items):
         decrement(boxed)
         return 0
     return boxed
@@ -120,7 +116,7 @@ def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, 
     """
     n_within = min(count, room - at)
     items = peek(boxed + context.list_items) + 8 * at
-    if not _fill_items(context.integers, ids, n_within, items):
+    if not _fill_items(context.integers, u32s(ids), n_within, items):
         return False
     if n_within == count:
         return True

@@ -7,7 +7,6 @@ from impls.compiled.codegen.memory import (
     choose,
     declare_region,
     external,
-    field_address,
     inlined,
     kernel,
     peek,
@@ -16,9 +15,9 @@ from impls.compiled.codegen.memory import (
     peek_u32,
     shift_right,
 )
+from impls.compiled.codegen.pointers import field_address
 from impls.compiled.cpython.transcode import transcode
 from impls.compiled.layout import (
-    BUFFER_AT,
     PAD_BYTES,
     ContextRecord,
 )
@@ -122,7 +121,7 @@ def own_utf8(context: ContextRecord, text: int) -> int:
 @kernel
 def _write_utf8(context: ContextRecord, kind: int, characters: int, n: int, target: int) -> int:
     """Transcode n characters to `target`; return `target`, the size stored in SIZE; 0 if there is a surrogate."""
-    scratch = context.work + BUFFER_AT
+    scratch = context.tail
     n_bytes = transcode(kind, characters, n, target, scratch)
     if n_bytes < 0:
         return 0

@@ -9,17 +9,8 @@ the two characters decide that (`pattern.tables.certain_cuts`).
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate_large, release_large
-from impls.compiled.codegen.memory import (
-    address_of,
-    external,
-    inlined,
-    kernel,
-    load_i64,
-    load_u8,
-    load_u16,
-    outlined,
-    shift_right,
-)
+from impls.compiled.codegen.memory import external, inlined, kernel, outlined, shift_right
+from impls.compiled.codegen.pointers import address_of, u8s
 from impls.compiled.cpython.interpreter import restore_thread, save_thread
 from impls.compiled.cpython.strings import (
     character,
@@ -75,7 +66,7 @@ def release_ids(context: ContextRecord, out: int) -> None:
 @outlined
 def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, check_special: int) -> int:
     """Call `encode`; if `check_special` is 1, return MAY_BE_SPECIAL for a text that may hold a special token."""
-    if check_special != 0 and may_hold_special(context, text, n_bytes):
+    if check_special != 0 and may_hold_special(context, u8s(text), n_bytes):
         return MAY_BE_SPECIAL
     return encode(context, text, n_bytes, out, keep)
 
@@ -83,9 +74,8 @@ def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int
 @inlined
 def _class_of(context: ContextRecord, code: int) -> int:
     if code < 128:
-        return load_u8(context.ascii_classes + code)
-    page = load_u16(context.pages + 2 * (code >> 6))
-    return load_u8(context.page_classes + (page << 6) + (code & 63))
+        return context.ascii_classes[code]
+    return context.page_classes[(context.pages[code >> 6] << 6) + (code & 63)]
 
 
 @kernel
@@ -95,7 +85,7 @@ def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
     after = _class_of(context, character(kind, characters, max(at, 0)))
     while at > 0:
         before = _class_of(context, character(kind, characters, at - 1))
-        if shift_right(load_i64(context.all_cuts + 8 * before), after) & 1:
+        if shift_right(context.all_cuts[before], after) & 1:
             return at
         after = before
         at -= 1
@@ -115,7 +105,7 @@ def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int,
         while at > least + 1:
             at -= 1
             before = _class_of(context, character(kind, characters, at))
-            if shift_right(load_i64(cuts + 8 * before), after) & 1:
+            if shift_right(cuts[before], after) & 1:
                 return at + 1
             after = before
         least = begin + size - 1

@@ -12,7 +12,8 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.codegen.allocation import copy_memory
-from impls.compiled.codegen.memory import kernel, operation, reachable, store_64
+from impls.compiled.codegen.memory import kernel, operation, reachable
+from impls.compiled.codegen.pointers import i64s
 from impls.compiled.codegen.vectors import compressed, constant, declared, load, store
 
 GROUP = 16
@@ -144,7 +145,7 @@ def transcode(kind: int, source: int, n_characters: int, target: int, scratch: i
     rest = n_characters - i
     if rest > 0:
         for k in range(8):
-            store_64(scratch + 8 * k, 0)
+            i64s(scratch)[k] = 0
         copy_memory(scratch, source + i * kind, rest * kind)
         # The padding zeros take one byte each.
         n_bytes = _step(kind, scratch, at)

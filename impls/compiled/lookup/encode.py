@@ -6,128 +6,105 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import copy_memory
-from impls.compiled.codegen.memory import (
-    address_of,
-    call_pointer_8,
-    kernel,
-    load_i32,
-    load_i64,
-    outlined,
-    store_32,
-    store_64,
-)
+from impls.compiled.codegen.memory import call_pointer_6, kernel, outlined
+from impls.compiled.codegen.pointers import address_of, from_item, set_word, u8s
 from impls.compiled.layout import (
     BLOCK_BYTES,
-    BOUNDS_AT,
-    BUFFER_AT,
     CL100K,
-    MASKS_AT,
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
-    RECORDS_AT,
-    SLOTS_AT,
     TAIL_BYTES,
     UNCOVERED,
     WHOLE_TEXT,
     ContextRecord,
 )
-from impls.compiled.lookup.cache import write_short
+from impls.compiled.lookup.cache import short_at, write_short
 from impls.compiled.lookup.growth import make_room
 from impls.compiled.lookup.look_up import keep_ids, known_ids
 from impls.compiled.lookup.records import prefetch_listed, record_pieces
 from impls.compiled.merge.segments import unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.scan import scan_block
+from impls.compiled.typed_memory import I32s, U8s
 
 
 @kernel
-def _ends_of_block(context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int) -> int:
+def _ends_of_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
     """Split a block as `split_block` does, by a splitter other than windows over an automaton."""
-    work = context.work
-    ends, state = work + BOUNDS_AT, work + MASKS_AT
     if context.splitter == WHOLE_TEXT:
-        store_32(ends, n_bytes)
-        store_64(state, n_bytes)
+        context.ends[0] = n_bytes
+        context.after = n_bytes
         return 1
     otherwise = context.split_otherwise
     if otherwise != 0:
-        return call_pointer_8(otherwise, address_of(context), text, n_bytes, readable, start, limit, ends, state)
-    return scan_block(context, text, n_bytes, start, limit, ends, state)
+        return call_pointer_6(otherwise, address_of(context), address_of(text), n_bytes, readable, start, limit)
+    return scan_block(context, text, n_bytes, start, limit)
 
 
 @kernel
-def split_block(
-    context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int
-) -> int:
-    """Write the ends of the pieces from `start` on to the working space; return how many, or UNCOVERED.
+def split_block(context: ContextRecord, text: U8s, n_bytes: int, readable: int, start: int, limit: int) -> int:
+    """Write the ends of the pieces from `start` on to the context; return how many, or UNCOVERED.
 
     `readable` bytes from `text` on may be read: at least TAIL_BYTES from `start` on, or PAD_BYTES past the text. The
-    end of the last piece is stored at MASKS_AT and, if `record` is 1, the pieces' records from RECORDS_AT on.
+    end of the last piece is stored as AFTER.
     """
-    work = context.work
     splitter = context.splitter
     if splitter >= CL100K:
-        ends, state = work + BOUNDS_AT, work + MASKS_AT
-        n_pieces = windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
-    else:
-        n_pieces = _ends_of_block(context, text, n_bytes, readable, start, limit)
-    if record != 0 and n_pieces > 0:
-        record_pieces(context, text, start, work + BOUNDS_AT, n_pieces)
-    return n_pieces
+        return windows_block(context, text, n_bytes, readable, start, limit, splitter)
+    return _ends_of_block(context, text, n_bytes, readable, start, limit)
 
 
 @outlined
-def _other_piece(context: ContextRecord, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
+def _other_piece(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, out: I32s) -> int:
     """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY."""
-    count = known_ids(context, piece, length, low, high, entry, out)
+    count = known_ids(context, piece, n_bytes, low, high, slot, out)
     if count != 0:
         return count
-    count = unknown_ids(context, piece, length, out)
+    count = unknown_ids(context, piece, n_bytes, out)
     if count < 0:
         return NO_MEMORY
-    keep_ids(context, piece, length, low, high, entry, out, count)
+    keep_ids(context, piece, n_bytes, low, high, slot, out, count)
     return count
 
 
 @kernel
-def look_up_block(context: ContextRecord, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
-    """Write the ids of a block's recorded pieces, the first from `start` on; return the end of `out`, or NO_MEMORY."""
-    key, slot = context.work + RECORDS_AT, context.work + SLOTS_AT
+def look_up_block(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int, out: I32s) -> int:
+    """Write the ids of a block's recorded pieces, the first from `start` on; return how many, or NO_MEMORY."""
+    keys, slots, at = context.keys, context.slots, out
     prefetch_listed(context)
     for i in range(n_pieces):
-        low, high, entry = load_i64(key), load_i64(key + 8), load_i64(slot)
-        if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
-            out += 4 * write_short(context, entry, out)
+        low, high, slot = keys[i].low, keys[i].high, slots[i]
+        # Nearly all pieces are in their first slot: this is the hot path, and the call below is kept out of it.
+        if high != -1 and short_at(slot).high == high and short_at(slot).low == low:
+            at = from_item(at, write_short(context, short_at(slot), at))
         else:
             begin = start
             if i > 0:
-                begin = load_i32(ends + 4 * i - 4)
-            piece, length = text + begin, load_i32(ends + 4 * i) - begin
-            count = _other_piece(context, piece, length, low, high, entry, out)
+                begin = ends[i - 1]
+            piece, n_bytes = from_item(text, begin), ends[i] - begin
+            count = _other_piece(context, piece, n_bytes, low, high, slot, at)
             if count < 0:
                 return NO_MEMORY
-            out += 4 * count
-        key += 16
-        slot += 8
-    return out
+            at = from_item(at, count)
+    return (address_of(at) - address_of(out)) >> 2
 
 
 @kernel
-def _padded_tail(context: ContextRecord, text: int, n_bytes: int, position: int) -> int:
+def _padded_tail(context: ContextRecord, text: U8s, n_bytes: int, position: int) -> U8s:
     """Copy a text from `position` on to the working space, followed by PAD_BYTES zeros.
 
-    Returns the address at which the whole text would begin, so that offsets into the text remain valid.
+    Returns where the whole text would begin, so that offsets into the text remain valid.
     """
-    buffer, n_left = context.work + BUFFER_AT, n_bytes - position
-    copy_memory(buffer, text + position, n_left)
+    tail, n_left = u8s(context.tail), n_bytes - position
+    copy_memory(context.tail, address_of(text) + position, n_left)
     for i in range(0, PAD_BYTES, 8):
-        store_64(buffer + n_left + i, 0)
-    return buffer - position
+        set_word(tail, n_left + i, 0)
+    return from_item(tail, -position)
 
 
 @kernel
-def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int) -> int:
+def encode(context: ContextRecord, text: U8s, n_bytes: int, out: I32s, keep: int) -> int:
     """Write the ids of a text to `out`; return how many, UNCOVERED if the pattern leaves text out, or NO_MEMORY.
 
     With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES
@@ -137,52 +114,51 @@ def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int)
         return 0
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    work, readable = context.work, n_bytes
-    at, total, position = out, 0, 0
+    readable, total, position = n_bytes, 0, 0
     while position < n_bytes:
         make_room(context)
         if readable == n_bytes and n_bytes - position <= TAIL_BYTES:
             text, readable = _padded_tail(context, text, n_bytes, position), n_bytes + PAD_BYTES
-        context.readable_end = text + readable
+        context.readable_end = address_of(text) + readable
         limit = min(n_bytes, position + BLOCK_BYTES)
-        n_pieces = split_block(context, text, n_bytes, readable, position, limit, 1)
+        n_pieces = split_block(context, text, n_bytes, readable, position, limit)
         if n_pieces < 0:
             return UNCOVERED
-        after = look_up_block(context, text, position, work + BOUNDS_AT, n_pieces, at)
-        if after == NO_MEMORY:
+        record_pieces(context, text, position, context.ends, n_pieces)
+        n = look_up_block(context, text, position, context.ends, n_pieces, from_item(out, total if keep != 0 else 0))
+        if n < 0:
             return NO_MEMORY
-        total += (after - at) >> 2
-        if keep != 0:
-            at = after
-        position = load_i64(work + MASKS_AT)
+        total += n
+        position = context.after
     return total
 
 
 @kernel
-def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
+def encode_pieces(context: ContextRecord, text: U8s, n_bytes: int, ends: I32s, n_pieces: int, out: I32s) -> int:
     """Write the ids of a text that is split already, as `encode` does.
 
-    `ends`: the ends of the n_pieces pieces, int32. PAD_BYTES follow the text.
+    `ends`: the ends of the n_pieces pieces. PAD_BYTES follow the text.
     """
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    context.readable_end = text + n_bytes + PAD_BYTES
-    at, begin, done = out, 0, 0
+    context.readable_end = address_of(text) + n_bytes + PAD_BYTES
+    total, begin, done = 0, 0, 0
     while done < n_pieces:
-        block = min(n_pieces - done, BLOCK_BYTES)
+        block, block_ends = min(n_pieces - done, BLOCK_BYTES), from_item(ends, done)
         make_room(context)
-        record_pieces(context, text, begin, ends + 4 * done, block)
-        at = look_up_block(context, text, begin, ends + 4 * done, block, at)
-        if at == NO_MEMORY:
+        record_pieces(context, text, begin, block_ends, block)
+        n = look_up_block(context, text, begin, block_ends, block, from_item(out, total))
+        if n < 0:
             return NO_MEMORY
+        total += n
         done += block
-        begin = load_i32(ends + 4 * done - 4)
-    return (at - out) >> 2
+        begin = ends[done - 1]
+    return total
 
 
 @kernel
-def split(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
-    """Write the ends (int32) of all pieces of a text; return how many, or UNCOVERED or NO_MEMORY as `encode` does.
+def split(context: ContextRecord, text: U8s, n_bytes: int, out: I32s) -> int:
+    """Write the ends of all pieces of a text; return how many, or UNCOVERED or NO_MEMORY as `encode` does.
 
     PAD_BYTES follow the text.
     """
@@ -191,14 +167,13 @@ def split(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
     readable = n_bytes + PAD_BYTES
-    ends = context.work + BOUNDS_AT
     total, position = 0, 0
     while position < n_bytes:
-        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES), 0)
+        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES))
         if count < 0:
             return UNCOVERED
         for i in range(count):
-            store_32(out + 4 * (total + i), load_i32(ends + 4 * i))
+            out[total + i] = context.ends[i]
         total += count
-        position = load_i64(context.work + MASKS_AT)
+        position = context.after
     return total

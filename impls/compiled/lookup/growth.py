@@ -10,16 +10,16 @@ not hold, an entry may get lost; its piece is then merged again.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, load_i64, outlined, shift_left, shift_right, store_64
+from impls.compiled.codegen.memory import inlined, outlined, shift_left, shift_right
+from impls.compiled.codegen.pointers import address_of, i64s, u8s
 from impls.compiled.layout import (
     BLOCK_BYTES,
-    RECORDS_AT,
     RECORDS_BYTES,
     ContextRecord,
     TableRecord,
 )
 from impls.compiled.lookup.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
-from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
+from impls.compiled.lookup.cache_long import LONG_ENTRY
 from impls.compiled.lookup.hashing import mix
 
 SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
@@ -32,30 +32,36 @@ PAGE_BYTES = 4096
 @inlined
 def _hash_of_entry(context: ContextRecord, entry: int, mark: int) -> int:
     if mark == SHORT_MARK:
-        return mix(load_i64(entry), load_i64(entry + 8))
+        return mix(i64s(entry)[0], i64s(entry)[1])
     if mark == MEDIUM_MARK:
-        return medium_hash(context, entry, shift_right(load_i64(entry + 24), 56))
-    return load_i64(entry)
+        return medium_hash(context, u8s(entry), shift_right(i64s(entry)[3], 56))
+    return i64s(entry)[0]
 
 
 @inlined
 def _move(entry: int, to: int, size: int) -> None:
-    for k in range(0, size, 8):
-        store_64(to + k, load_i64(entry + k))
-        store_64(entry + k, 0)
+    words, moved = i64s(entry), i64s(to)
+    for k in range(size >> 3):
+        moved[k] = words[k]
+        words[k] = 0
+
+
+@inlined
+def _is_taken(entry: int, mark: int) -> bool:
+    return i64s(entry + mark)[0] != 0
 
 
 @inlined
 def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
     end = start + shift_left(size, 64 - shift)
     entry = start + size * shift_right(h, shift)
-    if mark == SHORT_MARK and load_i64(entry + mark) != 0:
+    if mark == SHORT_MARK and _is_taken(entry, mark):
         entry ^= size
-        if load_i64(entry + mark) != 0:
+        if _is_taken(entry, mark):
             entry = next_line(entry)
             if entry == end:
                 entry = start
-    while load_i64(entry + mark) != 0:
+    while _is_taken(entry, mark):
         entry += size
         if entry == end:
             entry = start
@@ -68,21 +74,21 @@ def _spread(context: ContextRecord, start: int, before: int, shift: int, size: i
     end = start + shift_left(size, 64 - before)
     for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
         # Make the first access to a page a write: a read would cost a second page fault at the first write.
-        store_64(page, 0)
+        i64s(page)[0] = 0
     waiting, most = 0, min(RECORDS_BYTES, end - start)
-    while waiting + size <= most and (waiting < LEAST_WAITING * size or load_i64(start + waiting + mark) != 0):
+    while waiting + size <= most and (waiting < LEAST_WAITING * size or _is_taken(start + waiting, mark)):
         waiting += size
-    kept = context.work + RECORDS_AT
+    kept = address_of(context.keys)
     for at in range(0, waiting, size):
         _move(start + at, kept + at, size)
     entry = end
     while entry > start + waiting:
         entry -= size
-        if load_i64(entry + mark) != 0:
+        if _is_taken(entry, mark):
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
     for at in range(0, waiting, size):
         entry = kept + at
-        if load_i64(entry + mark) != 0:
+        if _is_taken(entry, mark):
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
 
 

@@ -7,8 +7,11 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable
+from impls.compiled.codegen.pointers import address_of
 from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
+from impls.compiled.layout import Key
 from impls.compiled.lookup.hashing import K1, K2, K3
+from impls.compiled.typed_memory import I64s, Rows, U8s
 
 KEYS = 8
 """Number of keys whose slots are computed at once."""
@@ -42,18 +45,18 @@ _raw_write_slots = operation(4, _emit_slots)
 
 
 @inlined
-def write_key(piece: int, mask: int, length: int, key: int) -> None:
-    """Write the key of a piece to `key`: its 16 bytes, and-ed with those at `mask`, or-ed with those at `length`."""
-    if reachable(piece, 16) and reachable(key, 16):
-        _raw_write_key(piece, mask, length, key)
+def write_key(piece: U8s, mask: Key, length: Key, key: Key) -> None:
+    """Write the key of a piece: its first 16 bytes, and-ed with `mask`, or-ed with `length`."""
+    if reachable(address_of(piece), 16) and reachable(address_of(key), 16):
+        _raw_write_key(address_of(piece), address_of(mask), address_of(length), address_of(key))
 
 
 @inlined
-def write_slots(keys: int, table: int, shift: int, slots: int) -> int:
+def write_slots(keys: Rows[Key], table: int, shift: int, slots: I64s) -> int:
     """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
 
     Returns a bit for each key whose second word is 0, which the key of a piece of up to 15 bytes never has.
     """
-    if reachable(keys, 16 * KEYS) and reachable(slots, 8 * KEYS):
-        return _raw_write_slots(keys, table, shift, slots)
+    if reachable(address_of(keys), 16 * KEYS) and reachable(address_of(slots), 8 * KEYS):
+        return _raw_write_slots(address_of(keys), table, shift, address_of(slots))
     return 0

@@ -2,62 +2,61 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    kernel,
-    load_i32,
-    load_i64,
-    shift_left,
-    shift_right,
-    store_32,
-    store_64,
-)
-from impls.compiled.layout import (
-    SEEN_BITS,
-    ContextRecord,
-)
+from impls.compiled.codegen.memory import inlined, kernel, shift_left, shift_right
+from impls.compiled.codegen.pointers import address_of, i32s, i64s, word_at
+from impls.compiled.layout import SEEN_BITS, ContextRecord, MediumEntry, ShortEntry
 from impls.compiled.lookup.cache import (
     MEDIUM_ENTRY,
     MOST_MEDIUM_IDS,
-    SHORT_ENTRY,
+    end_of,
     find,
+    last_words,
+    medium_at,
     medium_hash,
     medium_slot,
     reset_cache,
     reset_medium,
+    short_at,
     short_entry,
     short_slot,
     write_short,
 )
-from impls.compiled.lookup.cache_long import keep_long, known_long, long_hash, long_slot
+from impls.compiled.lookup.cache_long import keep_long, known_long, long_at, long_hash, long_slot
 from impls.compiled.lookup.records import MEDIUM_KEY
 from impls.compiled.merge.segments import is_cut
+from impls.compiled.typed_memory import I32s, U8s, places
 
 IN_LONG = 255
 """Stored instead of the number of ids if they do not fit the entry: the cache of long pieces holds them."""
+IDS_AT = places(MediumEntry.dtype)["ids_1"]
 
 
 @inlined
-def _exchange(first: int, found: int) -> None:
-    """Exchange the entry at `found` with the one in its first slot.
+def _exchange(first: ShortEntry, found: ShortEntry) -> None:
+    """Exchange the entry `found` with the one in its first slot.
 
     Both are still found: entries are never removed, so every slot between the other entry's first slot and `found` is
     taken.
     """
-    for k in range(0, SHORT_ENTRY, 8):
-        word = load_i64(first + k)
-        store_64(first + k, load_i64(found + k))
-        store_64(found + k, word)
+    low, high, third, fourth = first.low, first.high, first.third, first.fourth
+    first.low = found.low
+    first.high = found.high
+    first.third = found.third
+    first.fourth = found.fourth
+    found.low = low
+    found.high = high
+    found.third = third
+    found.fourth = fourth
 
 
 @kernel
-def known_short(context: ContextRecord, low: int, high: int, entry: int, out: int) -> int:
+def known_short(context: ContextRecord, low: int, high: int, entry: ShortEntry, out: I32s) -> int:
     """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return how many, 0 for a miss.
 
     A hit moves to the first slot: the vocabulary was inserted first, in an order that says nothing about the text.
     """
     found = find(context, low, high, entry)
-    if load_i64(found + 8) == 0:
+    if found.high == 0:
         return 0
     count = write_short(context, found, out)
     _exchange(entry, found)
@@ -65,94 +64,87 @@ def known_short(context: ContextRecord, low: int, high: int, entry: int, out: in
 
 
 @kernel
-def keep_short(context: ContextRecord, low: int, high: int, ids: int, count: int) -> None:
+def keep_short(context: ContextRecord, low: int, high: int, ids: I32s, count: int) -> None:
     """Insert a short piece that was a miss, unless it has been inserted since: segments are inserted like pieces."""
-    entry = find(context, low, high, short_slot(context, low, high))
-    if load_i64(entry + 8) != 0:
+    entry, table = find(context, low, high, short_slot(context, low, high)), context.pieces
+    if entry.high != 0:
         return
-    if context.pieces.count >= context.pieces.limit:
+    if table.count >= table.limit:
         # Full: keep the entries for a while, so that repeated text still gets hits.
-        refused = context.n_refused + 1
-        context.n_refused = refused
-        if refused < context.pieces.limit:
+        context.n_refused = context.n_refused + 1
+        if context.n_refused < table.limit:
             return
         context.n_refused = 0
         reset_cache(context)
         entry = find(context, low, high, short_slot(context, low, high))
     if short_entry(context, entry, low, high, ids, count):
-        context.pieces.count = context.pieces.count + 1
-    elif context.pieces.count > context.n_cache_tokens + context.n_cache_rows:
+        table.count = table.count + 1
+    elif table.count > context.n_cache_tokens + context.n_cache_rows:
         reset_cache(context)
 
 
-@inlined
-def _last_words(context: ContextRecord, piece: int, n_bytes: int) -> tuple[int, int]:
-    """Return the last two of the four words of a piece of 16 to 31 bytes."""
-    masks = context.key_masks + 16 * (n_bytes - 16)
-    return (
-        load_i64(piece + 16) & load_i64(masks),
-        (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56),
-    )
-
-
 @kernel
-def find_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int) -> int:
+def find_medium(context: ContextRecord, piece: U8s, n_bytes: int, entry: MediumEntry) -> MediumEntry:
     """Return the entry of a piece of 16 to 31 bytes, or the empty entry at which to insert it.
 
     Probes from `entry` on; reads 32 bytes.
     """
-    w0, w1 = load_i64(piece), load_i64(piece + 8)
-    w2, w3 = _last_words(context, piece, n_bytes)
-    start = context.medium.entries
-    end = start + shift_left(MEDIUM_ENTRY, 64 - context.medium.shift)
-    while load_i64(entry + 24) != 0:
-        differs = (load_i64(entry) ^ w0) | (load_i64(entry + 8) ^ w1)
-        if (differs | (load_i64(entry + 16) ^ w2) | (load_i64(entry + 24) ^ w3)) == 0:
-            return entry
-        entry += MEDIUM_ENTRY
-        if entry == end:
-            entry = start
-    return entry
+    first, second = word_at(piece, 0), word_at(piece, 8)
+    third, fourth = last_words(context, piece, n_bytes)
+    start, end, at = context.medium.entries, end_of(context.medium, MEDIUM_ENTRY), address_of(entry)
+    while True:
+        stored = medium_at(at)
+        if stored.fourth == 0:
+            return stored
+        differs = (stored.first ^ first) | (stored.second ^ second) | (stored.third ^ third) | (stored.fourth ^ fourth)
+        if differs == 0:
+            return stored
+        at += MEDIUM_ENTRY
+        if at == end:
+            at = start
 
 
 @kernel
-def known_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int, out: int) -> int:
+def known_medium(context: ContextRecord, piece: U8s, n_bytes: int, entry: MediumEntry, out: I32s) -> int:
     """Write the ids of a piece of 16 to 31 bytes, probing from `entry` on; return how many, 0 for a miss."""
-    entry = find_medium(context, piece, n_bytes, entry)
-    if load_i64(entry + 24) == 0:
+    stored = find_medium(context, piece, n_bytes, entry)
+    if stored.fourth == 0:
         return 0
-    count = load_i32(entry + 60)
+    count = stored.count
     if count == IN_LONG:
         h = long_hash(piece, n_bytes)
         return known_long(context, piece, n_bytes, h, long_slot(context, h), out)
-    store_64(out, load_i64(entry + 32))
-    store_64(out + 8, load_i64(entry + 40))
-    store_64(out + 16, load_i64(entry + 48))
-    store_32(out + 24, load_i32(entry + 56))
+    pairs = i64s(address_of(out))
+    pairs[0] = stored.ids_1
+    pairs[1] = stored.ids_2
+    pairs[2] = stored.ids_3
+    out[6] = stored.id_7
     return count
 
 
 @kernel
-def keep_medium(context: ContextRecord, piece: int, n_bytes: int, ids: int, count: int) -> None:
+def keep_medium(context: ContextRecord, piece: U8s, n_bytes: int, ids: I32s, count: int) -> None:
     """Insert a piece of 16 to 31 bytes that was a miss; if it has many ids, the cache of long pieces holds them."""
+    table = context.medium
     entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
-    if load_i64(entry + 24) == 0:
-        if context.medium.count >= context.medium.limit:
+    if entry.fourth == 0:
+        if table.count >= table.limit:
             reset_medium(context)
             entry = medium_slot(context, piece, n_bytes)
-        context.medium.count = context.medium.count + 1
-        store_64(entry, load_i64(piece))
-        store_64(entry + 8, load_i64(piece + 8))
-        w2, w3 = _last_words(context, piece, n_bytes)
-        store_64(entry + 16, w2)
-        store_64(entry + 24, w3)
-        store_32(entry + 60, IN_LONG)
+        table.count = table.count + 1
+        third, fourth = last_words(context, piece, n_bytes)
+        entry.first = word_at(piece, 0)
+        entry.second = word_at(piece, 8)
+        entry.third = third
+        entry.fourth = fourth
+        entry.count = IN_LONG
     if count > MOST_MEDIUM_IDS:
         keep_long(context, piece, n_bytes, long_hash(piece, n_bytes), ids, count)
         return
+    stored_ids = i32s(address_of(entry) + IDS_AT)
     for i in range(count):
-        store_32(entry + 32 + 4 * i, load_i32(ids + 4 * i))
-    store_32(entry + 60, count)
+        stored_ids[i] = ids[i]
+    entry.count = count
 
 
 @inlined
@@ -162,39 +154,37 @@ def _seen_before(context: ContextRecord, h: int) -> bool:
     Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
     the bits are set, all of them are cleared.
     """
-    bits, n_seen = context.seen, context.n_seen
+    bits = context.seen
     bit = shift_right(h, 64 - SEEN_BITS)
-    place = bits + ((bit >> 6) << 3)
-    word = load_i64(place)
-    if shift_right(word, bit & 63) & 1:
+    if shift_right(bits[bit >> 6], bit & 63) & 1:
         return True
-    if n_seen >= 1 << (SEEN_BITS - 1):
+    if context.n_seen >= 1 << (SEEN_BITS - 1):
         for i in range(1 << (SEEN_BITS - 6)):
-            store_64(bits + 8 * i, 0)
-        word, n_seen = 0, 0
-    store_64(place, word | shift_left(1, bit & 63))
-    context.n_seen = n_seen + 1
+            bits[i] = 0
+        context.n_seen = 0
+    bits[bit >> 6] = bits[bit >> 6] | shift_left(1, bit & 63)
+    context.n_seen = context.n_seen + 1
     return False
 
 
 @kernel
-def known_ids(context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
+def known_ids(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, out: I32s) -> int:
     """Write the ids of a piece from the cache that holds it; return how many, 0 for a miss.
 
-    (low, high, entry) is the piece's record.
+    (low, high, slot) is the piece's record.
     """
     if high != -1:
-        return known_short(context, low, high, entry, out)
+        return known_short(context, low, high, short_at(slot), out)
     if low == MEDIUM_KEY:
-        return known_medium(context, piece, n_bytes, entry, out)
-    return known_long(context, piece, n_bytes, low, entry, out) if entry != 0 else 0
+        return known_medium(context, piece, n_bytes, medium_at(slot), out)
+    return known_long(context, piece, n_bytes, low, long_at(slot), out) if slot != 0 else 0
 
 
 @kernel
 def keep_ids(
-    context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int
+    context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: int, slot: int, ids: I32s, count: int
 ) -> None:
-    """Insert a piece that was a miss into the cache for its size; (low, high, entry) is its record.
+    """Insert a piece that was a miss into the cache for its size; (low, high, slot) is its record.
 
     Longer pieces that are cut into segments are cheap to encode again: they are inserted the second time they occur.
     """
@@ -206,5 +196,5 @@ def keep_ids(
         return
     elif low == MEDIUM_KEY:
         keep_medium(context, piece, n_bytes, ids, count)
-    elif entry != 0:
+    elif slot != 0:
         keep_long(context, piece, n_bytes, low, ids, count)

@@ -9,113 +9,92 @@ pieces are in a separate store: their slots are listed, so that the bytes too ca
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    choose,
-    inlined,
-    kernel,
-    load_i32,
-    load_i64,
-    lowest_bit,
-    outlined,
-    prefetch,
-    shift_right,
-    store_8,
-    store_64,
-)
-from impls.compiled.layout import (
-    KEY_LENGTHS,
-    LISTED_AT,
-    LONGER_AT,
-    MOST_LISTED,
-    RECORDS_AT,
-    SLOTS_AT,
-    ContextRecord,
-)
+from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, outlined, prefetch, shift_right
+from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at
+from impls.compiled.layout import KEY_LENGTHS, MOST_LISTED, ContextRecord, Key, LongEntry
 from impls.compiled.lookup.cache import medium_slot
 from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
 from impls.compiled.lookup.hashing import smaller
 from impls.compiled.lookup.keys import KEYS, write_key, write_slots
+from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
 
+_long_at = record_at(LongEntry)
+
 
 @inlined
-def _write(key: int, slot: int, low: int, high: int, entry: int) -> None:
-    store_64(key, low)
-    store_64(key + 8, high)
-    store_64(slot, entry)
+def _write(context: ContextRecord, i: int, low: int, slot: int) -> None:
+    """Write the record of a longer piece."""
+    context.keys[i].low = low
+    context.keys[i].high = -1
+    context.slots[i] = slot
 
 
 @outlined
-def _longer(context: ContextRecord, piece: int, length: int, key: int, slot: int) -> None:
-    """Write the record of a piece of 16 bytes or more."""
-    if length <= LONGEST_MEDIUM:
-        entry = medium_slot(context, piece, length)
-        prefetch(entry)
-        _write(key, slot, MEDIUM_KEY, -1, entry)
+def _longer(context: ContextRecord, piece: U8s, n_bytes: int, i: int) -> None:
+    """Write the record of piece `i`, of 16 bytes or more."""
+    if n_bytes <= LONGEST_MEDIUM:
+        slot = address_of(medium_slot(context, piece, n_bytes))
+        prefetch(slot)
+        _write(context, i, MEDIUM_KEY, slot)
         return
-    if length > LONGEST_LONG:
-        _write(key, slot, 0, -1, 0)
+    if n_bytes > LONGEST_LONG:
+        _write(context, i, 0, 0)
         return
-    h = long_hash(piece, length)
-    entry = long_slot(context, h)
-    prefetch(entry)
-    _write(key, slot, h, -1, entry)
-    listed = context.work + LISTED_AT
-    n_listed = load_i64(listed)
-    if n_listed < MOST_LISTED:
-        store_64(listed + 8 + 8 * n_listed, entry)
-        store_64(listed, n_listed + 1)
+    h = long_hash(piece, n_bytes)
+    slot = address_of(long_slot(context, h))
+    prefetch(slot)
+    _write(context, i, h, slot)
+    if context.n_listed < MOST_LISTED:
+        context.listed[context.n_listed] = slot
+        context.n_listed = context.n_listed + 1
 
 
 @outlined
 def prefetch_listed(context: ContextRecord) -> None:
     """Prefetch the cached bytes of the long pieces whose slots are listed, and empty the list."""
-    listed = context.work + LISTED_AT
-    for i in range(load_i64(listed)):
-        slot = load_i64(listed + 8 + 8 * i)
-        place = choose(load_i64(slot + 16) != 0, load_i64(slot + 8), slot)
+    for i in range(context.n_listed):
+        # In an empty slot the place is 0: there is no harm in prefetching that.
+        place = address_of(context.long_store) + _long_at(context.listed[i]).place
         prefetch(place)
         prefetch(place + 64)
-    store_64(listed, 0)
+    context.n_listed = 0
 
 
 @outlined
-def _write_keys(masks: int, text: int, start: int, ends: int, n_pieces: int, key: int) -> None:
+def _write_keys(masks: Rows[Key], text: U8s, start: int, ends: I32s, n_pieces: int, keys: Rows[Key]) -> None:
     """Write the keys of pieces: zeros for those of more than 15 bytes."""
     begin = start
     for i in range(n_pieces):
-        end = load_i32(ends + 4 * i)
-        row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
-        write_key(text + begin, row, row + KEY_LENGTHS, key + 16 * i)
+        end = ends[i]
+        row = smaller(end - begin, LONGEST_SHORT + 1)
+        write_key(from_item(text, begin), masks[row], masks[KEY_LENGTHS + row], keys[i])
         begin = end
 
 
 @outlined
-def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, longer: int) -> None:
+def _write_slots(keys: Rows[Key], n_pieces: int, entries: int, shift: int, slots: I64s, longer: U8s) -> None:
     """Write and prefetch the slots of keys, and set a bit in `longer` for each piece of more than 15 bytes."""
     for i in range(0, n_pieces, KEYS):
-        slot = slots + 8 * i
-        store_8(longer + (i >> 3), write_slots(keys + 16 * i, cache, shift, slot))
-        for k in range(0, 8 * KEYS, 8):
-            prefetch(load_i64(slot + k))
+        longer[i >> 3] = write_slots(from_item(keys, i), entries, shift, from_item(slots, i))
+        for k in range(KEYS):
+            prefetch(slots[i + k])
 
 
 @kernel
-def record_pieces(context: ContextRecord, text: int, start: int, ends: int, n_pieces: int) -> None:
+def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int) -> None:
     """Write the records of n_pieces pieces, the first of which starts at `start`; reads 32 bytes from each start on."""
-    work, masks = context.work, context.key_masks
-    keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
-    _write_keys(masks, text, start, ends, n_pieces, keys)
-    _write_slots(keys, n_pieces, context.pieces.entries, context.pieces.shift, slots, longer)
+    _write_keys(context.key_masks, text, start, ends, n_pieces, context.keys)
+    _write_slots(context.keys, n_pieces, context.pieces.entries, context.pieces.shift, context.slots, context.longer)
+    longer = i64s(address_of(context.longer))
     for first in range(0, n_pieces, 64):
-        bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))
+        bits = longer[first >> 6] & shift_right(-1, 64 - min(64, n_pieces - first))
         while bits != 0:
             i = first + lowest_bit(bits)
             bits &= bits - 1
             begin = start
             if i > 0:
-                begin = load_i32(ends + 4 * i - 4)
-            length = load_i32(ends + 4 * i) - begin
-            _longer(context, text + begin, length, keys + 16 * i, slots + 8 * i)
+                begin = ends[i - 1]
+            _longer(context, from_item(text, begin), ends[i] - begin, i)

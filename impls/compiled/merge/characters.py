@@ -8,16 +8,8 @@ the table is built. So the check costs two loads per character. For models with 
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    kernel,
-    load_i32,
-    load_i64,
-    load_u8,
-    load_u16,
-    shift_right,
-    store_32,
-    store_64,
-)
+from impls.compiled.codegen.memory import kernel, shift_right
+from impls.compiled.codegen.pointers import from_item, two_bytes
 from impls.compiled.layout import (
     MOST_SMALL,
     NONE,
@@ -25,25 +17,26 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.merge.pairs import merged
+from impls.compiled.typed_memory import I32s, I64s, U8s
 
 
 @kernel
-def _stands_alone(context: ContextRecord, at: int, entry: int, first: bool, last: bool) -> bool:
+def _stands_alone(context: ContextRecord, at: U8s, entry: int, first: bool, last: bool) -> bool:
     """Return whether no neighbour of the character at `at` can merge with one of its bytes before they have merged."""
     bounds = context.first_round
     if not first:
-        before = load_i64(bounds + 8 * load_u16(at - 1))
+        before = bounds[two_bytes(at, -1)]
         if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
             return False
     if not last:
-        after = load_i64(bounds + 8 * load_u16(at + 2))
+        after = bounds[two_bytes(at, 2)]
         if (shift_right(after, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
             return False
     return True
 
 
 @kernel
-def characters_first(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
+def characters_first(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     """Write the symbols (int32) of a piece, whole characters if that is safe, else bytes; return how many.
 
     Returns -1 for more than 62 symbols.
@@ -53,19 +46,19 @@ def characters_first(context: ContextRecord, piece: int, n_bytes: int, symbols: 
     while i < n_bytes:
         if count + 3 > MOST_SMALL:
             return -1
-        byte = load_u8(piece + i)
+        byte = piece[i]
         size = 1
         if byte >= 0xE0 and byte < 0xF0:
-            code = ((byte & 15) << 12) | ((load_u8(piece + i + 1) & 63) << 6) | (load_u8(piece + i + 2) & 63)
-            entry = load_i64(characters + 8 * code)
-            if entry >= 0 and _stands_alone(context, piece + i, entry, i == 0, i + 3 == n_bytes):
-                store_32(symbols + 4 * count, entry & NONE)
+            code = ((byte & 15) << 12) | ((piece[i + 1] & 63) << 6) | (piece[i + 2] & 63)
+            entry = characters[code]
+            if entry >= 0 and _stands_alone(context, from_item(piece, i), entry, i == 0, i + 3 == n_bytes):
+                symbols[count] = entry & NONE
                 count += 1
                 i += 3
                 continue
             size = 3
         for _ in range(size):
-            store_32(symbols + 4 * count, load_i32(byte_symbols + 4 * load_u8(piece + i)))
+            symbols[count] = byte_symbols[piece[i]]
             count += 1
             i += 1
     return count
@@ -79,7 +72,7 @@ def _joined(context: ContextRecord, left: int, right: int) -> int:
 
 
 @kernel
-def build_characters(context: ContextRecord, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
+def build_characters(context: ContextRecord, lowest_as_right: I32s, lowest_as_left: I32s, table: I64s) -> int:
     """Fill the 65536 entries of the table CHARACTERS, -1 for a character without; return how many have one.
 
     `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that symbol as its right or
@@ -90,19 +83,19 @@ def build_characters(context: ContextRecord, lowest_as_right: int, lowest_as_lef
     for code in range(65536):
         entry = -1
         if code >= 0x800:
-            a = load_i32(bytes_ + 4 * (0xE0 | (code >> 12)))
-            b = load_i32(bytes_ + 4 * (0x80 | ((code >> 6) & 63)))
-            c = load_i32(bytes_ + 4 * (0x80 | (code & 63)))
+            a = bytes_[0xE0 | (code >> 12)]
+            b = bytes_[0x80 | ((code >> 6) & 63)]
+            c = bytes_[0x80 | (code & 63)]
             ab, bc = _joined(context, a, b), _joined(context, b, c)
             whole, left_need, right_need, taken = NONE, 0, 0, 0
             if ab < bc:
                 whole = _joined(context, ab, c)
-                left_need, right_need, taken = ab, whole, load_i32(lowest_as_right + 4 * ab)
+                left_need, right_need, taken = ab, whole, lowest_as_right[ab]
             elif bc < NONE:
                 whole = _joined(context, a, bc)
-                left_need, right_need, taken = whole, bc, load_i32(lowest_as_left + 4 * bc)
+                left_need, right_need, taken = whole, bc, lowest_as_left[bc]
             if whole != NONE and taken > whole:
                 entry = whole | (left_need << SYMBOL_BITS) | (right_need << (2 * SYMBOL_BITS))
                 found += 1
-        store_64(table + 8 * code, entry)
+        table[code] = entry
     return found

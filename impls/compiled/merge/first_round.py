@@ -19,29 +19,24 @@ from impls.compiled.codegen.memory import (
     choose,
     inlined,
     kernel,
-    load_i32,
-    load_i64,
-    load_u8,
-    load_u16,
     lowest_bit,
     operation,
     reachable,
     shift_left,
     shift_right,
-    store_32,
 )
+from impls.compiled.codegen.pointers import address_of, two_bytes
 from impls.compiled.codegen.vectors import constant, lanes, splat, undefined
 from impls.compiled.layout import (
     NONE,
     SYMBOL_BITS,
     ContextRecord,
 )
+from impls.compiled.typed_memory import I32s, I64s, U8s
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
 """Bytes that are read for AT_ONCE pairs and the next one; at most this many past the end of the piece."""
-MADE_AT = 1344
-"""Offset in SMALL_SCRATCH, after the space of `merge_small`: the symbol each pair of bytes makes, or NONE, int32."""
 
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _entries, _symbols = ir.VectorType(_i64, AT_ONCE), ir.VectorType(_i32, AT_ONCE)
@@ -84,30 +79,35 @@ _raw_merging = operation(5, _emit_merging)
 
 
 @inlined
-def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
+def _merging(table: I64s, piece: U8s, n_bytes: int, made: I32s) -> int:
     """Return a bit for each byte of a piece of at most 64 that merges with the next one."""
     merging, i, before = 0, 0, -1
     while True:
-        if reachable(piece + i, READ):
-            merging |= shift_left(_raw_merging(table, before, piece + i, n_bytes - 1 - i, made + 4 * i), i)
+        if reachable(address_of(piece) + i, READ):
+            merging |= shift_left(
+                _raw_merging(
+                    address_of(table), before, address_of(piece) + i, n_bytes - 1 - i, address_of(made) + 4 * i
+                ),
+                i,
+            )
         i += AT_ONCE
         if i >= n_bytes - 1:
             return merging
-        before = load_i64(table + 8 * load_u16(piece + i - 1))
+        before = table[two_bytes(piece, i - 1)]
 
 
 @kernel
-def first_round(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
+def first_round(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
     """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
-    bytes_, made = context.byte_symbols, context.small_scratch + MADE_AT
+    byte_symbols, made = context.byte_symbols, context.made
     merging = _merging(context.first_round, piece, n_bytes, made)
     rest = (shift_left(1, n_bytes) - 1) & ~(merging << 1)
     count = 0
     while rest != 0:
         i = lowest_bit(rest)
         merges = (shift_right(merging, i) & 1) != 0
-        symbol = choose(merges, load_i32(made + 4 * i), load_i32(bytes_ + 4 * load_u8(piece + i)))
-        store_32(symbols + 4 * count, symbol)
+        symbol = choose(merges, made[i], byte_symbols[piece[i]])
+        symbols[count] = symbol
         count += 1
         rest &= rest - 1
     return count

@@ -5,6 +5,11 @@ be empty. With monotone ranks the bitmap is walked once; a model whose merges ra
 Equal ranks merge leftmost first: a list is in the order of positions. A new position mostly belongs after the last one
 added, so the search for its place begins there.
 
+    a b a b c       merges a+b (rank 0), ab+c (rank 1); places 0 to 4
+    queue of 0: 0, 2        queue of 1: empty
+    ab . ab . c     both are merged; the second queues itself under rank 1
+    ab . abc . .
+
 A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
 this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
 since no merge in the text crossed their boundaries. Conversely, if all neighbours in a sequence of symbols are such
@@ -19,29 +24,28 @@ piece.
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate, release_memory
-from impls.compiled.codegen.memory import (
-    kernel,
-    load_i32,
-    load_i64,
-    load_u8,
-    lowest_bit,
-    shift_left,
-    shift_right,
-    store_32,
-    store_64,
-)
-from impls.compiled.layout import (
-    NO_MEMORY,
-    NONE,
-    ContextRecord,
-)
+from impls.compiled.codegen.memory import kernel, lowest_bit, shift_left, shift_right
+from impls.compiled.codegen.pointers import from_item, rows_of
+from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.sentencepiece.spelling import call_spell
+from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i32
 
-# A position of the piece is six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
-PLACE_BYTES = 24
-FOLLOWING, PREVIOUS, RANK, LATER, EARLIER = 4, 8, 12, 16, 20
+
+class Place(Record):
+    """A position of the piece, at which a symbol begins or began."""
+
+    symbol: i32
+    following: i32  # the place of the next symbol, or the number of places
+    previous: i32  # the place of the symbol before, or -1
+    rank: i32  # the rank of the pair that begins here, or NONE: then it is in no queue
+    later: i32  # the next place in that rank's queue, or -1
+    earlier: i32  # the place before it in that rank's queue, or -1
+
+
+places_at = rows_of(Place)
+PLACE_BYTES = Place.dtype.itemsize
 REGION = 1
 WINDOW_BYTES = 4096
 OVERLAP_BYTES = 512
@@ -54,112 +58,112 @@ def _pair_rank(context: ContextRecord, left: int, right: int) -> int:
 
 
 @kernel
-def _enqueue(context: ContextRecord, places: int, n_places: int, i: int, rank: int) -> None:
-    """Queue position `i`, at which a pair of `rank` (not NONE) begins."""
-    first = load_i32(context.heads + 4 * rank)
-    latest = context.latest + 4 * rank
+def _enqueue(context: ContextRecord, places: Rows[Place], n_places: int, i: int, rank: int) -> None:
+    """Queue place `i`, at which a pair of `rank` (not NONE) begins."""
+    first = context.heads[rank]
     if first < 0 or i < first:
         _enqueue_first(context, places, i, rank)
-        store_32(latest, i)
+        context.latest[rank] = i
         return
-    # The position queued last may be stale, or of another piece.
-    before = load_i32(latest)
-    if before > i or before >= n_places or load_i32(places + PLACE_BYTES * before + RANK) != rank:
+    # The place queued last may be stale, or of another piece.
+    before = context.latest[rank]
+    if before > i or before >= n_places or places[before].rank != rank:
         before = first
-    after = load_i32(places + PLACE_BYTES * before + LATER)
+    after = places[before].later
     while after >= 0 and after < i:
         before = after
-        after = load_i32(places + PLACE_BYTES * before + LATER)
-    at = places + PLACE_BYTES * i
-    store_32(at + RANK, rank)
-    store_32(at + LATER, after)
-    store_32(at + EARLIER, before)
-    store_32(places + PLACE_BYTES * before + LATER, i)
+        after = places[before].later
+    places[i].rank = rank
+    places[i].later = after
+    places[i].earlier = before
+    places[before].later = i
     if after >= 0:
-        store_32(places + PLACE_BYTES * after + EARLIER, i)
-    store_32(latest, i)
+        places[after].earlier = i
+    context.latest[rank] = i
 
 
 @kernel
-def _enqueue_first(context: ContextRecord, places: int, i: int, rank: int) -> None:
-    """Queue position `i` as `_enqueue` does, but as the first of its list."""
-    at = places + PLACE_BYTES * i
-    head = context.heads + 4 * rank
-    first = load_i32(head)
-    store_32(at + RANK, rank)
-    store_32(at + LATER, first)
-    store_32(at + EARLIER, -1)
+def _enqueue_first(context: ContextRecord, places: Rows[Place], i: int, rank: int) -> None:
+    """Queue place `i` as `_enqueue` does, but as the first of its list."""
+    first = context.heads[rank]
+    places[i].rank = rank
+    places[i].later = first
+    places[i].earlier = -1
     if first >= 0:
-        store_32(places + PLACE_BYTES * first + EARLIER, i)
-    store_32(head, i)
-    word = context.head_bits + 8 * (rank >> 6)
-    store_64(word, load_i64(word) | shift_left(1, rank & 63))
+        places[first].earlier = i
+    context.heads[rank] = i
+    bits = context.head_bits
+    bits[rank >> 6] = bits[rank >> 6] | shift_left(1, rank & 63)
 
 
 @kernel
-def _dequeue(context: ContextRecord, places: int, i: int) -> None:
-    """Remove position `i` from the queue of its pair."""
-    at = places + PLACE_BYTES * i
-    rank, later, earlier = load_i32(at + RANK), load_i32(at + LATER), load_i32(at + EARLIER)
+def _dequeue(context: ContextRecord, places: Rows[Place], i: int) -> None:
+    """Remove place `i` from the queue of its pair."""
+    rank, later, earlier = places[i].rank, places[i].later, places[i].earlier
     if rank == NONE:
         return
     if earlier < 0:
-        store_32(context.heads + 4 * rank, later)
+        context.heads[rank] = later
     else:
-        store_32(places + PLACE_BYTES * earlier + LATER, later)
+        places[earlier].later = later
     if later >= 0:
-        store_32(places + PLACE_BYTES * later + EARLIER, earlier)
-    store_32(at + RANK, NONE)
+        places[later].earlier = earlier
+    places[i].rank = NONE
 
 
 @kernel
-def _fill(context: ContextRecord, piece: int, symbols: int, n_places: int, places: int) -> None:
-    """Fill the positions from the piece's bytes, or from `symbols` if not 0, and queue each pair.
+def _fill_from_bytes(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place]) -> None:
+    """Fill the places from the piece's bytes, and queue each pair.
 
-    Works from right to left, so that each queue starts with the leftmost position.
+    Works from right to left, so that each queue starts with the leftmost place.
     """
-    byte_symbols = context.byte_symbols
-    right = NONE
-    i = n_places - 1
-    while i >= 0:
-        at = places + PLACE_BYTES * i
-        if symbols != 0:
-            symbol = load_i32(symbols + 4 * i)
-        else:
-            symbol = load_i32(byte_symbols + 4 * load_u8(piece + i))
-        store_32(at, symbol)
-        store_32(at + FOLLOWING, i + 1)
-        store_32(at + PREVIOUS, i - 1)
-        rank = _pair_rank(context, symbol, right)
-        if rank != NONE:
-            _enqueue_first(context, places, i, rank)
-        else:
-            store_32(at + RANK, NONE)
-        right = symbol
-        i -= 1
+    byte_symbols, right = context.byte_symbols, NONE
+    for k in range(n_bytes):
+        i = n_bytes - 1 - k
+        right = _fill_place(context, places, i, byte_symbols[piece[i]], right)
 
 
 @kernel
-def _merge_at(context: ContextRecord, places: int, n_places: int, i: int) -> int:
-    """Merge the pair whose left symbol is at position `i`; return the lowest rank of a new pair."""
-    at = places + PLACE_BYTES * i
-    symbol = load_i32(at + RANK)
-    absorbed = load_i32(at + FOLLOWING)
-    previous = load_i32(at + PREVIOUS)
-    following = load_i32(places + PLACE_BYTES * absorbed + FOLLOWING)
+def _fill_from_symbols(context: ContextRecord, symbols: I32s, n_places: int, places: Rows[Place]) -> None:
+    """Fill the places from symbols, as `_fill_from_bytes` does."""
+    right = NONE
+    for k in range(n_places):
+        i = n_places - 1 - k
+        right = _fill_place(context, places, i, symbols[i], right)
+
+
+@kernel
+def _fill_place(context: ContextRecord, places: Rows[Place], i: int, symbol: int, right: int) -> int:
+    """Fill place `i` with a symbol whose right neighbour is `right`; return the symbol."""
+    places[i].symbol = symbol
+    places[i].following = i + 1
+    places[i].previous = i - 1
+    rank = _pair_rank(context, symbol, right)
+    if rank != NONE:
+        _enqueue_first(context, places, i, rank)
+    else:
+        places[i].rank = NONE
+    return symbol
+
+
+@kernel
+def _merge_at(context: ContextRecord, places: Rows[Place], n_places: int, i: int) -> int:
+    """Merge the pair that begins at place `i`; return the lowest rank of a new pair."""
+    symbol, absorbed, previous = places[i].rank, places[i].following, places[i].previous  # a merge's rank is its symbol
+    following = places[absorbed].following
     _dequeue(context, places, i)
     _dequeue(context, places, absorbed)
-    store_32(at, symbol)
-    store_32(at + FOLLOWING, following)
+    places[i].symbol = symbol
+    places[i].following = following
     lowest = NONE
     if following < n_places:
-        store_32(places + PLACE_BYTES * following + PREVIOUS, i)
-        lowest = _pair_rank(context, symbol, load_i32(places + PLACE_BYTES * following))
+        places[following].previous = i
+        lowest = _pair_rank(context, symbol, places[following].symbol)
         if lowest != NONE:
             _enqueue(context, places, n_places, i, lowest)
     if previous >= 0:
         _dequeue(context, places, previous)
-        rank = _pair_rank(context, load_i32(places + PLACE_BYTES * previous), symbol)
+        rank = _pair_rank(context, places[previous].symbol, symbol)
         if rank != NONE:
             _enqueue(context, places, n_places, previous, rank)
             lowest = min(lowest, rank)
@@ -167,128 +171,128 @@ def _merge_at(context: ContextRecord, places: int, n_places: int, i: int) -> int
 
 
 @kernel
-def _merge_run(context: ContextRecord, places: int, n_places: int, rank: int) -> int:
+def _merge_run(context: ContextRecord, places: Rows[Place], n_places: int, rank: int) -> int:
     """Merge the pairs of `rank`, leftmost first; return the lowest rank to continue with."""
-    i = load_i32(context.heads + 4 * rank)
-    while i < n_places and load_i32(places + PLACE_BYTES * i + RANK) == rank:
+    i = context.heads[rank]
+    while i < n_places and places[i].rank == rank:
         lowest = _merge_at(context, places, n_places, i)
         if lowest <= rank:
             return lowest
-        i = load_i32(places + PLACE_BYTES * i + FOLLOWING)
+        i = places[i].following
     return rank
 
 
 @kernel
-def _merge_all(context: ContextRecord, places: int, n_places: int) -> None:
+def _merge_all(context: ContextRecord, places: Rows[Place], n_places: int) -> None:
     heads, bits = context.heads, context.head_bits
     n_words = (context.n_symbols + 63) >> 6
     at = 0
     while at < n_words:
-        word = load_i64(bits + 8 * at)
+        word = bits[at]
         if word == 0:
             at += 1
             continue
         rank = at * 64 + lowest_bit(word)
-        if load_i32(heads + 4 * rank) < 0:
-            store_64(bits + 8 * at, word & (word - 1))
+        if heads[rank] < 0:
+            bits[at] = word & (word - 1)
             continue
         at = min(at, shift_right(_merge_run(context, places, n_places, rank), 6))
 
 
 @kernel
-def _merge_window(context: ContextRecord, piece: int, n_bytes: int, places: int) -> None:
-    _fill(context, piece, 0, n_bytes, places)
+def _merge_window(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place]) -> None:
+    _fill_from_bytes(context, piece, n_bytes, places)
     _merge_all(context, places, n_bytes)
 
 
 @kernel
-def _write(places: int, i: int, end: int, out: int) -> int:
-    """Write the symbols from position `i` up to position `end`; return the end of `out`."""
+def _write(places: Rows[Place], i: int, end: int, symbols: I32s, n: int) -> int:
+    """Write the symbols from place `i` up to place `end`, after `n` others; return how many there are now."""
     while i < end:
-        at = places + PLACE_BYTES * i
-        store_32(out, load_i32(at))
-        out += 4
-        i = load_i32(at + FOLLOWING)
-    return out
+        symbols[n] = places[i].symbol
+        n += 1
+        i = places[i].following
+    return n
 
 
 @kernel
-def _first_from(places: int, i: int, least: int) -> int:
-    """Return the first position from `i` on that holds a symbol and is at least `least`."""
+def _first_from(places: Rows[Place], i: int, least: int) -> int:
+    """Return the first place from `i` on that holds a symbol and is at least `least`."""
     while i < least:
-        i = load_i32(places + PLACE_BYTES * i + FOLLOWING)
+        i = places[i].following
     return i
 
 
 @kernel
-def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> int:
-    """Return the first position of a later window whose symbol is also in the previous window, or -1.
+def _in_common(before: Rows[Place], i: int, n_places: int, later: Rows[Place], n_later: int) -> int:
+    """Return the first place of a later window whose symbol is also in the window before it, or -1.
 
-    The later window begins at position `i` of the previous one.
+    The later window begins at place `i` of the one before.
     """
     shift, j = i, 0
     while i < n_places and j < n_later:
-        at, at_later = places + PLACE_BYTES * i, later + PLACE_BYTES * j
-        if i == j + shift and load_i32(at) == load_i32(at_later):
+        if i == j + shift and before[i].symbol == later[j].symbol:
             return j
         if i <= j + shift:
-            i = load_i32(at + FOLLOWING)
+            i = before[i].following
         else:
-            j = load_i32(at_later + FOLLOWING)
+            j = later[j].following
     return -1
 
 
 @kernel
-def _merge_in_windows(context: ContextRecord, piece: int, n_bytes: int, places: int, out: int) -> int:
+def _merge_in_windows(context: ContextRecord, piece: U8s, n_bytes: int, places: Rows[Place], symbols: I32s) -> int:
     """Write the symbols of a long piece by overlapping windows; return how many, or -1 if two share no symbol.
 
     `places` has room for two windows.
     """
-    later = places + PLACE_BYTES * WINDOW_BYTES
-    at, start, size, begin = out, 0, min(WINDOW_BYTES, n_bytes), 0
+    later = from_item(places, WINDOW_BYTES)
+    n, start, size, begin = 0, 0, min(WINDOW_BYTES, n_bytes), 0
     _merge_window(context, piece, size, places)
     while start + size < n_bytes:
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
-        at = _write(places, begin, cut, at)
+        n = _write(places, begin, cut, symbols, n)
         n_later = min(WINDOW_BYTES, n_bytes - start - cut)
         # Repetitive text: the same bytes merge to the same symbols.
-        again = n_later == size and same_bytes(piece + start, piece + start + cut, size)
+        again = n_later == size and same_bytes(from_item(piece, start), from_item(piece, start + cut), size)
         if not again:
-            _merge_window(context, piece + start + cut, n_later, later)
+            _merge_window(context, from_item(piece, start + cut), n_later, later)
             places, later = later, places
         before = places if again else later
         begin = _in_common(before, cut, size, places, n_later)
         if begin < 0:
             return -1
-        at = _write(before, cut, cut + begin, at)
+        n = _write(before, cut, cut + begin, symbols, n)
         start, size = start + cut, n_later
-    return (_write(places, begin, size, at) - out) >> 2
+    return _write(places, begin, size, symbols, n)
 
 
 @kernel
-def merge_long(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
-    """Write the symbols (int32) of a piece to `out`; return how many, or NO_MEMORY."""
+def merge_long(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
+    """Write the symbols of a piece; return how many, or NO_MEMORY."""
     if n_bytes > WINDOW_BYTES and context.spelling_pages == 0:
-        places = allocate(REGION, 2 * PLACE_BYTES * WINDOW_BYTES)
-        if places == 0:
+        memory = allocate(REGION, 2 * PLACE_BYTES * WINDOW_BYTES)
+        if memory == 0:
             return NO_MEMORY
-        count = _merge_in_windows(context, piece, n_bytes, places, out)
-        release_memory(places)
+        count = _merge_in_windows(context, piece, n_bytes, places_at(memory), symbols)
+        release_memory(memory)
         if count >= 0:
             return count
-    return _merge_whole(context, piece, n_bytes, out)
+    return _merge_whole(context, piece, n_bytes, symbols)
 
 
 @kernel
-def _merge_whole(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
-    places = allocate(REGION, PLACE_BYTES * n_bytes + 64)
-    if places == 0:
+def _merge_whole(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s) -> int:
+    memory = allocate(REGION, PLACE_BYTES * n_bytes + 64)
+    if memory == 0:
         return NO_MEMORY
-    n_places, symbols = n_bytes, 0
+    places, n_places = places_at(memory), n_bytes
     if context.spelling_pages != 0:
-        n_places, symbols = call_spell(context, piece, n_bytes, out, n_bytes + 4), out
-    _fill(context, piece, symbols, n_places, places)
+        n_places = call_spell(context, piece, n_bytes, symbols, n_bytes + 4)
+        _fill_from_symbols(context, symbols, n_places, places)
+    else:
+        _fill_from_bytes(context, piece, n_bytes, places)
     _merge_all(context, places, n_places)
-    count = (_write(places, 0, n_places, out) - out) >> 2
-    release_memory(places)
+    count = _write(places, 0, n_places, symbols, 0)
+    release_memory(memory)
     return count

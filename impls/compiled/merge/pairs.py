@@ -19,14 +19,12 @@ from impls.compiled.codegen.memory import (
     choose,
     inlined,
     kernel,
-    load_i32,
-    load_i64,
     lowest_bit,
     shift_left,
     shift_right,
-    store_64,
     wrapping_multiply,
 )
+from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import (
     FILTER_AT,
     HANDLE_BITS,
@@ -37,6 +35,7 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.lookup.hashing import K1
+from impls.compiled.typed_memory import I64s
 
 NO_PAIR = (NONE << HANDLE_BITS) | ((1 << HANDLE_BITS) - 1)
 """The result of `joined` for two symbols that do not merge: no symbol, and no handle."""
@@ -62,42 +61,42 @@ def _filter_bit(h: int) -> int:
 
 
 @inlined
-def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
+def joined(buckets: I64s, pairs: I64s, handle: int, right: int) -> int:
     """Return `symbol << HANDLE_BITS | its handle` for what the symbol of `handle` and `right` merge into, or NO_PAIR.
 
     The symbol is also the rank of the merge, so the lowest of several results is the first to merge.
     """
     h = _hash(right)
     bucket = shift_right(handle & (handle - 1), 1) + shift_right(shift_right(h, 1), 63 - lowest_bit(handle))
-    word = load_i64(buckets + 8 * bucket)
+    word = buckets[bucket]
     known = shift_right(word, _filter_bit(h)) & 1
-    entry = load_i64(pairs + 8 * choose(known != 0, (word & NONE) + _slot_of(word, h), 0))
+    entry = pairs[choose(known != 0, (word & NONE) + _slot_of(word, h), 0)]
     return choose(entry & NONE == right, shift_right(entry, SYMBOL_BITS), NO_PAIR)
 
 
 @inlined
 def merged(context: ContextRecord, left: int, right: int) -> int:
     """Return the symbol that `left` and `right` merge into (also the merge's rank), or NONE. `right` may be NONE."""
-    handle = load_i32(context.handles + 4 * left)
+    handle = context.handles[left]
     return shift_right(joined(context.buckets, context.pairs, handle, right), HANDLE_BITS)
 
 
 @kernel
-def _place(entries: int, n: int, word: int, slots: int) -> bool:
+def _place(entries: I64s, n: int, word: int, slots: I64s) -> bool:
     """Put the n entries of a bucket into its empty slots by its word; return False, with none put, if two collide."""
     for i in range(n):
-        entry = load_i64(entries + 8 * i)
-        slot = slots + 8 * _slot_of(word, _hash(entry & NONE))
-        if load_i64(slot) != -1:
+        entry = entries[i]
+        slot = _slot_of(word, _hash(entry & NONE))
+        if slots[slot] != -1:
             for k in range(i):
-                store_64(slots + 8 * _slot_of(word, _hash(load_i64(entries + 8 * k) & NONE)), -1)
+                slots[_slot_of(word, _hash(entries[k] & NONE))] = -1
             return False
-        store_64(slot, entry)
+        slots[slot] = entry
     return True
 
 
 @kernel
-def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: int, n_slots: int) -> int:
+def build_pairs(entries: I64s, ends: I64s, n_buckets: int, buckets: I64s, pairs: I64s, n_slots: int) -> int:
     """Fill buckets and slots; return the number of slots in use, or -1 if there are too few.
 
     `entries`: int64 `symbol << 43 | handle << 21 | right`, grouped by bucket; `ends`: int64, the end of each bucket's
@@ -105,11 +104,11 @@ def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: in
     """
     begin, used = 0, 1
     for bucket in range(n_buckets):
-        n = load_i64(ends + 8 * bucket) - begin
-        first = entries + 8 * begin
+        n = ends[bucket] - begin
+        first = from_item(entries, begin)
         bits = 0
         for i in range(n):
-            bits |= shift_left(1, _filter_bit(_hash(load_i64(first + 8 * i) & NONE)))
+            bits |= shift_left(1, _filter_bit(_hash(first[i] & NONE)))
         word, size, placed = 0, n, n == 0
         while not placed:
             if size > MOST_SLOTS or used + size > n_slots:
@@ -117,11 +116,11 @@ def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: in
             multiplier = 1
             while multiplier < _MOST_MULTIPLIER and not placed:
                 word = used | (size << SYMBOL_BITS) | bits | shift_left(multiplier, MULTIPLIER_AT)
-                placed = _place(first, n, word, pairs + 8 * used)
+                placed = _place(first, n, word, from_item(pairs, used))
                 multiplier += 2
             if not placed:
                 size += 1
-        store_64(buckets + 8 * bucket, word)
+        buckets[bucket] = word
         used += size
         begin += n
     return used

@@ -6,40 +6,15 @@ leave letters out. A set is computed when the first character of its alphabet is
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, load_i64, shift_right
+from impls.compiled.codegen.memory import inlined, shift_right
+from impls.compiled.layout import Masks
 from impls.compiled.pretokenize.byte_masks import (
-    BUT_97_TO_A0,
-    BUT_BB,
-    FROM_81,
-    FROM_81_TO_8A,
-    FROM_90_TO_AA,
-    FROM_A0,
-    FROM_AC,
-    FROM_B8,
-    FROM_B9,
-    LEAD_C3,
-    LEAD_C4,
-    LEAD_C5,
-    LEAD_CE,
-    LEAD_CF,
-    LEAD_D7,
-    LEAD_D8,
-    LEAD_D9,
-    LEAD_E3,
-    ODD,
-    ONLY_81,
-    ONLY_82,
-    ONLY_83,
-    ONLY_BF,
-    SIGNS,
-    UP_TO_8E,
-    UP_TO_9E,
-    UP_TO_88,
     greek_masks,
     kana_masks,
     latin_masks,
     semitic_masks,
 )
+from impls.compiled.typed_memory import U8s
 
 WHOLE = (1 << 63) - 1
 """Mask of all bytes of a window but the last, whose character may continue after the window."""
@@ -58,7 +33,7 @@ def is_semitic(byte: int) -> bool:
 
 
 @inlined
-def two_bytes_wide(at: int, masks: int, byte: int) -> int:
+def two_bytes_wide(at: U8s, masks: Masks, byte: int) -> int:
     """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet to which `byte` leads."""
     if is_latin(byte):
         latin_masks(at, masks)
@@ -73,7 +48,7 @@ def two_bytes_wide(at: int, masks: int, byte: int) -> int:
 
 
 @inlined
-def three_bytes_wide(at: int, masks: int, byte: int, second: int) -> int:
+def three_bytes_wide(at: U8s, masks: Masks, byte: int, second: int) -> int:
     """Return the lead bytes of three-byte letters as `two_bytes_wide` does: kana, which begin with E3 and 81 to 83."""
     if byte == 0xE3 and 0x81 <= second <= 0x83:
         kana_masks(at, masks)
@@ -87,47 +62,47 @@ def _followed_by(lead: int, second: int) -> int:
 
 
 @inlined
-def latin(masks: int) -> int:
+def latin(masks: Masks) -> int:
     """Return the lead bytes of U+00C0 to U+017E, except × and ÷; U+017F, which folds to s, is not included."""
-    c3, c5 = load_i64(masks + LEAD_C3), load_i64(masks + LEAD_C5)
-    in_c3 = _followed_by(c3, ~load_i64(masks + SIGNS))
-    in_c5 = _followed_by(c5, ~load_i64(masks + ONLY_BF))
-    return (in_c3 | load_i64(masks + LEAD_C4) | in_c5) & WHOLE
+    c3, c5 = masks.lead_c3, masks.lead_c5
+    in_c3 = _followed_by(c3, ~masks.signs)
+    in_c5 = _followed_by(c5, ~masks.only_bf)
+    return (in_c3 | masks.lead_c4 | in_c5) & WHOLE
 
 
 @inlined
-def latin_upper(masks: int, letters: int) -> int:
+def latin_upper(masks: Masks, letters: int) -> int:
     """Return those of `letters`, the result of `latin`, that are upper case.
 
     From U+0100 on these are the even code points, but between U+0138 and U+0148 and from U+0179 on the odd ones.
     """
-    c4, c5 = load_i64(masks + LEAD_C4), load_i64(masks + LEAD_C5)
-    odd_upper = _followed_by(c4, load_i64(masks + FROM_B8))
-    odd_upper |= _followed_by(c5, load_i64(masks + UP_TO_88) | load_i64(masks + FROM_B9))
-    odd = shift_right(load_i64(masks + ODD), 1)
+    c4, c5 = masks.lead_c4, masks.lead_c5
+    odd_upper = _followed_by(c4, masks.from_b8)
+    odd_upper |= _followed_by(c5, masks.up_to_88 | masks.from_b9)
+    odd = shift_right(masks.odd, 1)
     extended = (c4 | c5) & ~(odd ^ odd_upper)
-    return letters & (_followed_by(load_i64(masks + LEAD_C3), load_i64(masks + UP_TO_9E)) | extended)
+    return letters & (_followed_by(masks.lead_c3, masks.up_to_9e) | extended)
 
 
 @inlined
-def greek_lower(masks: int) -> int:
+def greek_lower(masks: Masks) -> int:
     """Return the lead bytes of U+03AC to U+03CE."""
-    ce = _followed_by(load_i64(masks + LEAD_CE), load_i64(masks + FROM_AC))
-    return (ce | _followed_by(load_i64(masks + LEAD_CF), load_i64(masks + UP_TO_8E))) & WHOLE
+    ce = _followed_by(masks.lead_ce, masks.from_ac)
+    return (ce | _followed_by(masks.lead_cf, masks.up_to_8e)) & WHOLE
 
 
 @inlined
-def semitic(masks: int) -> int:
+def semitic(masks: Masks) -> int:
     """Return the lead bytes of Hebrew U+05D0 to U+05EA, Arabic U+0620 to U+063F and U+0641 to U+064A: no case."""
-    hebrew = _followed_by(load_i64(masks + LEAD_D7), load_i64(masks + FROM_90_TO_AA))
-    arabic = _followed_by(load_i64(masks + LEAD_D8), load_i64(masks + FROM_A0))
-    return (hebrew | arabic | _followed_by(load_i64(masks + LEAD_D9), load_i64(masks + FROM_81_TO_8A))) & WHOLE
+    hebrew = _followed_by(masks.lead_d7, masks.from_90_to_aa)
+    arabic = _followed_by(masks.lead_d8, masks.from_a0)
+    return (hebrew | arabic | _followed_by(masks.lead_d9, masks.from_81_to_8a)) & WHOLE
 
 
 @inlined
-def kana(masks: int) -> int:
+def kana(masks: Masks) -> int:
     """Return the lead bytes of hiragana U+3041 to U+3096 and katakana U+30A1 to U+30FF, except the middle dot."""
-    second = _followed_by(load_i64(masks + ONLY_81), load_i64(masks + FROM_81))
-    second |= _followed_by(load_i64(masks + ONLY_82), load_i64(masks + BUT_97_TO_A0))
-    second |= _followed_by(load_i64(masks + ONLY_83), load_i64(masks + BUT_BB))
-    return _followed_by(load_i64(masks + LEAD_E3), second) & (WHOLE >> 1)
+    second = _followed_by(masks.only_81, masks.from_81)
+    second |= _followed_by(masks.only_82, masks.but_97_to_a0)
+    second |= _followed_by(masks.only_83, masks.but_bb)
+    return _followed_by(masks.lead_e3, second) & (WHOLE >> 1)

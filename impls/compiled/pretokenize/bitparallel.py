@@ -13,17 +13,13 @@ from impls.compiled.codegen.memory import (
     inlined,
     kernel,
     leading_zeros,
-    load_i64,
-    load_u8,
-    load_u16,
     lowest_bit,
     shift_left,
     shift_right,
-    store_32,
-    store_64,
     wrapping_add,
 )
-from impls.compiled.layout import CL100K, DEEPSEEK, O200K, ContextRecord
+from impls.compiled.codegen.pointers import from_item
+from impls.compiled.layout import CL100K, DEEPSEEK, O200K, ContextRecord, Masks
 from impls.compiled.pretokenize.alphabets import (
     WHOLE,
     is_latin,
@@ -33,27 +29,13 @@ from impls.compiled.pretokenize.alphabets import (
     two_bytes_wide,
 )
 from impls.compiled.pretokenize.byte_masks import (
-    BELOW_A0,
-    BELOW_B0,
-    CONTINUATION,
-    CYRILLIC_D0,
-    CYRILLIC_D1,
-    FROM_B8,
-    HANGUL,
     HAS_COMPRESS,
-    HIGH,
-    IDEOGRAPHS,
-    LEAD_E4,
-    LEAD_E9,
-    LETTERS,
     MOST_NUMBERS,
-    UP_TO_BD,
-    UP_TO_BE,
-    UPPER,
     high_masks,
     write_numbers,
 )
 from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
 READABLE = 96
@@ -62,29 +44,24 @@ EDGE = 4
 """Bytes before the end of a window whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
 """Minimum size of a window that was cut short; smaller ones are left to the automaton."""
-# Offsets of masks, in addition to those of `pretokenize/byte_masks`
-ANY_CASE, MARKS, CUTS = 160, 168, 176
-SINOGRAPHS = ANY_CASE
-"""Offset of the ideographs of deepseek's second stage; that pattern does not distinguish case."""
 
 
 @inlined
-def flags_at(context: ContextRecord, at: int, byte: int) -> int:
+def flags_at(context: ContextRecord, at: U8s, byte: int) -> int:
     """Return the flags (`core/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
     code = code_point(at, byte)
-    page = load_u16(context.flag_pages + 2 * (code >> 6))
-    return load_u8(context.character_flags + (page << 6) + (code & 63))
+    return context.character_flags[(context.flag_pages[code >> 6] << 6) + (code & 63)]
 
 
 @inlined
-def _ideographs(masks: int, up_to: int) -> int:
+def _ideographs(masks: Masks, after_e9: int) -> int:
     """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF (or U+9F7F), U+B000 to U+CFFF.
 
-    `up_to` is the mask of the second bytes allowed after E9: UP_TO_BE (or UP_TO_BD).
+    `after_e9` is the mask of the second bytes allowed after E9: `up_to_be` (or `up_to_bd`).
     """
-    e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
-    e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + up_to), 1)
-    return load_i64(masks + IDEOGRAPHS) | e4 | e9
+    e4 = masks.lead_e4 & shift_right(masks.from_b8, 1)
+    e9 = masks.lead_e9 & shift_right(after_e9, 1)
+    return masks.ideographs | e4 | e9
 
 
 @inlined
@@ -100,34 +77,34 @@ def spread(flag: int, bytes_: int) -> int:
 
 
 @inlined
-def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> None:
-    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII.
+def _mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks, kind: int) -> None:
+    """Complete `letters` and fill `continuation` and `cuts` for a window that is not all ASCII.
 
-    `kind` is a compile-time constant: O200K distinguishes case, so UPPER is completed, and ANY_CASE and MARKS are
-    filled; for DEEPSEEK SINOGRAPHS is filled, and CUTS holds those of ASCII already.
+    `kind` is a compile-time constant: O200K distinguishes case, so `upper` is completed, and `any_case` and `marks` are
+    filled; for DEEPSEEK `sinographs` is filled, and `cuts` holds those of ASCII already.
     """
     high_masks(at, masks)
-    continuation = load_i64(masks + CONTINUATION)
-    two = load_i64(masks + CYRILLIC_D0) | load_i64(masks + CYRILLIC_D1)
-    three = _ideographs(masks, UP_TO_BD if kind == DEEPSEEK else UP_TO_BE)
+    continuation = masks.continuation
+    two = masks.cyrillic_d0 | masks.cyrillic_d1
+    three = _ideographs(masks, masks.up_to_bd if kind == DEEPSEEK else masks.up_to_be)
     upper, any_case, marks, cuts = 0, 0, 0, 0
     if kind == O200K:
-        upper_two = load_i64(masks + CYRILLIC_D0) & WHOLE & shift_right(load_i64(masks + BELOW_B0), 1)
-        upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
+        upper_two = masks.cyrillic_d0 & WHOLE & shift_right(masks.below_b0, 1)
+        upper = masks.upper | upper_two | shift_left(upper_two, 1)
         # The case of other letters is looked up.
-        two &= WHOLE & (load_i64(masks + CYRILLIC_D0) | shift_right(load_i64(masks + BELOW_A0), 1))
+        two &= WHOLE & (masks.cyrillic_d0 | shift_right(masks.below_a0, 1))
         any_case = _three_wide(three)
     if kind == DEEPSEEK:
-        cuts = load_i64(masks + CUTS)
-        store_64(masks + SINOGRAPHS, _three_wide(three & ~load_i64(masks + HANGUL)))
-    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1) | _three_wide(three)
-    others = load_i64(masks + HIGH) & ~(continuation | two | three)
+        cuts = masks.cuts
+        masks.sinographs = _three_wide(three & ~masks.hangul)
+    letters = masks.letters | two | shift_left(two, 1) | _three_wide(three)
+    others = masks.high & ~(continuation | two | three)
     while others != 0:
         i = lowest_bit(others)
-        byte = load_u8(at + i)
+        byte = at[i]
         two, three = two_bytes_wide(at, masks, byte), 0
         if kind != DEEPSEEK:
-            three = three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+            three = three_bytes_wide(at, masks, byte, at[i + 1])
         if shift_right(two | three, i) & 1:
             found = two | shift_left(two, 1) | _three_wide(three)
             letters |= found
@@ -139,7 +116,7 @@ def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> N
                 any_case |= found
             continue
         others &= others - 1
-        flags = flags_at(context, at + i, byte)
+        flags = flags_at(context, from_item(at, i), byte)
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
         letters |= spread(flags & LETTER, bytes_)
         cuts |= spread(flags & CUT, bytes_)
@@ -147,29 +124,29 @@ def _mark_non_ascii(context: ContextRecord, at: int, masks: int, kind: int) -> N
             upper |= spread(flags & UPPER_CASE, bytes_)
             any_case |= spread(flags & BOTH_CASES, bytes_)
             marks |= spread(flags & MARK, bytes_)
-    store_64(masks + LETTERS, letters)
-    store_64(masks + CUTS, cuts)
+    masks.letters = letters
+    masks.cuts = cuts
     if kind == O200K:
-        store_64(masks + UPPER, upper)
-        store_64(masks + ANY_CASE, any_case)
-        store_64(masks + MARKS, marks)
+        masks.upper = upper
+        masks.any_case = any_case
+        masks.marks = marks
 
 
 @kernel
-def mark_non_ascii(context: ContextRecord, at: int, masks: int) -> None:
-    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII."""
+def mark_non_ascii(context: ContextRecord, at: U8s, masks: Masks) -> None:
+    """Complete `letters` and fill `continuation` and `cuts` for a window that is not all ASCII."""
     _mark_non_ascii(context, at, masks, CL100K)
 
 
 @kernel
-def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> None:
-    """Mark as `mark_non_ascii` does, for a pattern that distinguishes case: complete UPPER, fill ANY_CASE and MARKS."""
+def mark_non_ascii_with_case(context: ContextRecord, at: U8s, masks: Masks) -> None:
+    """Mark as `mark_non_ascii` does, and complete `upper`, fill `any_case` and `marks`, for patterns with case."""
     _mark_non_ascii(context, at, masks, O200K)
 
 
 @kernel
-def mark_for_deepseek(context: ContextRecord, at: int, masks: int) -> None:
-    """Mark as `mark_non_ascii` does, with marks as letters; also fill SINOGRAPHS, and keep the bits already in CUTS."""
+def mark_for_deepseek(context: ContextRecord, at: U8s, masks: Masks) -> None:
+    """Mark as `mark_non_ascii` does, with marks as letters; fill `sinographs` too, and keep the bits in `cuts`."""
     _mark_non_ascii(context, at, masks, DEEPSEEK)
 
 
@@ -223,12 +200,12 @@ def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
 
 
 @inlined
-def is_contraction(at: int) -> int:
+def is_contraction(at: U8s) -> int:
     """Return the number of letters (0, 1 or 2) of an English contraction after the apostrophe at `at`, in any case."""
-    first = load_u8(at + 1) | 32
+    first = at[1] | 32
     if first == 115 or first == 100 or first == 109 or first == 116:
         return 1
-    second = load_u8(at + 2) | 32
+    second = at[2] | 32
     if (first == 108 and second == 108) or (first == 118 and second == 101) or (first == 114 and second == 101):
         return 2
     return 0
@@ -247,21 +224,21 @@ def final_starts(starts: int, spaces: int, size: int) -> int:
 
 
 @inlined
-def write_starts(starts: int, window: int, at: int) -> int:
-    """Write `window` + the index of each of `starts`: ends of pieces, int32; return the end of the output.
+def write_starts(starts: int, window: int, ends: I32s, n: int) -> int:
+    """Write `window` + the index of each of `starts`, ends of pieces, after `n` others; return how many there are now.
 
     To avoid a branch per piece, it writes MOST_NUMBERS numbers in all, or up to three too many.
     """
-    n = bit_count(starts)
-    end = at + 4 * n
-    if HAS_COMPRESS and n <= MOST_NUMBERS:
-        write_numbers(starts, window, at)
+    n_new = bit_count(starts)
+    end = n + n_new
+    if HAS_COMPRESS and n_new <= MOST_NUMBERS:
+        write_numbers(starts, window, from_item(ends, n))
         return end
     while starts != 0:
         for k in range(4):
-            store_32(at + 4 * k, window + lowest_bit(starts))
+            ends[n + k] = window + lowest_bit(starts)
             starts &= starts - 1
-        at += 16
+        n += 4
     return end
 
 

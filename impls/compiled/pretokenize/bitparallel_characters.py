@@ -6,22 +6,14 @@ are looked up by their two bytes; other characters, mostly SentencePiece's mark 
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    load_i32,
-    load_i64,
-    load_u8,
-    load_u16,
-    load_u32,
-    lowest_bit,
-    shift_left,
-    shift_right,
-)
-from impls.compiled.layout import ContextRecord
+from impls.compiled.codegen.memory import inlined, lowest_bit, shift_left, shift_right
+from impls.compiled.codegen.pointers import four_bytes, from_item, two_bytes
+from impls.compiled.layout import ContextRecord, Masks
 from impls.compiled.pretokenize.bitparallel import last_start
-from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
+from impls.compiled.pretokenize.byte_masks import lead_masks
 from impls.compiled.pretokenize.scan import class_at, piece_end, width
 from impls.compiled.pretokenize.windows import windowed
+from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.steps import CUT
 
 SPACE, SPACE_BYTES = 0x2581, 0x8196E2
@@ -29,52 +21,52 @@ SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 
 
 @inlined
-def _is_cut(transitions: int, stride: int, left: int, right: int) -> int:
+def _is_cut(transitions: I32s, stride: int, left: int, right: int) -> int:
     """Return 1 if a piece ends between characters of these two classes, else 0; class k leads to state 1 + k."""
-    return 1 if load_i32(transitions + 4 * ((left + 1) * stride + right)) & CUT else 0
+    return 1 if transitions[(left + 1) * stride + right] & CUT else 0
 
 
 @inlined
-def _pair(pairs: int, at: int, bit: int) -> int:
-    return shift_left(load_u8(pairs + load_u16(at + bit)), bit)
+def _pair(pairs: U8s, at: U8s, bit: int) -> int:
+    return shift_left(pairs[two_bytes(at, bit)], bit)
 
 
 @inlined
-def _eight(pairs: int, at: int) -> int:
+def _eight(pairs: U8s, at: U8s) -> int:
     """Return a bit for each of eight ASCII bytes: whether a piece ends between it and the next byte, also ASCII."""
     low = _pair(pairs, at, 0) | _pair(pairs, at, 1) | _pair(pairs, at, 2) | _pair(pairs, at, 3)
     return low | _pair(pairs, at, 4) | _pair(pairs, at, 5) | _pair(pairs, at, 6) | _pair(pairs, at, 7)
 
 
 @inlined
-def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int) -> tuple[int, int]:
     """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
     pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
-        starts |= shift_left(_eight(pairs, at + i), i + 1)
+        starts |= shift_left(_eight(pairs, from_item(at, i)), i + 1)
     lead_masks(at, masks)
     within = shift_right(-1, 64 - min(64, left))
-    leads = load_i64(masks + LEADS) & within
+    leads = masks.leads & within
     if leads != 0:
         transitions, stride = context.transitions, context.end_class + 1
         ascii_classes = context.ascii_classes
         pages, page_classes = context.pages, context.page_classes
         next_at, class_before = -1, 0
-        space = load_u8(page_classes + (load_u16(pages + 2 * (SPACE >> 6)) << 6) + (SPACE & 63))
+        space = page_classes[(pages[SPACE >> 6] << 6) + (SPACE & 63)]
         while leads != 0:
             i = lowest_bit(leads)
             leads &= leads - 1
-            byte = load_u8(at + i)
+            byte = at[i]
             here = space
-            if load_u32(at + i) & 0xFFFFFF != SPACE_BYTES:
-                here = class_at(ascii_classes, pages, page_classes, at + i, byte)
+            if four_bytes(at, i) & 0xFFFFFF != SPACE_BYTES:
+                here = class_at(ascii_classes, pages, page_classes, from_item(at, i), byte)
             if i > 0:
-                before = class_before if i == next_at else load_u8(ascii_classes + load_u8(at + i - 1))
+                before = class_before if i == next_at else ascii_classes[at[i - 1]]
                 starts |= shift_left(_is_cut(transitions, stride, before, here), i)
             next_at, class_before = i + width(byte), here
-            following = load_u8(at + next_at)
+            following = at[next_at]
             if next_at < 64 and following < 128:
-                cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
+                cut = _is_cut(transitions, stride, here, ascii_classes[following])
                 starts |= shift_left(cut, next_at)
     starts &= within & ~1
     return starts, last_start(starts)

@@ -7,52 +7,43 @@ character that is not a letter, mark, sign, digit or white space cuts a window s
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, load_i64, lowest_bit, shift_left, shift_right, store_64
-from impls.compiled.layout import ContextRecord
+from impls.compiled.codegen.memory import inlined, lowest_bit, shift_left, shift_right
+from impls.compiled.layout import ContextRecord, Masks
 from impls.compiled.pretokenize.bitparallel import (
-    CUTS,
     LEAST,
-    SINOGRAPHS,
     every_third,
     mark_for_deepseek,
     newline_starts,
     run_ends,
 )
 from impls.compiled.pretokenize.byte_masks import (
-    CONTINUATION,
-    CONTROLS,
-    DIGITS,
-    HIGH,
-    LETTERS,
-    NEWLINES,
-    OTHER_SPACES,
-    SPACES,
     ascii_masks,
     deepseek_masks,
 )
 from impls.compiled.pretokenize.stages import piece_end_by_stages
 from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
+from impls.compiled.typed_memory import U8s
 
 
 @inlined
-def _mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
-    """Complete LETTERS (which include marks here) and fill CONTINUATION, SINOGRAPHS and CUTS for any window."""
+def _mark_kinds(context: ContextRecord, at: U8s, masks: Masks) -> None:
+    """Complete `letters` (with marks here), fill `continuation`, `sinographs` and `cuts` for any window."""
     deepseek_masks(at, masks)
-    store_64(masks + CUTS, load_i64(masks + CONTROLS))
-    store_64(masks + SINOGRAPHS, 0)
-    if load_i64(masks + HIGH) != 0:
+    masks.cuts = masks.controls
+    masks.sinographs = 0
+    if masks.high != 0:
         mark_for_deepseek(context, at, masks)
 
 
 @inlined
-def _all_starts(masks: int, letters: int, blanks: int) -> int:
+def _all_starts(masks: Masks, letters: int, blanks: int) -> int:
     """Return where pieces begin, by the masks that `_mark_kinds` filled."""
-    digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
-    high, sinographs = load_i64(masks + HIGH), load_i64(masks + SINOGRAPHS)
+    digits, newlines = masks.digits, masks.newlines
+    high, sinographs = masks.high, masks.sinographs
     spaces = blanks | newlines
     punctuation = ~(letters | digits | spaces)
     words = letters & ~sinographs
-    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
+    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(masks.spaces, 1)
     # One ASCII sign begins a piece together with ASCII letters; other letters after these begin a new piece.
     plain = words & ~high
     led_in = shift_left(leading & ~high, 1) & plain
@@ -69,18 +60,18 @@ def _all_starts(masks: int, letters: int, blanks: int) -> int:
 
 
 @inlined
-def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int) -> tuple[int, int]:
     """Return the starts of pieces in a window, and the last of them; see `windows.windowed`."""
     ascii_masks(at, masks)
     certain = certain_starts(masks)
-    store_64(masks + CONTINUATION, 0)
+    masks.continuation = 0
     _mark_kinds(context, at, masks)
-    size = min(min(64, lowest_bit(load_i64(masks + CUTS))), left)
+    size = min(min(64, lowest_bit(masks.cuts)), left)
     if size < LEAST:
         return 0, 0
-    blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
-    starts = _all_starts(masks, load_i64(masks + LETTERS), blanks)
-    return used_starts(starts, certain, blanks | load_i64(masks + NEWLINES), size)
+    blanks = masks.spaces | masks.other_spaces
+    starts = _all_starts(masks, masks.letters, blanks)
+    return used_starts(starts, certain, blanks | masks.newlines, size)
 
 
 deepseek_block = windowed(_starts, piece_end_by_stages)

@@ -7,23 +7,12 @@ white space before a word does.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    kernel,
-    load_i64,
-    lowest_bit,
-    shift_left,
-    shift_right,
-    store_64,
-    wrapping_add,
-)
-from impls.compiled.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, ContextRecord
+from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_add
+from impls.compiled.codegen.pointers import from_item
+from impls.compiled.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, ContextRecord, Masks
 from impls.compiled.pretokenize.bitparallel import (
-    ANY_CASE,
-    CUTS,
     EDGE,
     LEAST,
-    MARKS,
     every_third,
     is_contraction,
     mark_non_ascii,
@@ -31,31 +20,22 @@ from impls.compiled.pretokenize.bitparallel import (
     newline_starts,
 )
 from impls.compiled.pretokenize.byte_masks import (
-    APOSTROPHES,
-    CONTINUATION,
-    DIGITS,
-    HIGH,
-    LETTERS,
-    NEWLINES,
-    OTHER_SPACES,
-    SLASHES,
-    SPACES,
-    UPPER,
     ascii_masks,
 )
 from impls.compiled.pretokenize.long_runs import inner_start
 from impls.compiled.pretokenize.scan import piece_end
 from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
+from impls.compiled.typed_memory import U8s
 
 
 @inlined
-def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
+def _common_starts(masks: Masks, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
     """Return the starts that all patterns but gpt2 have: of runs, of digits one by one or by threes, of white space."""
-    digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
+    digits, newlines = masks.digits, masks.newlines
     spaces = blanks | newlines
     # Punctuation begins a piece unless a space leads it in; a single such character leads in a run of letters.
-    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
-    continuation = load_i64(masks + CONTINUATION)
+    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(masks.spaces, 1)
+    continuation = masks.continuation
     letter_runs = letters & ~shift_left(letters, 1)
     led_in = wrapping_add(shift_left(leading, 1), continuation) & ~continuation & letter_runs
     starts = leading | (letter_runs & ~shift_left(blanks, 1) & ~led_in)
@@ -71,28 +51,28 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
 
 
 @inlined
-def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
+def _split_contractions(starts: int, at: U8s, masks: Masks, letters: int) -> int:
     """Return `starts` with cl100k's contractions: one at the beginning of a piece is the whole piece."""
-    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
+    apostrophes = starts & masks.apostrophes & shift_right(letters, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
-        n = is_contraction(at + i)
+        n = is_contraction(from_item(at, i))
         if n > 0 and i < 60:
             starts |= shift_left(1, i + 1 + n) & letters
     return starts
 
 
 @inlined
-def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
+def _suffix_contractions(starts: int, at: U8s, masks: Masks, letters: int, size: int) -> int:
     """Return `starts` with o200k's contractions: one contraction after a word belongs to the word."""
-    apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
+    apostrophes = masks.apostrophes & shift_left(letters, 1) & shift_right(letters, 1)
     taken = -1
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
         if i < size - EDGE and i != taken:
-            n = is_contraction(at + i)
+            n = is_contraction(from_item(at, i))
             if n > 0:
                 taken = i + 1 + n
                 starts &= ~shift_left(1, i)
@@ -103,21 +83,21 @@ def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: i
 
 
 @inlined
-def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
-    spaces = blanks | load_i64(masks + NEWLINES)
-    digits = load_i64(masks + DIGITS)
+def _gpt2_starts(masks: Masks, at: U8s, letters: int, blanks: int) -> int:
+    spaces = blanks | masks.newlines
+    digits = masks.digits
     punctuation = ~(letters | digits | spaces)
-    led_in = shift_left(load_i64(masks + SPACES), 1)
+    led_in = shift_left(masks.spaces, 1)
     starts = (letters & ~shift_left(letters, 1)) | (digits & ~shift_left(digits, 1))
     starts |= punctuation & ~shift_left(punctuation, 1)
     starts &= ~led_in
-    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters & ~load_i64(masks + UPPER), 1)
+    apostrophes = starts & masks.apostrophes & shift_right(letters & ~masks.upper, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
-        n = is_contraction(at + i)
+        n = is_contraction(from_item(at, i))
         # The pattern distinguishes case, so the second letter must be lower case too.
-        if n > 0 and i < 60 and (n == 1 or (shift_right(load_i64(masks + UPPER), i + 2) & 1) == 0):
+        if n > 0 and i < 60 and (n == 1 or (shift_right(masks.upper, i + 2) & 1) == 0):
             starts &= ~shift_left(1, i + 1)
             starts |= shift_left(1, i + 1 + n) & letters
     starts |= spaces & ~shift_left(spaces, 1)
@@ -125,37 +105,37 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 
 @inlined
-def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int, splitter: int) -> tuple[int, int]:
     """Return the starts of pieces in a window, and the last of them; see `windows.windowed`.
 
     `kind` is a compile-time constant: GPT2, O200K (also for tekken, which has no contractions), CL100K (also for qwen).
     """
     ascii_masks(at, masks)
     cuts, certain = 0, certain_starts(masks)
-    store_64(masks + CONTINUATION, 0)
-    if load_i64(masks + HIGH) != 0:
+    masks.continuation = 0
+    if masks.high != 0:
         if kind == O200K:
             mark_non_ascii_with_case(context, at, masks)
         else:
             mark_non_ascii(context, at, masks)
-        cuts = load_i64(masks + CUTS)
-    letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
+        cuts = masks.cuts
+    letters, upper = masks.letters, masks.upper
     if kind == O200K:
-        if load_i64(masks + HIGH) != 0:
+        if masks.high != 0:
             # Upper case after a letter without case needs the automaton; so does a mark that follows no letter.
-            cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
-            cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
+            cuts |= upper & shift_left(masks.any_case, 1)
+            cuts |= masks.marks & ~masks.continuation & ~shift_left(letters, 1)
         # After punctuation a slash may follow line breaks.
-        cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
+        cuts |= shift_left(masks.newlines, 1) & masks.slashes
     size = min(min(64, lowest_bit(cuts)), left)
     if size < LEAST:
         return 0, 0
-    blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
-    spaces = blanks | load_i64(masks + NEWLINES)
+    blanks = masks.spaces | masks.other_spaces
+    spaces = blanks | masks.newlines
     if kind == GPT2:
         starts = _gpt2_starts(masks, at, letters, blanks)
     else:
-        punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
+        punctuation = ~(letters | masks.digits | spaces)
         starts = _common_starts(masks, letters, blanks, punctuation, splitter)
         if kind == CL100K:
             starts = _split_contractions(starts, at, masks, letters)
@@ -167,7 +147,7 @@ def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, s
 
 
 @inlined
-def _end_of_piece(context: ContextRecord, text: int, n_bytes: int, begin: int) -> int:
+def _end_of_piece(context: ContextRecord, text: U8s, n_bytes: int, begin: int) -> int:
     return piece_end(context, text, n_bytes, inner_start(text, n_bytes, begin))
 
 
@@ -177,18 +157,16 @@ _block = windowed(_starts, _end_of_piece)
 @kernel
 def windows_block(
     context: ContextRecord,
-    text: int,
+    text: U8s,
     n_bytes: int,
     readable: int,
     start: int,
     limit: int,
-    ends: int,
-    masks: int,
     splitter: int,
 ) -> int:
     """Split a block by the windows of the pattern `splitter`; see `windows.windowed`."""
     if splitter == GPT2:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
+        return _block(context, text, n_bytes, readable, start, limit, GPT2, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter)
-    return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter)
+        return _block(context, text, n_bytes, readable, start, limit, O200K, splitter)
+    return _block(context, text, n_bytes, readable, start, limit, CL100K, splitter)

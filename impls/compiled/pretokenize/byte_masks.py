@@ -8,8 +8,11 @@ from typing import Any
 from llvmlite import ir
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable
+from impls.compiled.codegen.pointers import address_of
 from impls.compiled.codegen.target import features
 from impls.compiled.codegen.vectors import compressed, constant, lanes, load, splat, store
+from impls.compiled.layout import Masks
+from impls.compiled.typed_memory import I32s, U8s, places
 
 WIDTH = 64
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -19,22 +22,6 @@ MOST_NUMBERS = 32
 """Maximum count of numbers that `write_numbers` writes; there must always be room for this many."""
 HAS_COMPRESS = bool(features().get("avx512vbmi2", False))
 """Whether the processor has an instruction to compress vectors of bytes; `write_numbers` is slow without."""
-
-# Offsets of the masks of `ascii_masks`
-LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
-# Offsets of the masks of `high_masks`
-CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
-    80, 160, 8
-)
-# Offsets of the masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, which share the space
-LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = range(192, 264, 8)
-LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
-LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)
-LEAD_E3, ONLY_81, ONLY_82, ONLY_83, FROM_81, BUT_97_TO_A0, BUT_BB = range(192, 248, 8)
-# Offsets of the masks of `deepseek_masks`
-CONTROLS, HANGUL, UP_TO_BD = range(400, 424, 8)
-# Offset of the mask of `lead_masks`
-LEADS = 80
 
 Mask = Callable[[Any, Any], Any]
 
@@ -68,28 +55,29 @@ def _is_odd(builder: Any, data: Any) -> Any:
     return builder.icmp_unsigned("!=", builder.and_(data, constant(_vector, 1)), constant(_vector, 0))
 
 
-def _masks(first: int, *kinds: Mask) -> Callable[[int, int], None]:
-    """Return a kernel (address of 64 bytes, address of masks) that stores one mask per kind from offset `first` on."""
+def _masks(first: str, *kinds: Mask) -> Callable[[U8s, Masks], None]:
+    """Return a kernel (64 bytes, masks) that stores one mask per kind, from the field `first` on."""
+    offset = places(Masks.dtype)[first]
 
     def emit(builder: Any, address: Any, masks: Any) -> None:
         data = load(builder, _vector, address)
         place = builder.inttoptr(masks, _i64.as_pointer())
         for number, kind in enumerate(kinds):
             mask = builder.bitcast(kind(builder, data), _i64)
-            builder.store(mask, builder.gep(place, [ir.Constant(_i64, first // 8 + number)]), align=8)
+            builder.store(mask, builder.gep(place, [ir.Constant(_i64, offset // 8 + number)]), align=8)
 
     store = procedure(2, emit)
 
     @inlined
-    def store_masks(address: int, masks: int) -> None:
-        if reachable(address, WIDTH):
-            store(address, masks)
+    def store_masks(at: U8s, masks: Masks) -> None:
+        if reachable(address_of(at), WIDTH):
+            store(address_of(at), address_of(masks))
 
     return store_masks
 
 
 ascii_masks = _masks(
-    LETTERS,
+    "letters",
     _letters,
     _between(48, 57),
     _is(10, 13),
@@ -102,7 +90,7 @@ ascii_masks = _masks(
 )
 """Store the masks of the ASCII classes, and that of bytes that are not ASCII."""
 high_masks = _masks(
-    CONTINUATION,
+    "continuation",
     _between(0x80, 0xBF),
     _is(0xD0),
     _is(0xD1),
@@ -116,7 +104,7 @@ high_masks = _masks(
 )
 """Store the masks of lead and continuation bytes."""
 latin_masks = _masks(
-    LEAD_C3,
+    "lead_c3",
     _is(0xC3),
     _is(0xC4),
     _is(0xC5),
@@ -128,12 +116,12 @@ latin_masks = _masks(
     _is(0xBF),
 )
 """Store the masks for `alphabets.latin`; the next three kernels store those for the other functions of `alphabets`."""
-greek_masks = _masks(LEAD_CE, _is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
+greek_masks = _masks("lead_ce", _is(0xCE), _between(0xAC, 0xBF), _is(0xCF), _between(0x80, 0x8E))
 semitic_masks = _masks(
-    LEAD_D7, _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
+    "lead_d7", _is(0xD7), _between(0x90, 0xAA), _is(0xD8), _between(0xA0, 0xBF), _is(0xD9), _between(0x81, 0x8A)
 )
 kana_masks = _masks(
-    LEAD_E3,
+    "lead_e3",
     _is(0xE3),
     _is(0x81),
     _is(0x82),
@@ -143,13 +131,13 @@ kana_masks = _masks(
     _either(_between(0x80, 0xBA), _between(0xBC, 0xBF)),
 )
 deepseek_masks = _masks(
-    CONTROLS,
+    "controls",
     _either(_between(0, 8), _between(14, 31), _is(127)),
     _between(0xEB, 0xEC),
     _between(0x80, 0xBD),
 )
 """Store the masks that only `bitparallel_deepseek` needs."""
-lead_masks = _masks(LEADS, _between(0xC0, 0xFF))
+lead_masks = _masks("leads", _between(0xC0, 0xFF))
 """Store the mask of bytes that begin a multi-byte character."""
 
 
@@ -176,15 +164,15 @@ _raw_equal_pairs = operation(4, _emit_equal_pairs)
 
 
 @inlined
-def equal_pairs(address: int, other: int, a: int, b: int) -> int:
-    """Return a bit for each of 64 offsets at which `address` holds the byte `a` and `other` the byte `b`."""
-    if reachable(address, WIDTH) and reachable(other, WIDTH):
-        return _raw_equal_pairs(address, other, a, b)
+def equal_pairs(text: U8s, other: U8s, a: int, b: int) -> int:
+    """Return a bit for each of 64 offsets at which `text` holds the byte `a` and `other` the byte `b`."""
+    if reachable(address_of(text), WIDTH) and reachable(address_of(other), WIDTH):
+        return _raw_equal_pairs(address_of(text), address_of(other), a, b)
     return 0
 
 
 @inlined
-def write_numbers(bits: int, first: int, address: int) -> None:
-    """Write `first` + the index of each of up to MOST_NUMBERS set bits (int32), followed by arbitrary values."""
-    if reachable(address, 4 * MOST_NUMBERS):
-        _raw_write_numbers(bits, first, address)
+def write_numbers(bits: int, first: int, numbers: I32s) -> None:
+    """Write `first` + the index of each of up to MOST_NUMBERS set bits, followed by arbitrary values."""
+    if reachable(address_of(numbers), 4 * MOST_NUMBERS):
+        _raw_write_numbers(bits, first, address_of(numbers))

@@ -7,7 +7,9 @@ ends where a piece that begins at any of these letters would end.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, load_i64, load_u8, wrapping_add
+from impls.compiled.codegen.memory import inlined, kernel, wrapping_add
+from impls.compiled.codegen.pointers import word_at
+from impls.compiled.typed_memory import U8s
 
 _TOPS = -0x7F7F7F7F7F7F7F80
 """0x80 in every byte."""
@@ -25,12 +27,12 @@ def _are_small_letters(word: int) -> bool:
 
 
 @kernel
-def inner_start(text: int, n_bytes: int, start: int) -> int:
+def inner_start(text: U8s, n_bytes: int, start: int) -> int:
     """Return a position, `start` or later, from which a piece ends where the one that begins at `start` does."""
-    first = load_u8(text + start)
+    first = text[start]
     if first != 0x20 and not 0x61 <= (first | 0x20) <= 0x7A:
         return start
     at = start + 1
-    while at + 8 <= n_bytes and _are_small_letters(load_i64(text + at)):
+    while at + 8 <= n_bytes and _are_small_letters(word_at(text, at)):
         at += 8
     return at - 8 if at - start > LEAST_RUN else start

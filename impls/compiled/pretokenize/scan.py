@@ -5,20 +5,14 @@ Input is valid UTF-8, so a character is never cut off by the end of the text.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    kernel,
-    load_i32,
-    load_u8,
-    load_u16,
-    store_32,
-    store_64,
-)
+from impls.compiled.codegen.memory import inlined, kernel
+from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import (
     UNCOVERED,
     ContextRecord,
     StageRecord,
 )
+from impls.compiled.typed_memory import U8s, U16s
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
 
@@ -29,34 +23,34 @@ def width(byte: int) -> int:
 
 
 @inlined
-def code_point(at: int, byte: int) -> int:
+def code_point(at: U8s, byte: int) -> int:
     """Return the code point of the multi-byte character at `at`, whose lead byte is `byte`."""
     if byte < 0xE0:
-        return ((byte & 31) << 6) | (load_u8(at + 1) & 63)
+        return ((byte & 31) << 6) | (at[1] & 63)
     if byte < 0xF0:
-        return ((byte & 15) << 12) | ((load_u8(at + 1) & 63) << 6) | (load_u8(at + 2) & 63)
-    high = ((byte & 7) << 18) | ((load_u8(at + 1) & 63) << 12)
-    return high | ((load_u8(at + 2) & 63) << 6) | (load_u8(at + 3) & 63)
+        return ((byte & 15) << 12) | ((at[1] & 63) << 6) | (at[2] & 63)
+    high = ((byte & 7) << 18) | ((at[1] & 63) << 12)
+    return high | ((at[2] & 63) << 6) | (at[3] & 63)
 
 
 @inlined
-def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: int) -> int:
+def class_at(ascii_classes: U8s, pages: U16s, page_classes: U8s, at: U8s, byte: int) -> int:
     """Return the class of the character at `at`, whose lead byte is `byte`."""
     if byte < 128:
-        return load_u8(ascii_classes + byte)
+        return ascii_classes[byte]
     code = code_point(at, byte)
-    return load_u8(page_classes + (load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63))
+    return page_classes[(pages[code >> 6] << 6) + (code & 63)]
 
 
 @kernel
-def piece_end(context: ContextRecord | StageRecord, text: int, n_bytes: int, start: int) -> int:
+def piece_end(context: ContextRecord | StageRecord, text: U8s, n_bytes: int, start: int) -> int:
     """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED if none begins there."""
     transitions, ascii_classes = context.transitions, context.ascii_classes
     pages, page_classes = context.pages, context.page_classes
     row, last, position = 0, -1, start
     while position < n_bytes:
-        byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + class_at(ascii_classes, pages, page_classes, text + position, byte)))
+        byte = text[position]
+        entry = transitions[row + class_at(ascii_classes, pages, page_classes, from_item(text, position), byte)]
         if entry & (MATCH_BEFORE | CUT | RESUME):
             if entry & CUT:
                 return position
@@ -65,34 +59,32 @@ def piece_end(context: ContextRecord | StageRecord, text: int, n_bytes: int, sta
             last = position
         row = entry >> FLAG_BITS
         position += width(byte)
-    entry = load_i32(transitions + 4 * (row + context.end_class))
+    entry = transitions[row + context.end_class]
     if entry & CUT:
         return n_bytes
     return last if last > start else UNCOVERED
 
 
 @kernel
-def scan_block(
-    context: ContextRecord | StageRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int
-) -> int:
-    """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
+def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limit: int) -> int:
+    """Write the ends of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
-    The end of the last piece is stored as the int64 at `state`.
+    The end of the last piece is stored in the context as AFTER.
     """
     transitions, ascii_classes = context.transitions, context.ascii_classes
     pages, page_classes = context.pages, context.page_classes
-    at = ends
+    ends, n = context.ends, 0
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:
-        byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + class_at(ascii_classes, pages, page_classes, text + position, byte)))
-        store_32(at, position)
+        byte = text[position]
+        entry = transitions[row + class_at(ascii_classes, pages, page_classes, from_item(text, position), byte)]
+        ends[n] = position
         if entry & CUT:
-            at += 4
+            n += 1
             begin = position
             if position >= limit:
-                store_64(state, position)
-                return (at - ends) >> 2
+                context.after = position
+                return n
         if entry & MATCH_BEFORE:
             last = position
         row = entry >> FLAG_BITS
@@ -100,17 +92,17 @@ def scan_block(
         if entry & RESUME:
             if last <= begin:
                 return UNCOVERED
-            store_32(at, last)
-            at += 4
+            ends[n] = last
+            n += 1
             row, position, begin = 0, last, last
             if last >= limit:
-                store_64(state, last)
-                return (at - ends) >> 2
+                context.after = last
+                return n
     while begin < n_bytes and begin < limit:
         begin = piece_end(context, text, n_bytes, begin)
         if begin < 0:
             return UNCOVERED
-        store_32(at, begin)
-        at += 4
-    store_64(state, begin)
-    return (at - ends) >> 2
+        ends[n] = begin
+        n += 1
+    context.after = begin
+    return n

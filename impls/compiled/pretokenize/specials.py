@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.layout import SPECIAL_ROW_BYTES, SUFFIX_BYTES
+from impls.compiled.layout import SpecialRow, SuffixRow
 from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
@@ -20,7 +20,7 @@ _MOST_PREFIXES = 4
 
 
 SpecialTokenTable = tuple[np.ndarray, int]
-"""The table that `pretokenize/special_search` reads (uint8, see `layout.SPECIAL_ROW_BYTES`) and its number of rows."""
+"""The table that `pretokenize/special_search` reads (uint8, see `layout.SpecialRow`) and its number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class SpecialTokenIndex:
         if len(self.suffixes) > _MOST_PREFIXES:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []
-        all_rows = SPECIAL_ROW_BYTES * len(self.suffixes)
+        all_rows = SpecialRow.dtype.itemsize * len(self.suffixes)
         payload, at = b"", all_rows
         for text, suffixes in self.suffixes.items():
             prefix, encoded = text.encode(), [suffix.encode() for suffix in suffixes]
-            index, place = b"", SUFFIX_BYTES * len(encoded)
+            index, place = b"", SuffixRow.dtype.itemsize * len(encoded)
             for suffix in encoded:
                 index += np.array([place, len(suffix)], np.int64).tobytes()
                 place += len(suffix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -52,9 +53,27 @@ class SplitContext(Slots):
     def __init__(self, splitting: Splitting | None) -> None:
         super().__init__(layout.ContextRecord)
         self.keep("slots", self.slots)
-        self.hold("work", aligned_zeros(layout.WORK_BYTES))
+        self._work()
         if splitting is not None:
             self._splitting(splitting)
+
+    def _work(self) -> None:
+        """Hold the working space of a block, and let fields point at its parts."""
+        most, pad = layout.MOST_BOUNDS, layout.PAD_BYTES
+        parts = {
+            "masks": layout.Masks.dtype.itemsize,
+            "ends": 4 * most,
+            "keys": layout.Key.dtype.itemsize * most,
+            "slots": 8 * most,
+            "longer": most // 8,
+            "listed": 8 * layout.MOST_LISTED,
+            "tail": layout.TAIL_BYTES + 2 * pad,
+        }
+        sizes = [-(-n_bytes // 64) * 64 for n_bytes in parts.values()]
+        self.hold("work", aligned_zeros(sum(sizes)))
+        starts = accumulate(sizes, initial=self["work"])
+        for field, start in zip(parts, starts, strict=False):
+            self[field] = start
 
     def keep(self, name: str, array: np.ndarray) -> None:
         """Keep an array alive, and declare it to the checked build."""

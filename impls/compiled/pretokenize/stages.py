@@ -6,26 +6,25 @@ context. It also holds the end of the stage's current piece; the last stage's en
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_u8, record_at, store_32, store_64
+from impls.compiled.codegen.memory import kernel
 from impls.compiled.layout import (
     UNCOVERED,
     ContextRecord,
     StageRecord,
 )
 from impls.compiled.pretokenize.scan import piece_end, width
-
-stage_at, STAGE_BYTES = record_at(StageRecord), StageRecord.dtype.itemsize
+from impls.compiled.typed_memory import U8s
 
 
 @kernel
-def _stage_end(stage: StageRecord, text: int, n_bytes: int, start: int) -> int:
+def _stage_end(stage: StageRecord, text: U8s, n_bytes: int, start: int) -> int:
     """Return the end of the stage's piece that begins at `start`; a gap ends where the pattern matches again."""
     end = piece_end(stage, text, n_bytes, start)
     if end >= 0 or stage.has_gaps == 0:
         return end
-    position = start + width(load_u8(text + start))
+    position = start + width(text[start])
     while position < n_bytes and piece_end(stage, text, n_bytes, position) < 0:
-        position += width(load_u8(text + position))
+        position += width(text[position])
     return position
 
 
@@ -33,18 +32,18 @@ def _stage_end(stage: StageRecord, text: int, n_bytes: int, start: int) -> int:
 def begin_stages(context: ContextRecord) -> None:
     """Reset the stages for a new text."""
     for i in range(context.n_stages):
-        stage_at(context.stages + i * STAGE_BYTES).end = 0
+        context.stages[i].end = 0
 
 
 @kernel
-def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: int) -> int:
+def piece_end_by_stages(context: ContextRecord, text: U8s, n_bytes: int, begin: int) -> int:
     """Return the end of the piece that begins at `begin` < n_bytes, or UNCOVERED.
 
     `begin` must never decrease within a text.
     """
     end = n_bytes
     for i in range(context.n_stages):
-        stage = stage_at(context.stages + i * STAGE_BYTES)
+        stage = context.stages[i]
         if stage.end <= begin:
             end = _stage_end(stage, text, end, begin)
             if end < 0:
@@ -55,18 +54,17 @@ def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: 
 
 
 @kernel
-def stages_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
-    """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
+def stages_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limit: int) -> int:
+    """Split a block as `scan.scan_block` does.
 
-    The end of the last piece is stored as the int64 at `state`. A text must be split from its start, block by block;
-    call `begin_stages` before the first.
+    A text must be split from its start, block by block; call `begin_stages` before the first.
     """
-    at, begin = ends, start
+    ends, n, begin = context.ends, 0, start
     while begin < limit:
         begin = piece_end_by_stages(context, text, n_bytes, begin)
         if begin < 0:
             return UNCOVERED
-        store_32(at, begin)
-        at += 4
-    store_64(state, begin)
-    return (at - ends) >> 2
+        ends[n] = begin
+        n += 1
+    context.after = begin
+    return n

@@ -4,69 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    load_i64,
-    prefetch,
-    shift_left,
-    shift_right,
-    store_32,
-    store_64,
-)
-from impls.compiled.layout import UNCOVERED, ContextRecord
+from impls.compiled.codegen.memory import inlined, prefetch, shift_left, shift_right
+from impls.compiled.codegen.pointers import address_of, from_item
+from impls.compiled.layout import UNCOVERED, ContextRecord, Masks
 from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, final_starts, last_start, write_starts
-from impls.compiled.pretokenize.byte_masks import LETTERS, SPACES
+from impls.compiled.typed_memory import U8s
 
 AHEAD_BYTES = 1024
 """Prefetch distance, in bytes of text."""
 
 
 def windowed(starts_in: Callable[..., tuple[int, int]], end_of_piece: Callable[..., int]) -> Callable[..., int]:
-    """Return a kernel that splits a block as `scan.scan_block` does; it stores the end of the last piece at `masks`.
+    """Return a kernel that splits a block as `scan.scan_block` does.
 
     `starts_in(context, at, masks, left, kind, splitter)` returns the starts in the window at `at`, `left` bytes before
     the text's end, and the last of them. If it finds none, it returns 0, and `end_of_piece(context, text, n_bytes,
-    begin)` gives the end of one piece. `masks` is working space of 512 bytes.
+    begin)` gives the end of one piece.
     """
 
     @inlined
     def block(
         context: ContextRecord,
-        text: int,
+        text: U8s,
         n_bytes: int,
         readable: int,
         start: int,
         limit: int,
-        ends: int,
-        masks: int,
         kind: int,
         splitter: int,
     ) -> int:
-        at, window = ends, start
+        masks, ends = context.masks[0], context.ends
+        n, window = 0, start
         while window < limit:
             starts, last = 0, 0
             if window + READABLE <= readable:
-                prefetch(text + window + AHEAD_BYTES)
-                starts, last = starts_in(context, text + window, masks, n_bytes - window, kind, splitter)
+                prefetch(address_of(text) + window + AHEAD_BYTES)
+                starts, last = starts_in(context, from_item(text, window), masks, n_bytes - window, kind, splitter)
             if starts != 0:
-                at = write_starts(starts, window, at)
+                n = write_starts(starts, window, ends, n)
                 window += last
             else:
                 window = end_of_piece(context, text, n_bytes, window)
                 if window < 0:
                     return UNCOVERED
-                store_32(at, window)
-                at += 4
-        store_64(masks, window)
-        return (at - ends) >> 2
+                ends[n] = window
+                n += 1
+        context.after = window
+        return n
 
     return block
 
 
 @inlined
-def certain_starts(masks: int) -> int:
+def certain_starts(masks: Masks) -> int:
     """Return the spaces after an ASCII letter, except near the window's end: each begins a piece whatever follows."""
-    return load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
+    return masks.spaces & shift_left(masks.letters, 1) & shift_right(-1, EDGE)
 
 
 @inlined

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    address_of,
-    call_pointer_5,
-    inlined,
-    kernel,
-    load_i32,
-    load_u8,
-    load_u16,
-    store_32,
-)
+from impls.compiled.codegen.memory import call_pointer_5, inlined, kernel
+from impls.compiled.codegen.pointers import address_of, from_item
 from impls.compiled.layout import (
     BY_BYTES,
     ContextRecord,
 )
 from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.typed_memory import I32s, U8s
 
 
 @inlined
-def call_spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+def call_spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
     """Call `spell` by its address: it is in an object file that byte-level models do not need."""
-    return call_pointer_5(context.spell, address_of(context), piece, n_bytes, symbols, most)
+    return call_pointer_5(context.spell, address_of(context), address_of(piece), n_bytes, address_of(symbols), most)
 
 
 @kernel
-def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+def spell(context: ContextRecord, piece: U8s, n_bytes: int, symbols: I32s, most: int) -> int:
     """Write the symbols (int32) of a piece; return how many, or -1 if there may be more than `most`.
 
     An unknown symbol is written only after what follows it is read; see `Model.symbols`.
@@ -38,31 +31,31 @@ def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: 
     while i < n_bytes:
         if count + 4 + waiting > most:
             return -1
-        byte = load_u8(piece + i)
+        byte = piece[i]
         size, code = 1, byte
         if byte >= 128:
-            size, code = width(byte), code_point(piece + i, byte)
+            size, code = width(byte), code_point(from_item(piece, i), byte)
         table = by_page
         if last != 0 and i + size >= n_bytes:
             table = last
-        symbol = load_i32(table + 4 * ((load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63)))
+        symbol = table[(pages[code >> 6] << 6) + (code & 63)]
         if symbol >= 0:
             if waiting != 0:
-                store_32(symbols + 4 * count, unknown)
+                symbols[count] = unknown
                 count, waiting = count + 1, 0
-            store_32(symbols + 4 * count, symbol)
+            symbols[count] = symbol
             count += 1
         elif unknown < 0 or symbol == BY_BYTES:
             for k in range(size):
-                store_32(symbols + 4 * count, load_i32(byte_symbols + 4 * load_u8(piece + i + k)))
+                symbols[count] = byte_symbols[piece[i + k]]
                 count += 1
         else:
             if waiting != 0 and fuses == 0:
-                store_32(symbols + 4 * count, unknown)
+                symbols[count] = unknown
                 count += 1
             waiting = 1
         i += size
     if waiting != 0:
-        store_32(symbols + 4 * count, unknown)
+        symbols[count] = unknown
         count += 1
     return count

@@ -11,19 +11,8 @@ Built-ins get their arguments as a C array; the first is always the address of t
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate
-from impls.compiled.codegen.memory import (
-    address_of,
-    atomic_add,
-    atomic_store,
-    declare_region,
-    field_address,
-    inlined,
-    kernel,
-    load_i32,
-    peek,
-    record_at,
-    store_32,
-)
+from impls.compiled.codegen.memory import atomic_add, atomic_store, declare_region, inlined, kernel, peek
+from impls.compiled.codegen.pointers import address_of, field_address, i32s, record_at, rows_of, u8s
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,
@@ -38,8 +27,9 @@ from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, ut
 from impls.compiled.cpython.texts import encode
 from impls.compiled.layout import MAY_BE_SPECIAL, NO_MEMORY, NOT_UTF8, PAD_BYTES, PENDING, ContextRecord
 from impls.compiled.pretokenize.special_search import may_hold_special
-from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, RESTING, ItemRecord, JobRecord, WorkerRecord
+from impls.compiled.threads.layout import ITEMS_AT, RESTING, ItemRecord, JobRecord, WorkerRecord
 from impls.compiled.threads.worker_kernels import wait_for_job
+from impls.compiled.typed_memory import I32s
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
@@ -48,19 +38,19 @@ TASK_BYTES = 4096
 
 context_at = record_at(ContextRecord)
 job_at = record_at(JobRecord)
-_item_at = record_at(ItemRecord)
+_items_at = rows_of(ItemRecord)
 
 
 @inlined
 def item_of(job: JobRecord, i: int) -> ItemRecord:
     """Return the item of text `i`."""
-    return _item_at(address_of(job) + ITEMS_AT + ITEM_BYTES * i)
+    return _items_at(address_of(job) + ITEMS_AT)[i]
 
 
 @inlined
-def _task_at(job: JobRecord, task: int) -> int:
-    """Return the address of the index of a task's first text (int32)."""
-    return address_of(job) + ITEMS_AT + ITEM_BYTES * job.most_items + 4 * task
+def _tasks(job: JobRecord) -> I32s:
+    """Return the index of the first text of each task."""
+    return i32s(address_of(item_of(job, job.most_items)))
 
 
 @kernel
@@ -68,7 +58,7 @@ def first_of_task(job: JobRecord, task: int) -> int:
     """Return the index of a task's first text; the number of texts for a task past the last."""
     if task >= job.n_tasks:
         return job.n_items
-    return load_i32(_task_at(job, task))
+    return _tasks(job)[task]
 
 
 @kernel
@@ -104,7 +94,7 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
     n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
     while n_items < n_texts and (n_items < least or total < room):
         if in_task >= TASK_BYTES:
-            store_32(_task_at(job, n_tasks), n_items)
+            _tasks(job)[n_tasks] = n_items
             n_tasks += 1
             in_task = 0
         n_bytes = _fetch(context, list_get(texts, first + n_items), item_of(job, n_items))
@@ -129,7 +119,7 @@ def _encode_item(context: ContextRecord, item: ItemRecord, check_special: int) -
             return NOT_UTF8
     n_bytes = context.size
     declare_region(TEXT_REGION, text, text + n_bytes)
-    if check_special != 0 and may_hold_special(context, text, n_bytes):
+    if check_special != 0 and may_hold_special(context, u8s(text), n_bytes):
         return MAY_BE_SPECIAL
     used = context.batch_used
     item.ids = context.out + 4 * used

@@ -6,16 +6,8 @@ Objects need the interpreter lock, so only this thread makes them; in between, i
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import copy_memory, release_memory
-from impls.compiled.codegen.memory import (
-    atomic_load,
-    atomic_store,
-    declare_region,
-    field_address,
-    kernel,
-    load_i64,
-    peek,
-    store_64,
-)
+from impls.compiled.codegen.memory import atomic_load, atomic_store, declare_region, kernel, peek
+from impls.compiled.codegen.pointers import address_of, field_address, i64s
 from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,
@@ -30,6 +22,7 @@ from impls.compiled.layout import COLLECTED, PENDING, ContextRecord
 from impls.compiled.threads.batch import first_of_task, item_of, job_at, take_part, work
 from impls.compiled.threads.layout import ItemRecord, JobRecord
 from impls.compiled.threads.worker_kernels import wait_for_workers
+from impls.compiled.typed_memory import I64s
 
 OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
@@ -116,17 +109,17 @@ def _copy_what_is_ready(job: JobRecord, out: int, room: int) -> None:
 
 
 @kernel
-def _offsets(job: JobRecord, offsets: int) -> int:
+def _offsets(job: JobRecord, offsets: I64s) -> int:
     """Write where the ids of each text end, after the given start of the first; see `batch_encode`."""
     n_items = job.n_items
-    declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
-    start = load_i64(offsets)
+    declare_region(OFFSETS_REGION, address_of(offsets), address_of(offsets) + 8 * n_items + 8)
+    start = offsets[0]
     end, care = start, 0
     for i in range(n_items):
         count = item_of(job, i).count
         care |= count
         end += max(count, 0)
-        store_64(offsets + 8 * i + 8, end)
+        offsets[i + 1] = end
     return end - start if care >= 0 else ~(end - start)
 
 
@@ -137,7 +130,7 @@ def batch_encode(context: ContextRecord, arguments: int) -> int:
     The result is the number's complement (~) if some texts are left to the careful path. Ids are copied as far as there
     is room. The first offset is given; each text's end is written after it. A text left to the careful path has no ids.
     """
-    job, offsets = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
+    job, offsets = job_at(long_as_address(peek(arguments))), i64s(long_as_address(peek(arguments + 8)))
     out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     state = save_thread()
     while atomic_load(field_address(job, "next_task")) < job.n_tasks:

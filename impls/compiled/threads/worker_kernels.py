@@ -14,11 +14,10 @@ from impls.compiled.codegen.memory import (
     atomic_store,
     external,
     external_void,
-    field_address,
     inlined,
     kernel,
-    record_at,
 )
+from impls.compiled.codegen.pointers import field_address, record_at
 from impls.compiled.cpython.interpreter import restore_thread, save_thread
 from impls.compiled.threads.layout import (
     ASKED,

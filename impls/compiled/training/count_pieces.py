@@ -6,89 +6,78 @@ some hundred pieces are computed first, so that the slots are prefetched when th
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    kernel,
-    load_i32,
-    load_i64,
-    prefetch,
-    shift_left,
-    shift_right,
-    store_32,
-    store_64,
-    wrapping_multiply,
-)
-from impls.compiled.layout import (
-    BLOCK_BYTES,
-    BOUNDS_AT,
-    MASKS_AT,
-    RECORDS_AT,
-    UNCOVERED,
-    ContextRecord,
-)
+from impls.compiled.codegen.memory import inlined, kernel, prefetch, shift_left, shift_right, wrapping_multiply
+from impls.compiled.codegen.pointers import address_of, from_item, rows_of, set_word, word_at
+from impls.compiled.layout import BLOCK_BYTES, UNCOVERED, ContextRecord
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
-from impls.compiled.training.layout import (
-    FINISHED,
-    NO_ROOM,
-    CountingRecord,
-)
+from impls.compiled.training.layout import FINISHED, NO_ROOM, CountedPiece, CountingRecord
+from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, i64
 
-ENTRY = 16
 LONGEST_KEY = 7
-RECORD = 24
-"""Size of a recorded piece: int64 key, address of its entry, `offset from TEXTS << 32 | number of bytes`."""
 ENOUGH = 256
 """Number of recorded pieces that are counted at once."""
 LOW_HALF = (1 << 32) - 1
 
 
+class RecordedPiece(Record):
+    """A piece that is counted as soon as its entry, which is prefetched, has arrived."""
+
+    key: i64
+    slot: i64  # the index of its first slot
+    offset: i64  # where it begins, from TEXTS on, << 32 | its number of bytes
+
+
+_recorded_at = rows_of(RecordedPiece)
+
+
 @inlined
-def _key_of(piece: int, n_bytes: int) -> int:
+def _recorded(context: ContextRecord) -> Rows[RecordedPiece]:
+    """Return the recorded pieces, which take the place of the keys and slots of encoding."""
+    return _recorded_at(address_of(context.keys))
+
+
+@inlined
+def _key_of(piece: U8s, n_bytes: int) -> int:
     """Return the key of a piece: above 0 the piece itself, below 0 the hash of a longer piece; reads 8 bytes."""
     if n_bytes <= LONGEST_KEY:
-        return (load_i64(piece) & shift_right(-1, 64 - 8 * n_bytes)) | shift_left(n_bytes, 56)
+        return (word_at(piece, 0) & shift_right(-1, 64 - 8 * n_bytes)) | shift_left(n_bytes, 56)
     return hash_piece(piece, n_bytes) | shift_left(1, 63)
 
 
 @inlined
-def _slot_of(table: int, shift: int, key: int) -> int:
-    return table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)
+def _slot_of(shift: int, key: int) -> int:
+    return shift_right(wrapping_multiply(key, K1), shift)
 
 
 @kernel
-def _add(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
-    """Add `times` to the count of a piece, probing from `entry` on; return its index."""
-    table = counting.piece_table
-    end = table + shift_left(ENTRY, 64 - counting.piece_shift)
+def _add(counting: CountingRecord, key: int, slot: int, piece: U8s, n_bytes: int, times: int) -> int:
+    """Add `times` to the count of a piece, probing from `slot` on; return its index."""
+    table, last = counting.piece_table, shift_right(-1, counting.piece_shift)
     while True:
-        stored = load_i64(entry)
-        if stored == 0:
+        entry = table[slot]
+        if entry.key == 0:
             return _put(counting, key, entry, piece, n_bytes, times)
-        if stored == key:
-            word = load_i64(entry + 8)
-            number = shift_right(word, 32)
+        if entry.key == key:
+            number = shift_right(entry.number, 32)
             if key > 0 or (
-                load_i32(counting.lengths + 4 * number) == n_bytes
-                and same_bytes(counting.arena + load_i64(counting.starts + 8 * number), piece, n_bytes)
+                counting.lengths[number] == n_bytes
+                and same_bytes(from_item(counting.arena, counting.starts[number]), piece, n_bytes)
             ):
-                store_64(entry + 8, word + times)
+                entry.number = entry.number + times
                 return number
-        entry += ENTRY
-        if entry == end:
-            entry = table
+        slot = (slot + 1) & last
 
 
 @kernel
-def _put(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
+def _put(counting: CountingRecord, key: int, entry: CountedPiece, piece: U8s, n_bytes: int, times: int) -> int:
     number, used = counting.n_pieces, counting.arena_used
-    store_64(entry, key)
-    store_64(entry + 8, shift_left(number, 32) | times)
-    store_64(counting.starts + 8 * number, used)
-    store_32(counting.lengths + 4 * number, n_bytes)
-    arena = counting.arena + used
+    entry.key = key
+    entry.number = shift_left(number, 32) | times
+    counting.starts[number] = used
+    counting.lengths[number] = n_bytes
     for i in range(0, n_bytes, 8):
-        store_64(arena + i, load_i64(piece + i))
+        set_word(counting.arena, used + i, word_at(piece, i))
     counting.arena_used = (used + n_bytes + 7) & ~7
     counting.n_pieces = number + 1
     return number
@@ -96,34 +85,33 @@ def _put(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: in
 
 @kernel
 def _record_pieces(
-    context: ContextRecord, counting: CountingRecord, text: int, start: int, ends: int, n_pieces: int, n_recorded: int
+    context: ContextRecord, counting: CountingRecord, text: U8s, start: int, ends: I32s, n_pieces: int, n_recorded: int
 ) -> None:
     """Record the pieces of a text after `n_recorded` others, and prefetch their entries; the first begins at `start`.
 
-    `ends` are int32 offsets from `text`, which lies within TEXTS.
+    `ends` are offsets from `text`, which lies within TEXTS.
     """
-    table, shift, offset = counting.piece_table, counting.piece_shift, text - counting.texts
-    begin, record = start, context.work + RECORDS_AT + RECORD * n_recorded
+    table, shift, offset = counting.piece_table, counting.piece_shift, address_of(text) - address_of(counting.texts)
+    begin, pieces = start, from_item(_recorded(context), n_recorded)
     for i in range(n_pieces):
-        end = load_i32(ends + 4 * i)
-        key = _key_of(text + begin, end - begin)
-        entry = _slot_of(table, shift, key)
-        prefetch(entry)
-        store_64(record, key)
-        store_64(record + 8, entry)
-        store_64(record + 16, shift_left(offset + begin, 32) | (end - begin))
-        record += RECORD
+        end = ends[i]
+        key = _key_of(from_item(text, begin), end - begin)
+        slot = _slot_of(shift, key)
+        prefetch(address_of(table[slot]))
+        pieces[i].key = key
+        pieces[i].slot = slot
+        pieces[i].offset = shift_left(offset + begin, 32) | (end - begin)
         begin = end
 
 
 @kernel
 def _count_recorded(context: ContextRecord, counting: CountingRecord, n_recorded: int) -> None:
     """Count the recorded pieces."""
-    texts, record = counting.texts, context.work + RECORDS_AT
-    for _ in range(n_recorded):
-        place = load_i64(record + 16)
-        _add(counting, load_i64(record), load_i64(record + 8), texts + shift_right(place, 32), place & LOW_HALF, 1)
-        record += RECORD
+    pieces = _recorded(context)
+    for i in range(n_recorded):
+        piece = pieces[i]
+        text = from_item(counting.texts, shift_right(piece.offset, 32))
+        _add(counting, piece.key, piece.slot, text, piece.offset & LOW_HALF, 1)
 
 
 @inlined
@@ -139,20 +127,18 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
 
     Pieces of short texts are counted together, so that the first entries arrive while the last pieces are recorded.
     """
-    work = context.work
     number, at, position, n_pieces = counting.text, counting.text_at, counting.position, counting.n_split
     counting.n_split = 0
     n_recorded, n_bytes_recorded = 0, 0
     while number < counting.n_texts:
-        text, n_bytes = counting.texts + at, load_i64(counting.text_bytes + 8 * number)
+        text, n_bytes = from_item(counting.texts, at), counting.text_bytes[number]
         while position < n_bytes:
             if n_pieces == 0:
                 limit = min(n_bytes, position + BLOCK_BYTES)
-                n_pieces = split_block(context, text, n_bytes, counting.n_readable - at, position, limit, 0)
+                n_pieces = split_block(context, text, n_bytes, counting.n_readable - at, position, limit)
                 if n_pieces < 0:
                     return UNCOVERED
-            after = load_i64(work + MASKS_AT)
-            n_bytes_recorded += after - position
+            n_bytes_recorded += context.after - position
             if not _has_room(counting, n_recorded + n_pieces, n_bytes_recorded):
                 _count_recorded(context, counting, n_recorded)
                 counting.text = number
@@ -160,12 +146,12 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
                 counting.position = position
                 counting.n_split = n_pieces
                 return NO_ROOM
-            _record_pieces(context, counting, text, position, work + BOUNDS_AT, n_pieces, n_recorded)
+            _record_pieces(context, counting, text, position, context.ends, n_pieces, n_recorded)
             n_recorded += n_pieces
             if n_recorded >= ENOUGH:
                 _count_recorded(context, counting, n_recorded)
                 n_recorded, n_bytes_recorded = 0, 0
-            position, n_pieces = after, 0
+            position, n_pieces = context.after, 0
         number += 1
         at += n_bytes
         position = 0
@@ -174,8 +160,8 @@ def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
 
 
 @kernel
-def count_split(context: ContextRecord, counting: CountingRecord, text: int, ends: int, n_pieces: int) -> int:
-    """Count the pieces of one text that is split already, at `ends` (int32); return FINISHED or NO_ROOM.
+def count_split(context: ContextRecord, counting: CountingRecord, text: U8s, ends: I32s, n_pieces: int) -> int:
+    """Count the pieces of one text that is split already; return FINISHED or NO_ROOM.
 
     Resumes at the piece with index POSITION.
     """
@@ -183,31 +169,28 @@ def count_split(context: ContextRecord, counting: CountingRecord, text: int, end
     done = counting.position
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
-        begin = load_i32(ends + 4 * done - 4) if done > 0 else 0
-        if not _has_room(counting, block, load_i32(ends + 4 * (done + block) - 4) - begin):
+        begin = ends[done - 1] if done > 0 else 0
+        if not _has_room(counting, block, ends[done + block - 1] - begin):
             counting.position = done
             return NO_ROOM
-        _record_pieces(context, counting, text, begin, ends + 4 * done, block, 0)
+        _record_pieces(context, counting, text, begin, from_item(ends, done), block, 0)
         _count_recorded(context, counting, block)
         done += block
     return FINISHED
 
 
 @kernel
-def spread_pieces(counting: CountingRecord, table: int, shift: int) -> int:
+def spread_pieces(counting: CountingRecord, table: Rows[CountedPiece], shift: int) -> int:
     """Move all entries to an empty table, which replaces the current one; return 0."""
-    before = counting.piece_table
-    end = table + shift_left(ENTRY, 64 - shift)
-    for at in range(before, before + shift_left(ENTRY, 64 - counting.piece_shift), ENTRY):
-        key = load_i64(at)
+    before, last = counting.piece_table, shift_right(-1, shift)
+    for i in range(shift_left(1, 64 - counting.piece_shift)):
+        key = before[i].key
         if key != 0:
-            entry = _slot_of(table, shift, key)
-            while load_i64(entry) != 0:
-                entry += ENTRY
-                if entry == end:
-                    entry = table
-            store_64(entry, key)
-            store_64(entry + 8, load_i64(at + 8))
+            slot = _slot_of(shift, key)
+            while table[slot].key != 0:
+                slot = (slot + 1) & last
+            table[slot].key = key
+            table[slot].number = before[i].number
     counting.piece_table = table
     counting.piece_shift = shift
     counting.most_pieces = shift_left(1, 63 - shift)
@@ -215,31 +198,29 @@ def spread_pieces(counting: CountingRecord, table: int, shift: int) -> int:
 
 
 @kernel
-def number_pieces(counting: CountingRecord, other: CountingRecord, numbers: int) -> int:
-    """Insert the pieces of another table from POSITION on, and write their indices here (int32, by index there).
+def number_pieces(counting: CountingRecord, other: CountingRecord, numbers: I32s) -> int:
+    """Insert the pieces of another table from POSITION on, and write their indices here, by index there.
 
     Returns FINISHED or NO_ROOM. Counts do not change.
     """
-    table, shift = counting.piece_table, counting.piece_shift
-    arena, starts, lengths = other.arena, other.starts, other.lengths
     for number in range(counting.position, other.n_pieces):
-        piece, n_bytes = arena + load_i64(starts + 8 * number), load_i32(lengths + 4 * number)
+        piece, n_bytes = from_item(other.arena, other.starts[number]), other.lengths[number]
         if not _has_room(counting, 1, n_bytes):
             counting.position = number
             return NO_ROOM
         key = _key_of(piece, n_bytes)
-        store_32(numbers + 4 * number, _add(counting, key, _slot_of(table, shift, key), piece, n_bytes, 0))
+        numbers[number] = _add(counting, key, _slot_of(counting.piece_shift, key), piece, n_bytes, 0)
     return FINISHED
 
 
 @kernel
-def collect_counts(counting: CountingRecord, counts: int) -> int:
-    """Add the count of each piece to `counts` (int64 by piece) and reset it to 0; return 0."""
+def collect_counts(counting: CountingRecord, counts: I64s) -> int:
+    """Add the count of each piece to `counts` and reset it to 0; return 0."""
     table = counting.piece_table
-    for entry in range(table, table + shift_left(ENTRY, 64 - counting.piece_shift), ENTRY):
-        if load_i64(entry) != 0:
-            word = load_i64(entry + 8)
-            place = counts + 8 * shift_right(word, 32)
-            store_64(place, load_i64(place) + (word & LOW_HALF))
-            store_64(entry + 8, word & ~LOW_HALF)
+    for slot in range(shift_left(1, 64 - counting.piece_shift)):
+        if table[slot].key != 0:
+            word = table[slot].number
+            number = shift_right(word, 32)
+            counts[number] = counts[number] + (word & LOW_HALF)
+            table[slot].number = word & ~LOW_HALF
     return 0

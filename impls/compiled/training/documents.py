@@ -6,19 +6,12 @@ are one text: splitting them together gives the pieces of each.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    inlined,
-    kernel,
-    load_i64,
-    load_u8,
-    lowest_bit,
-    shift_right,
-    store_64,
-    wrapping_add,
-)
+from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_right, wrapping_add
+from impls.compiled.codegen.pointers import from_item, word_at
 from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.scan import class_at, width
 from impls.compiled.training.layout import BlockRecord
+from impls.compiled.typed_memory import U8s
 
 LINE_END = 0x0A
 ONES = 0x0101010101010101
@@ -32,75 +25,75 @@ def _is_continuation(byte: int) -> bool:
 
 
 @inlined
-def _is_character(at: int, byte: int) -> bool:
+def _is_character(at: U8s, byte: int) -> bool:
     """Return whether a valid character is at `at`, whose lead byte is `byte`, 0x80 or above; its bytes can be read."""
     if byte < 0xC2 or byte > 0xF4:
         return False
-    second = load_u8(at + 1)
+    second = at[1]
     if byte < 0xE0:
         return _is_continuation(second)
-    if not _is_continuation(second) or not _is_continuation(load_u8(at + 2)):
+    if not _is_continuation(second) or not _is_continuation(at[2]):
         return False
     if byte < 0xF0:
         # Neither overlong, nor a surrogate.
         return not ((byte == 0xE0 and second < 0xA0) or (byte == 0xED and second > 0x9F))
-    if not _is_continuation(load_u8(at + 3)):
+    if not _is_continuation(at[3]):
         return False
     return not ((byte == 0xF0 and second < 0x90) or (byte == 0xF4 and second > 0x8F))
 
 
 @kernel
-def valid_bytes(text: int, n_bytes: int) -> int:
+def valid_bytes(text: U8s, n_bytes: int) -> int:
     """Return how many bytes from `text` on are valid UTF-8: `n_bytes`, or the offset of the first invalid character."""
     at = 0
     while at < n_bytes:
         if at + 8 <= n_bytes:
-            high = load_i64(text + at) & HIGH_BITS
+            high = word_at(text, at) & HIGH_BITS
             if high == 0:
                 at += 8
                 continue
             at += lowest_bit(high) >> 3
-        byte = load_u8(text + at)
+        byte = text[at]
         if byte < 0x80:
             at += 1
             continue
-        if at + width(byte) > n_bytes or not _is_character(text + at, byte):
+        if at + width(byte) > n_bytes or not _is_character(from_item(text, at), byte):
             return at
         at += width(byte)
     return n_bytes
 
 
 @inlined
-def _line_end(text: int, start: int, n_bytes: int) -> int:
+def _line_end(text: U8s, start: int, n_bytes: int) -> int:
     """Return the end of the line that begins at `start`, after its line break if it has one."""
     at = start
     while at + 8 <= n_bytes:
-        differs = load_i64(text + at) ^ (LINE_END * ONES)
+        differs = word_at(text, at) ^ (LINE_END * ONES)
         found = wrapping_add(differs, -ONES) & ~differs & HIGH_BITS
         if found != 0:
             return at + (lowest_bit(found) >> 3) + 1
         at += 8
     while at < n_bytes:
         at += 1
-        if load_u8(text + at - 1) == LINE_END:
+        if text[at - 1] == LINE_END:
             return at
     return n_bytes
 
 
 @inlined
-def _space_bytes(at: int) -> int:
+def _space_bytes(at: U8s) -> int:
     """Return the number of bytes of the white space character at `at` (`str.isspace`), or 0 for any other character."""
-    byte = load_u8(at)
+    byte = at[0]
     if byte <= 32:
         return 1 if byte == 32 or 9 <= byte <= 13 or byte >= 28 else 0
     if byte < 0xC2 or byte > 0xE3:
         return 0
-    second = load_u8(at + 1)
+    second = at[1]
     if byte == 0xC2:
         return 2 if second == 0x85 or second == 0xA0 else 0
     if byte < 0xE1:
         return 0
-    third = load_u8(at + 2)
+    third = at[2]
     if byte == 0xE1:
         return 3 if second == 0x9A and third == 0x80 else 0
     if byte == 0xE3:
@@ -111,13 +104,13 @@ def _space_bytes(at: int) -> int:
 
 
 @inlined
-def _is_blank(text: int, start: int, end: int) -> bool:
+def _is_blank(text: U8s, start: int, end: int) -> bool:
     """Return whether a line is only white space and ends in a line break."""
     at = start
     while at < end:
-        if load_u8(text + at) == LINE_END:
+        if text[at] == LINE_END:
             return True
-        size = _space_bytes(text + at)
+        size = _space_bytes(from_item(text, at))
         if size == 0:
             return False
         at += size
@@ -125,7 +118,7 @@ def _is_blank(text: int, start: int, end: int) -> bool:
 
 
 @kernel
-def _paragraph_end(text: int, start: int, n_bytes: int) -> int:
+def _paragraph_end(text: U8s, start: int, n_bytes: int) -> int:
     at, has_text, ended = start, False, False
     while at < n_bytes:
         end = _line_end(text, at, n_bytes)
@@ -140,17 +133,17 @@ def _paragraph_end(text: int, start: int, n_bytes: int) -> int:
 
 
 @inlined
-def _is_cut(context: ContextRecord, line_cuts: int, at: int) -> bool:
+def _is_cut(context: ContextRecord, line_cuts: int, at: U8s) -> bool:
     """Return whether a text may be cut before the character at `at`, which follows a line break."""
-    after = class_at(context.ascii_classes, context.pages, context.page_classes, at, load_u8(at))
+    after = class_at(context.ascii_classes, context.pages, context.page_classes, at, at[0])
     return shift_right(line_cuts, after) & 1 != 0
 
 
 @kernel
-def _lines_end(context: ContextRecord, line_cuts: int, text: int, start: int, n_bytes: int) -> int:
+def _lines_end(context: ContextRecord, line_cuts: int, text: U8s, start: int, n_bytes: int) -> int:
     """Return the end of the lines from `start` on that may be split together, as one text."""
     end = _line_end(text, start, n_bytes)
-    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, text + end):
+    while line_cuts != 0 and end < n_bytes and _is_cut(context, line_cuts, from_item(text, end)):
         end = _line_end(text, end, n_bytes)
     return end
 
@@ -164,7 +157,7 @@ def text_sizes(context: ContextRecord, block: BlockRecord) -> int:
             end = _lines_end(context, block.line_cuts, text, begin, n_bytes)
         else:
             end = _paragraph_end(text, begin, n_bytes)
-        store_64(block.sizes + 8 * number, end - begin)
+        block.sizes[number] = end - begin
         number += 1
         begin = end
     total = begin - block.position

@@ -5,31 +5,46 @@ A field that holds the address of a table says what is in the table. Must import
 
 from __future__ import annotations
 
-from impls.compiled.typed_memory import Record, i64
+from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, i32, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Values of a cell that are no symbols: between two words; where a symbol began that was merged into the one before."""
-CELL_BYTES = 8
-"""Size of a cell: int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
 
 
+class Cell(Record):
+    """A place of the corpus, see `training/cells`."""
+
+    symbol: i32  # the symbol that begins or ends here, SEPARATOR or ABSORBED
+    weight: i32  # the count of its word in the corpus
+
+
+CELL_BYTES = Cell.dtype.itemsize
+
+
 # Counting distinct pieces
+class CountedPiece(Record):
+    """An entry of the table of pieces."""
+
+    key: i64  # see `training/count_pieces`; 0 in an empty entry
+    number: i64  # index of the piece << 32 | its count
+
+
 class CountingRecord(Record):
     """The tables in which distinct pieces are counted, and the texts to count."""
 
-    piece_table: i64  # 16-byte entries by hash: int64 key, int64 index of the piece << 32 | its count
+    piece_table: Rows[CountedPiece]  # 16-byte entries by hash: int64 key, int64 index of the piece << 32 | its count
     piece_shift: i64  # the slot of a hash is the hash shifted right by this
     n_pieces: i64  # number of distinct pieces so far
     most_pieces: i64  # maximum number of pieces: half of the entries
-    arena: i64  # the bytes of distinct pieces, each 8-byte aligned
+    arena: U8s  # the bytes of distinct pieces, each 8-byte aligned
     arena_used: i64  # number of bytes of the arena in use
     arena_bytes: i64  # size of the arena
-    starts: i64  # int64 by piece: offset of its bytes in the arena
-    lengths: i64  # int32 by piece: its number of bytes
-    texts: i64  # UTF-8 of the texts to count, one right after the other
+    starts: I64s  # int64 by piece: offset of its bytes in the arena
+    lengths: I32s  # int32 by piece: its number of bytes
+    texts: U8s  # UTF-8 of the texts to count, one right after the other
     n_readable: i64  # bytes that may be read from TEXTS on: the size of all texts, and PAD_BYTES more
-    text_bytes: i64  # int64 by text: its number of bytes
+    text_bytes: I64s  # int64 by text: its number of bytes
     n_texts: i64  # number of texts
     text: i64  # index of the text to resume with
     text_at: i64  # offset of that text in TEXTS
@@ -40,55 +55,103 @@ class CountingRecord(Record):
 class BlockRecord(Record):
     """A block of a text file, and the sizes of the texts in it that are counted one by one."""
 
-    text: i64  # the UTF-8 of the block
+    text: U8s  # the UTF-8 of the block
     n_bytes: i64  # size of the block
     by_lines: i64  # 1 if each line is a document, 0 if each paragraph is one
     line_cuts: i64  # a bit by class: whether a text may be cut between a line break and such a character
     position: i64  # offset in the block at which the next text begins
-    sizes: i64  # int64 by text: its number of bytes
+    sizes: I64s  # int64 by text: its number of bytes
     n_texts: i64  # number of texts in SIZES
     most_texts: i64  # maximum number of texts in SIZES
 
 
 # Learning merges
+class Pair(Record):
+    """An entry of the table of pairs."""
+
+    key: i64  # see `pairs.key_of`; 0 in an empty entry
+    count: i64
+    list_end: i64  # index in POOL after the pair's places
+    list_length: i64  # number of its places
+
+
+class HeapEntry(Record):
+    """An entry of the heap of pairs."""
+
+    count: i64  # may be more than the pair has by now
+    tie: i64  # of equally frequent pairs that with the smallest tie comes first
+    key: i64
+
+
+class Neighbour(Record):
+    """What a merge changes at one neighbour."""
+
+    gain: i64  # the count of the new pair with it
+    times: i64  # number of occurrences, later the next free index of their list, or NOT_STORED
+
+
+class Event(Record):
+    """An occurrence of a new pair."""
+
+    symbol: i32  # the neighbour
+    place: i32  # where the pair begins
+
+
+class Merge(Record):
+    """A merge that was learned."""
+
+    left: i64
+    right: i64
+    count: i64
+
+
+class ReservedText(Record):
+    """A text that no merge may make."""
+
+    text: U8s
+    n_bytes: i64
+
+
 class LearningRecord(Record):
     """The tables with which merges are learned."""
 
-    cells: i64  # the corpus as cells of CELL_BYTES, see `training/cells`
+    cells: Rows[Cell]  # the corpus as cells of CELL_BYTES, see `training/cells`
     n_cells: i64  # number of cells
-    spans: i64  # int32 by symbol: the number of cells it takes
+    spans: I32s  # int32 by symbol: the number of cells it takes
     n_base: i64  # number of base symbols
-    token_starts: i64  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
-    token_text: i64  # the bytes of all symbols
+    token_starts: I64s  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
+    token_text: U8s  # the bytes of all symbols
     token_text_room: i64  # size of TOKEN_TEXT
-    measures: i64  # int32 by symbol: its length, as the rule `shortest` counts it
-    pair_table: i64  # 32-byte entries by hash: key, count, end of the pair's list in POOL, length of that list
+    measures: I32s  # int32 by symbol: its length, as the rule `shortest` counts it
+    pair_table: Rows[Pair]  # 32-byte entries by hash: key, count, end of the pair's list in POOL, length of that list
     pair_table_shift: i64  # the slot of a hash is the hash shifted right by this
     n_pairs: i64  # number of pairs in the table
     most_pairs: i64  # maximum number of pairs: half of the entries
-    heap: i64  # 24-byte entries: count, tie, key; the first is the pair to merge next
+    heap: Rows[HeapEntry]  # 24-byte entries: count, tie, key; the first is the pair to merge next
     n_heap: i64  # number of entries of the heap
     heap_room: i64  # maximum number of entries of the heap
     rule: i64  # the rule for ties, see below: of equally frequent pairs, the one with the smallest tie comes first
-    pool: i64  # int32: the lists of pairs, which hold the places of the cells where a pair begins
+    pool: I32s  # int32: the lists of pairs, which hold the places of the cells where a pair begins
     pool_used: i64  # number of places in the pool in use
     pool_room: i64  # maximum number of places in the pool
-    lefts: i64  # 16-byte rows by left neighbour of a merge: the new pair's gain, and its occurrences or their list
-    rights: i64  # 16-byte rows by right neighbour of a merge, like LEFTS
-    touched_lefts: i64  # int32: the symbols whose rows of LEFTS are in use
-    touched_rights: i64  # int32: the symbols whose rows of RIGHTS are in use
-    left_events: i64  # pairs of int32: left neighbour, place where its new pair begins
-    right_events: i64  # pairs of int32: right neighbour, place where its new pair begins
-    merges: i64  # rows of three int64 by merge: left symbol, right symbol, count
+    lefts: Rows[
+        Neighbour
+    ]  # 16-byte rows by left neighbour of a merge: the new pair's gain, and its occurrences or their list
+    rights: Rows[Neighbour]  # 16-byte rows by right neighbour of a merge, like LEFTS
+    touched_lefts: I32s  # int32: the symbols whose rows of LEFTS are in use
+    touched_rights: I32s  # int32: the symbols whose rows of RIGHTS are in use
+    left_events: Rows[Event]  # pairs of int32: left neighbour, place where its new pair begins
+    right_events: Rows[Event]  # pairs of int32: right neighbour, place where its new pair begins
+    merges: Rows[Merge]  # rows of three int64 by merge: left symbol, right symbol, count
     n_merges: i64  # number of merges learned
     most_merges: i64  # number of merges to learn
     threshold: i64  # pairs that are less frequent than this are not stored
     most_token_bytes: i64  # maximum number of bytes of a token
-    token_characters: i64  # int32 by symbol: its length in characters of the corpus
+    token_characters: I32s  # int32 by symbol: its length in characters of the corpus
     most_token_characters: i64  # maximum number of characters of a token; 0: no limit
-    sums: i64  # int64 by hash: upper bounds of the counts of pairs
+    sums: I64s  # int64 by hash: upper bounds of the counts of pairs
     cell: i64  # place of the cell at which counting pairs resumes
-    reserved: i64  # rows of int64 address and length: texts that no merge may make
+    reserved: Rows[ReservedText]  # rows of int64 address and length: texts that no merge may make
     n_reserved: i64  # number of rows in RESERVED
 
 

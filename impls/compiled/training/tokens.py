@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, load_i32, load_i64, load_u8, store_8, store_64
+from impls.compiled.codegen.memory import inlined, kernel
+from impls.compiled.codegen.pointers import from_item
 from impls.compiled.training.layout import LearningRecord
-
-
-@inlined
-def _start(learning: LearningRecord, symbol: int) -> int:
-    return load_i64(learning.token_starts + 8 * symbol)
 
 
 @inlined
 def n_token_bytes(learning: LearningRecord, symbol: int) -> int:
     """Return the number of bytes of a symbol."""
-    return _start(learning, symbol + 1) - _start(learning, symbol)
+    return learning.token_starts[symbol + 1] - learning.token_starts[symbol]
 
 
 @inlined
 def is_short_enough(learning: LearningRecord, left: int, right: int) -> bool:
     """Return whether two joined symbols are within a token's limits of bytes and characters."""
     most = learning.most_token_characters
-    if most != 0:
-        lengths = learning.token_characters
-        if load_i32(lengths + 4 * left) + load_i32(lengths + 4 * right) > most:
-            return False
+    if most != 0 and learning.token_characters[left] + learning.token_characters[right] > most:
+        return False
     return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= learning.most_token_bytes
 
 
@@ -33,9 +27,9 @@ def _byte_of(learning: LearningRecord, left: int, right: int, i: int) -> int:
     """Return byte `i` of two joined symbols, or -1 past their end."""
     text, n_left = learning.token_text, n_token_bytes(learning, left)
     if i < n_left:
-        return load_u8(text + _start(learning, left) + i)
+        return text[learning.token_starts[left] + i]
     if i < n_left + n_token_bytes(learning, right):
-        return load_u8(text + _start(learning, right) + i - n_left)
+        return text[learning.token_starts[right] + i - n_left]
     return -1
 
 
@@ -53,12 +47,12 @@ def compare_joined(learning: LearningRecord, left: int, right: int, other_left: 
 @kernel
 def compare(learning: LearningRecord, symbol: int, other: int) -> int:
     """Compare the bytes of two symbols; return a number below, equal to or above 0."""
-    text = learning.token_text
-    a, b = text + _start(learning, symbol), text + _start(learning, other)
+    starts = learning.token_starts
+    a, b = from_item(learning.token_text, starts[symbol]), from_item(learning.token_text, starts[other])
     n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
     for i in range(min(n_a, n_b)):
-        if load_u8(a + i) != load_u8(b + i):
-            return load_u8(a + i) - load_u8(b + i)
+        if a[i] != b[i]:
+            return a[i] - b[i]
     return n_a - n_b
 
 
@@ -66,31 +60,29 @@ def compare(learning: LearningRecord, symbol: int, other: int) -> int:
 def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
     """Return whether the joined bytes of two symbols are a text that no merge may make."""
     n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
-    row = learning.reserved
-    for _ in range(learning.n_reserved):
-        text, i = load_i64(row), 0
-        if load_i64(row + 8) == n_bytes:
-            while i < n_bytes and _byte_of(learning, left, right, i) == load_u8(text + i):
+    for k in range(learning.n_reserved):
+        reserved = learning.reserved[k]
+        if reserved.n_bytes == n_bytes:
+            i = 0
+            while i < n_bytes and _byte_of(learning, left, right, i) == reserved.text[i]:
                 i += 1
             if i == n_bytes:
                 return True
-        row += 16
     return False
 
 
 @inlined
 def _copy(learning: LearningRecord, symbol: int, to: int) -> None:
-    text = learning.token_text
-    start = _start(learning, symbol)
+    """Write the bytes of a symbol from an offset of TOKEN_TEXT on."""
+    text, start = learning.token_text, learning.token_starts[symbol]
     for i in range(n_token_bytes(learning, symbol)):
-        store_8(text + to + i, load_u8(text + start + i))
+        text[to + i] = text[start + i]
 
 
 @kernel
 def append_token(learning: LearningRecord, left: int, right: int, new: int) -> None:
     """Write the bytes of `new`, the next symbol; there must be room."""
-    start, n_left = _start(learning, new), n_token_bytes(learning, left)
+    start, n_left = learning.token_starts[new], n_token_bytes(learning, left)
     _copy(learning, left, start)
     _copy(learning, right, start + n_left)
-    end = start + n_left + n_token_bytes(learning, right)
-    store_64(learning.token_starts + 8 * (new + 1), end)
+    learning.token_starts[new + 1] = start + n_left + n_token_bytes(learning, right)

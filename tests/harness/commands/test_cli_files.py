@@ -183,7 +183,7 @@ def test_a_rank_file_can_be_given_its_pattern(bpebench: Any, tmp_path: Path, mod
         ("nothing", "planted-nothing: raised TypeError"),
         ("unloadable", "planted-unloadable: raised RuntimeError: no such device"),
         ("misnamed", "no module 'planted_no_such_module'"),
-        ("no-ids", "planted-no-ids: gave 'a' at position 0, which is no token id"),
+        ("no-ids", "planted-no-ids: gave 'a' at position 0, which is not a token id"),
     ],
 )
 def test_a_faulty_plugin_is_one_line(bpebench: Any, model_file: Path, planted: None, name: str, message: str) -> None:

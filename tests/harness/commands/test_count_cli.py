@@ -111,7 +111,7 @@ def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypa
     monkeypatch.undo()
     again = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out))
     assert again.status == 2
-    assert "--resume goes on, or delete it" in again.err
+    assert "--resume continues it, or delete it" in again.err
     assert (
         bpebench(
             "train", "--count-only", "-c", str(corpus), "--out", str(out), "--documents", "lines", "--resume"
@@ -134,7 +134,7 @@ def test_an_interrupted_training_is_resumed(
     monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
     assert bpebench(*training, str(out)).status == 130
     monkeypatch.undo()
-    assert "--resume goes on, or delete it" in bpebench(*training, str(out)).err
+    assert "--resume continues it, or delete it" in bpebench(*training, str(out)).err
     resumed = bpebench(*training, str(out), "--resume", "--workers", "2")
     assert resumed.status == 0, resumed.err
     assert not out.with_name("a.json.parts").exists()
@@ -168,7 +168,7 @@ def test_a_scheduler_that_is_no_address_is_one_line_at_once(bpebench: Any, tmp_p
         ended = bpebench(*verb, "-c", str(tmp_path / "text.txt"), "--scheduler", address)
         assert (ended.status, ended.out) == (2, "")
         assert ended.err.splitlines()[-1] == (
-            f"bpebench: --scheduler {address}: is no address; give it as tcp://HOST:PORT"
+            f"bpebench: --scheduler {address}: invalid address; write tcp://HOST:PORT"
         )
 
 
@@ -188,7 +188,7 @@ def interrupted(file: object) -> str:
         (["-c", "samples", "--weight", "samples=0"], "must be a positive number"),
         (["-c", "samples", "--memory-limit", "much"], "invalid size 'much'; write it like 8k"),
         (["-c", "absent.txt"], "there is no such file"),
-        (["--counts", "README.md"], "no complete file of counts"),
+        (["--counts", "README.md"], "not a complete file of counts"),
         (["-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
     ],
 )

@@ -141,11 +141,36 @@ def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others
         answers = (reference.ask_one(question, "\x00a"), died)
         case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
         provable = Relation("provably equal", "", True)
-        found = examine(reference, dying, case, None, lambda model: provable, 60.0)
+        found = examine(reference, dying, case, None, 60.0)
     assert found.text == "\x00"
     record = record_of(found, classify(found, provable, lambda text: True), provable, {})
     assert record.difference == "failure"
     assert record.failures == {"fuzz_targets:DiesOfNul": "crash: the process ended with exit status 3"}
+
+
+def test_wrong_ids_are_not_shrunk_to_an_error(
+    model: Path, sides_here: Callable[[], AbstractContextManager[None]]
+) -> None:
+    names = ("priority", "fuzz_targets:RefusesShortTexts")
+    with sides_here():
+        one, other = map(side_process.SideProcess, names)
+        question, text = Question(str(model), []), "the xylophone of the end"
+        case = DifferingText(names, question, text, (one.ask_one(question, text), other.ask_one(question, text)), "")
+        found = examine(one, other, case, None, 60.0)
+    assert (found.failed, len(found.text), "x" in found.text) == (False, 3, True)
+
+
+def test_a_unicode_version_is_to_blame_only_where_every_older_character_agrees() -> None:
+    case = DifferingText(("a", "b"), Question("m", []), "x\U00011de0", (b"", b"1"), "")
+    kind, asked = Relation("provably equal", "", True), list[str]()
+
+    def agree_once(text: str) -> bool:
+        asked.append(text)
+        return len(asked) == 1
+
+    assert classify(case, kind, lambda text: True) == "unicode version"
+    assert classify(case, kind, agree_once) == "fault"
+    assert not any(map(is_newer, "".join(asked)))
 
 
 def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

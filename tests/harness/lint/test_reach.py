@@ -64,7 +64,7 @@ def test_where_whole_pieces_are_looked_up_a_token_without_a_derivation_is_reache
     rule, ids, why = proof(model, b"12a")
     assert rule == "merges"
     assert ids == (49, 50, 97)
-    assert "no whole piece of the pattern" in why
+    assert "not a whole piece of the pattern" in why
 
 
 def test_a_token_that_no_piece_can_hold() -> None:

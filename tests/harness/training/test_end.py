@@ -51,6 +51,13 @@ def test_gains_counted_by_hand(hand_made: Any, rule: str, n_merges: int, by_rule
         assert f"{100 * gain:.4g} % in bytes per token on toy, {'less' if by_rule else 'not less'} than" in end.why
 
 
+def test_merges_that_training_began_with_are_kept_however_little_they_gain(hand_made: Any) -> None:
+    model = hand_made("a+b ab+c abc+d", "", alphabet="bytes")
+    for n_kept in range(3):
+        kept, end = end_of_training(model, parse_until("gain<999%/1"), ["ab ab", " ab abcd"], "toy", n_kept)
+        assert (len(kept.merges), end.n_merges, end.by_rule) == (n_kept, n_kept, True)
+
+
 def test_a_vocabulary_that_cannot_be_cut_is_an_error(hand_made: Any) -> None:
     with pytest.raises(InvalidRule, match="cannot be cut: its ids are not in the order of its merges"):
         end_of_training(hand_made("a+b", "ba"), parse_until("gain<1%/1"), ["ab"], "toy")

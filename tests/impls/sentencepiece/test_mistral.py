@@ -16,7 +16,7 @@ from harness.data import load_corpus, load_model
 from harness.data.cache import cache_folder
 
 CORPORA = ["turkish", "english", "code", *(f"parallel/{language}" for language in ("ru", "he", "de", "ta", "zh"))]
-IMPLEMENTATIONS = ("naive", "wordcount", "priority", "backtracking", "compiled", "sentencepiece", "tokenizers")
+IMPLEMENTATIONS = ("naive", "priority", "backtracking", "compiled", "sentencepiece", "tokenizers")
 
 pytestmark = [pytest.mark.corpus, pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])]
 

@@ -143,7 +143,7 @@ UNK = piece("<unk>", 2)
         (piece("a") + BPE, "0 unknown pieces"),
         (UNK + piece("<0x41>", 6) + BPE, "1 pieces of the type byte; none without"),
         (UNK + piece("<0x41>", 6) + field(2, field(3, 2) + field(35, 1)), "256 with"),
-        (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names none"),
+        (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names no byte"),
         (UNK + piece("x", 9) + BPE, "of the type 9, which is not known"),
         (UNK + piece("") + BPE, "piece 1: is empty"),
         (UNK + piece("a\0") + BPE, "piece 1: holds a null character"),

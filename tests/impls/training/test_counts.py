@@ -166,9 +166,9 @@ _NO_COUNTS = r"^\S+: its columns .* are not those of a file of counts, or it is 
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
-        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "no complete file of counts"),
-        (lambda path: path.write_bytes(b""), "no complete file of counts"),
-        (lambda path: path.write_text("text"), "no complete file of counts"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "not a complete file of counts"),
+        (lambda path: path.write_bytes(b""), "not a complete file of counts"),
+        (lambda path: path.write_text("text"), "not a complete file of counts"),
         (lambda path: path.unlink(), "there is no such file"),
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
         (lambda path: _typed(path, "count", [1.5, 2.0]), _NO_COUNTS),

@@ -92,6 +92,15 @@ class Replays(impls.Tokenizer):
         return ids
 
 
+class RefusesShortTexts(_Over):
+    """Wrong where there is an x, but a text of less than three characters is an error."""
+
+    def encode(self, text: str) -> list[int]:
+        if len(text) < 3:
+            raise ValueError(text)
+        return super().encode(text)[::-1] if "x" in text else super().encode(text)
+
+
 class Hangs(_Over):
     """Never answers a text with a NUL."""
 

@@ -1,0 +1,271 @@
+"""The pairs of neighbours in the corpus: a hash table of their counts and lists, a heap of them, and listing them.
+
+A key combines the left and the right symbol, plus 1, so that no key is 0 and keys are in the order of pairs.
+
+Pairs are counted in two passes: sums over hashes give an upper bound of each pair's count, then the pairs that may
+reach the threshold are counted. This is exact: a pair gains occurrences only while its newer symbol is made, so one
+that is too rare now stays so until the threshold falls.
+
+A node of the heap has four children. Counts and ties may be stale, so the first entry is checked before use. A stale
+count is never too low, and a stale tie never sorts a pair too late.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import inlined, kernel, outlined, shift_left, shift_right, wrapping_multiply
+from impls.compiled.lookup.hashing import K1
+from impls.compiled.training.layout import (
+    FINISHED,
+    FIRST,
+    LARGEST,
+    NO_ROOM,
+    SHORTEST,
+    SUM_BITS,
+    HeapEntry,
+    LearningRecord,
+    Pair,
+)
+from impls.compiled.training.tokens import compare, compare_joined, is_short_enough
+from impls.compiled.typed_memory import Rows
+
+
+@inlined
+def key_of(left: int, right: int) -> int:
+    """Return the key of a pair."""
+    return (shift_left(left, 32) | right) + 1
+
+
+@inlined
+def left_of(key: int) -> int:
+    """Return the left symbol of a key."""
+    return shift_right(key - 1, 32)
+
+
+@inlined
+def right_of(key: int) -> int:
+    """Return the right symbol of a key."""
+    return (key - 1) & 0xFFFFFFFF
+
+
+# --- the table -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def entry_of(learning: LearningRecord, key: int) -> Pair:
+    """Return the entry of a pair, or the empty entry at which to insert it."""
+    table, shift = learning.pair_table, learning.pair_table_shift
+    slot, last = shift_right(wrapping_multiply(key, K1), shift), shift_right(-1, shift)
+    while table[slot].key != key and table[slot].key != 0:
+        slot = (slot + 1) & last
+    return table[slot]
+
+
+@inlined
+def add_pair(learning: LearningRecord, entry: Pair, key: int) -> None:
+    """Turn an empty entry into that of a pair."""
+    entry.key = key
+    learning.n_pairs = learning.n_pairs + 1
+
+
+@kernel
+def spread_pairs(learning: LearningRecord, table: Rows[Pair], shift: int, least: int) -> int:
+    """Move the entries with a count of `least` or more to an empty table, which replaces the current one; return 0."""
+    before, n_slots = learning.pair_table, shift_left(1, 64 - learning.pair_table_shift)
+    learning.pair_table = table
+    learning.pair_table_shift = shift
+    learning.most_pairs = shift_left(1, 63 - shift)
+    learning.n_pairs = 0
+    for slot in range(n_slots):
+        pair = before[slot]
+        if pair.key != 0 and pair.count >= least:
+            entry = entry_of(learning, pair.key)
+            add_pair(learning, entry, pair.key)
+            entry.count = pair.count
+            entry.list_end = pair.list_end
+            entry.list_length = pair.list_length
+    return 0
+
+
+@kernel
+def tie_of(learning: LearningRecord, pair: Pair) -> int:
+    """Return a pair's first tie-breaker among equally frequent pairs; the smallest comes first in the heap."""
+    if learning.rule == SHORTEST:
+        return learning.measures[left_of(pair.key)] + learning.measures[right_of(pair.key)]
+    if learning.rule == FIRST:
+        return learning.pool[pair.list_end - pair.list_length]
+    return 0
+
+
+# --- the heap ------------------------------------------------------------------------------------------------------
+
+
+@outlined
+def _is_preferred(learning: LearningRecord, key: int, other: int) -> bool:
+    """Return whether the first of two pairs with the same count and tie is merged before the second."""
+    rule = learning.rule
+    order = 0
+    if rule == SHORTEST:
+        order = compare_joined(learning, left_of(key), right_of(key), left_of(other), right_of(other))
+    elif rule == LARGEST:
+        order = compare(learning, left_of(other), left_of(key))
+        if order == 0:
+            order = compare(learning, right_of(other), right_of(key))
+    return order < 0 or (order == 0 and key < other)
+
+
+@inlined
+def _comes_before(learning: LearningRecord, count: int, tie: int, key: int, other: HeapEntry) -> bool:
+    if count != other.count:
+        return count > other.count
+    if tie != other.tie:
+        return tie < other.tie
+    return _is_preferred(learning, key, other.key)
+
+
+@inlined
+def _set(entry: HeapEntry, count: int, tie: int, key: int) -> None:
+    entry.count = count
+    entry.tie = tie
+    entry.key = key
+
+
+@kernel
+def _sink(learning: LearningRecord, n: int, i: int, count: int, tie: int, key: int) -> None:
+    """Put an entry at index `i`, whose content is no longer needed, or further down, where the heap order holds."""
+    heap = learning.heap
+    while 4 * i + 1 < n:
+        best = 4 * i + 1
+        for k in range(best + 1, min(4 * i + 5, n)):
+            other = heap[k]
+            if _comes_before(learning, other.count, other.tie, other.key, heap[best]):
+                best = k
+        child = heap[best]
+        if _comes_before(learning, count, tie, key, child):
+            break
+        _set(heap[i], child.count, child.tie, child.key)
+        i = best
+    _set(heap[i], count, tie, key)
+
+
+@kernel
+def push(learning: LearningRecord, count: int, tie: int, key: int) -> None:
+    """Add an entry; there must be room."""
+    heap, i = learning.heap, learning.n_heap
+    learning.n_heap = i + 1
+    while i > 0:
+        parent = heap[(i - 1) >> 2]
+        if not _comes_before(learning, count, tie, key, parent):
+            break
+        _set(heap[i], parent.count, parent.tie, parent.key)
+        i = (i - 1) >> 2
+    _set(heap[i], count, tie, key)
+
+
+@kernel
+def _heapify(learning: LearningRecord) -> None:
+    """Establish the heap order of all entries."""
+    n = learning.n_heap
+    for k in range((n + 2) >> 2):
+        i = ((n + 2) >> 2) - 1 - k
+        entry = learning.heap[i]
+        _sink(learning, n, i, entry.count, entry.tie, entry.key)
+
+
+@kernel
+def replace_first(learning: LearningRecord, count: int, tie: int, key: int) -> None:
+    """Replace the first entry of the heap."""
+    _sink(learning, learning.n_heap, 0, count, tie, key)
+
+
+@kernel
+def drop_first(learning: LearningRecord) -> None:
+    """Remove the first entry of the heap."""
+    n = learning.n_heap - 1
+    learning.n_heap = n
+    if n > 0:
+        last = learning.heap[n]
+        _sink(learning, n, 0, last.count, last.tie, last.key)
+
+
+# --- listing -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _sum_slot(key: int) -> int:
+    """Return the index of the sum to which a pair's count is added."""
+    return shift_right(wrapping_multiply(key, K1), 64 - SUM_BITS)
+
+
+@kernel
+def sum_pairs(learning: LearningRecord) -> int:
+    """Sum the weights of pairs by hash in SUMS; return 0."""
+    cells, sums = learning.cells, learning.sums
+    left = cells[0].symbol
+    for place in range(1, learning.n_cells):
+        right = cells[place].symbol
+        if left >= 0 and right >= 0:
+            slot = _sum_slot(key_of(left, right))
+            sums[slot] = sums[slot] + cells[place].weight
+        left = right
+    return 0
+
+
+@kernel
+def count_pairs(learning: LearningRecord) -> int:
+    """Count the pairs that may reach the threshold, from the place CELL on; return FINISHED or NO_ROOM."""
+    cells, sums, threshold = learning.cells, learning.sums, learning.threshold
+    left = cells[learning.cell - 1].symbol
+    for place in range(learning.cell, learning.n_cells):
+        right = cells[place].symbol
+        if left >= 0 and right >= 0:
+            key = key_of(left, right)
+            if sums[_sum_slot(key)] >= threshold:
+                entry = entry_of(learning, key)
+                if entry.key == 0 and is_short_enough(learning, left, right):
+                    if learning.n_pairs == learning.most_pairs:
+                        learning.cell = place
+                        return NO_ROOM
+                    add_pair(learning, entry, key)
+                if entry.key != 0:
+                    entry.count = entry.count + cells[place].weight
+                    entry.list_length = entry.list_length + 1
+        left = right
+    return FINISHED
+
+
+@kernel
+def list_pairs(learning: LearningRecord) -> int:
+    """Fill the heap and the lists of all pairs in the table, which must have room; return the longest list's length."""
+    table, n_slots = learning.pair_table, shift_left(1, 64 - learning.pair_table_shift)
+    used, longest = 0, 0
+    for slot in range(n_slots):
+        if table[slot].key != 0:
+            table[slot].list_end = used
+            used += table[slot].list_length
+            longest = max(longest, table[slot].list_length)
+    learning.pool_used = used
+    _fill_lists(learning)
+    for slot in range(n_slots):
+        pair = table[slot]
+        if pair.key != 0:
+            _set(learning.heap[learning.n_heap], pair.count, tie_of(learning, pair), pair.key)
+            learning.n_heap = learning.n_heap + 1
+    _heapify(learning)
+    return longest
+
+
+@kernel
+def _fill_lists(learning: LearningRecord) -> None:
+    """Append each cell in which a pair of the table begins to the pair's list."""
+    cells, pool, sums, threshold = learning.cells, learning.pool, learning.sums, learning.threshold
+    left = cells[0].symbol
+    for place in range(1, learning.n_cells):
+        right = cells[place].symbol
+        if left >= 0 and right >= 0:
+            key = key_of(left, right)
+            if sums[_sum_slot(key)] >= threshold:
+                entry = entry_of(learning, key)
+                if entry.key != 0:
+                    pool[entry.list_end] = place - 1
+                    entry.list_end = entry.list_end + 1
+        left = right
