@@ -7,7 +7,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -76,8 +75,6 @@ class Compiled(KernelDecoder, KernelBatches):
     def _use(self, call_context: CallContext) -> None:
         """Make this the tokenizer's own context, whose built-ins `encode` and the other methods call."""
         self._own = call_context
-        for name in ("_as_array", "_array_unless_special", "_encode_cut"):
-            self.__dict__.pop(name, None)
         builtins = call_context.builtins
         self._fast = builtins if self._automaton else None
         rewrites = self._model.rewrites_text or bool(self._special_pieces)
@@ -88,17 +85,8 @@ class Compiled(KernelDecoder, KernelBatches):
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
 
-    @cached_property
-    def _as_array(self) -> Callable[[str], np.ndarray | None]:
-        return _never if self._fast is None else self._fast.encode_to_array
-
-    @cached_property
-    def _array_unless_special(self) -> Callable[[str], np.ndarray | None]:
-        return _never if self._searching is None else self._searching.encode_to_array_unless_special
-
-    @cached_property
-    def _encode_cut(self) -> Callable[[str], list[Any] | None]:
-        return _never if self._searching is None else self._searching.encode_cut
+    def _encode_cut(self, text: str) -> list[Any] | None:
+        return None if self._searching is None else self._searching.encode_cut(text)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -150,11 +138,11 @@ class Compiled(KernelDecoder, KernelBatches):
         """Return the ids of `text` as uint32 of shape (n_tokens,)."""
         try:
             if not (disallowed_special or allowed_special or self._added):
-                array = self._as_array(text)
+                array = None if self._fast is None else self._fast.encode_to_array(text)
             else:
-                array = self._array_unless_special(text)
-                if array is None and self._specials.absent(text):
-                    array = self._as_array(text)
+                array = None if self._searching is None else self._searching.encode_to_array_unless_special(text)
+                if array is None and self._fast is not None and self._specials.absent(text):
+                    array = self._fast.encode_to_array(text)
         except (UnicodeEncodeError, TypeError):
             array = None
         if array is not None:

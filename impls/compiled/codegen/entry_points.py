@@ -19,11 +19,11 @@ PLAIN = {
     "decode": ("lookup.decode", 4),
     "reset_cache": ("lookup.cache", 1),
     "build_pairs": ("merge.pairs", 6),
-    "fill_rows": ("merge.prepare", 5),
+    "fill_rows": ("merge.piece", 5),
     "build_characters": ("merge.characters", 4),
     "build_character_ids": ("merge.segments", 3),
     "load_vocabulary": ("lookup.cache", 1),
-    "find_whole": ("merge.prepare", 5),
+    "find_whole": ("merge.piece", 5),
     "index_tokens": ("merge.derive", 6),
     "derive": ("merge.derive", 8),
     "byte_piece_ids": ("merge.piece", 4),
@@ -52,7 +52,7 @@ METHODS = {
     "encode_to_array": "cpython.boundary_arrays",
     "encode_to_array_unless_special": "cpython.boundary_arrays",
     "count_ids": "cpython.boundary_arrays",
-    "encode_cut": "cpython.boundary_cut",
+    "encode_cut": "cpython.boundary_arrays",
     "decode_to_str": "cpython.ids_to_text",
     "decode_to_bytes": "cpython.ids_to_text",
 }
@@ -69,7 +69,7 @@ FAST_METHODS = {
 
 
 _MODULES = {
-    "arrays": ("cpython.boundary_arrays", "cpython.boundary_cut"),
+    "arrays": ("cpython.boundary_arrays",),
     "stages": ("pretokenize.other_splitters", "sentencepiece.spelling"),
     "decoding": ("cpython.ids_to_text", "lookup.decode"),
     "later": ("threads", "training"),

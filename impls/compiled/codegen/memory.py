@@ -1,10 +1,11 @@
-"""Gives kernels memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
+"""Gives kernels bit operations on int64, C functions, the interpreter's memory by address, and the decorators.
 
 Numba compiles int64 products as `mul nsw`, which is undefined on overflow, and mixes uint64 with int64 into float64;
 so everything is int64, and arithmetic that may wrap has separate operations here.
 
-In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is checked against the
-declared regions; an access outside them is counted as a fault: a load gives 0 and a store does nothing.
+Kernels' own memory is reached by typed pointers (`pointers`). In the checked build (environment variable
+BPEBENCH_COMPILED_BUILD=checked) every access to it is checked against the declared regions; one outside them is counted
+as a fault: a load gives 0 and a store does nothing.
 """
 
 from __future__ import annotations
@@ -156,12 +157,10 @@ def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, _i64.as_pointer())
 
 
-def _raw_load(kind: Any, *, signed: bool = False) -> Callable[..., int]:
+def _raw_load(kind: Any) -> Callable[..., int]:
     def emit(builder: Any, address: Any) -> Any:
         value = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
-        if kind is _i64:
-            return value
-        return builder.sext(value, _i64) if signed else builder.zext(value, _i64)
+        return value if kind is _i64 else builder.zext(value, _i64)
 
     return operation(1, emit)
 
@@ -215,32 +214,9 @@ else:
         """Do nothing; the checked build declares the region `number` to be [start, end)."""
 
 
-def _load(kind: Any, raw: Callable[..., int]) -> Callable[..., int]:
-    """Return a load; in the checked build it gives 0 outside every region."""
-    n_bytes = kind.width // 8
-    return kernel(lambda address: raw(address) if reachable(address, n_bytes) else 0) if CHECKED else raw
-
-
-def _store(kind: Any, raw: Callable[..., None]) -> Callable[..., None]:
-    """Return a store; in the checked build it does nothing outside every region."""
-    n_bytes = kind.width // 8
-
-    def store(address: int, value: int) -> None:
-        if reachable(address, n_bytes):
-            raw(address, value)
-
-    return kernel(store) if CHECKED else raw
-
-
-load_u8, load_u16, load_u32, load_i64 = (_load(kind, _raw_load(kind)) for kind in (_i8, _i16, _i32, _i64))
-load_i32 = _load(_i32, _raw_load(_i32, signed=True))
-store_8, store_32, store_64 = (_store(kind, _raw_store(kind)) for kind in (_i8, _i32, _i64))
-
 # Atomic words are int64, 8-byte aligned.
-atomic_load = _load(_i64, operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8)))
-atomic_store = _store(
-    _i64, procedure(2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8))
-)
+_raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
+_raw_atomic_store = procedure(2, lambda builder, a, n: builder.store_atomic(n, _pointer(builder, a), "release", 8))
 _raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
 
 
@@ -250,6 +226,19 @@ def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
 
 
 _raw_atomic_change = operation(3, _emit_change)
+
+
+@inlined
+def atomic_load(address: int) -> int:
+    """Return a word that other threads change, and see what they wrote before it."""
+    return _raw_atomic_load(address) if reachable(address, 8) else 0
+
+
+@inlined
+def atomic_store(address: int, value: int) -> None:
+    """Store a word that other threads read, after all that was written before."""
+    if reachable(address, 8):
+        _raw_atomic_store(address, value)
 
 
 @inlined

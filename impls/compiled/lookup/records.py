@@ -5,18 +5,83 @@ after the other, without a branch that depends on the text, then slots eight at 
 a key of zeros until its own record is written: the first word of that is MEDIUM_KEY or the piece's hash, which is even;
 the second is -1, which no short key has. The slot is 0 for a piece too long for any cache. The cached bytes of long
 pieces are in a separate store: their slots are listed, so that the bytes too can be prefetched before the first lookup.
+
+Computes keys and slots of short pieces, several at once, in portable vector code; LLVM picks the instructions.
 """
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, outlined, prefetch, shift_right
+from typing import Any
+
+from llvmlite import ir
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    lowest_bit,
+    operation,
+    outlined,
+    prefetch,
+    procedure,
+    reachable,
+    shift_right,
+)
 from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at
+from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
 from impls.compiled.layout import KEY_LENGTHS, MOST_LISTED, ContextRecord, Key, LongEntry
 from impls.compiled.lookup.cache import medium_slot
 from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
-from impls.compiled.lookup.hashing import smaller
-from impls.compiled.lookup.keys import KEYS, write_key, write_slots
+from impls.compiled.lookup.hashing import K1, K2, K3, smaller
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
+
+KEYS = 8
+"""Number of keys whose slots are computed at once."""
+_i64 = ir.IntType(64)
+_key = ir.VectorType(_i64, 2)
+_words = ir.VectorType(_i64, KEYS)
+_SHIFT_OF_ENTRIES = 5
+"""log2 of `cache.SHORT_ENTRY`."""
+
+
+def _emit_key(builder: Any, piece: Any, mask: Any, length: Any, key: Any) -> None:
+    text, mask, length = (load(builder, _key, address) for address in (piece, mask, length))
+    store(builder, builder.or_(builder.and_(text, mask), length), key)
+
+
+def _emit_slots(builder: Any, keys: Any, table: Any, shift: Any, slots: Any) -> Any:
+    first, second = (load(builder, _words, builder.add(keys, _i64(k * 8 * KEYS))) for k in range(2))
+    low, high = (lanes(builder, first, second, range(k, 2 * KEYS, 2)) for k in range(2))
+    k1, k2, k3 = (constant(_words, k) for k in (K1, K2, K3))
+    h = builder.xor(builder.mul(low, k1), builder.mul(high, k2))
+    h = builder.mul(builder.xor(h, builder.lshr(h, constant(_words, 32))), k3)
+    numbers = builder.lshr(h, splat(builder, _words, shift))
+    offsets = builder.shl(numbers, constant(_words, _SHIFT_OF_ENTRIES))
+    store(builder, builder.add(offsets, splat(builder, _words, table)), slots)
+    empty = builder.icmp_unsigned("==", high, constant(_words, 0))
+    return builder.zext(builder.bitcast(empty, ir.IntType(KEYS)), _i64)
+
+
+_raw_write_key = procedure(4, _emit_key)
+_raw_write_slots = operation(4, _emit_slots)
+
+
+@inlined
+def write_key(piece: U8s, mask: Key, length: Key, key: Key) -> None:
+    """Write the key of a piece: its first 16 bytes, and-ed with `mask`, or-ed with `length`."""
+    if reachable(address_of(piece), 16) and reachable(address_of(key), 16):
+        _raw_write_key(address_of(piece), address_of(mask), address_of(length), address_of(key))
+
+
+@inlined
+def write_slots(keys: Rows[Key], table: int, shift: int, slots: I64s) -> int:
+    """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
+
+    Returns a bit for each key whose second word is 0, which the key of a piece of up to 15 bytes never has.
+    """
+    if reachable(address_of(keys), 16 * KEYS) and reachable(address_of(slots), 8 * KEYS):
+        return _raw_write_slots(address_of(keys), table, shift, address_of(slots))
+    return 0
+
 
 MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31

@@ -3,16 +3,23 @@
 Workers sleep between batches without the interpreter lock (`threads/worker_kernels`), so that a batch of a millisecond
 pays neither for starting a thread nor for waking the interpreter in it. Concurrent batches share the workers; if none
 is free, the calling thread encodes the whole batch itself.
+
+Sets the CPU affinity of worker threads.
+
+Linux wakes a thread on the processor where it ran last, and with few processors it may not look for an idle one: a
+worker that last ran where its caller runs now then takes turns with it for the whole batch, while the other processor
+idles. So a worker is kept off the processor of the thread that asks for it.
 """
 
 from __future__ import annotations
 
 import _thread
+import contextlib
 import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -30,8 +37,37 @@ from impls.compiled.threads.layout import (
     JobRecord,
     WorkerRecord,
 )
-from impls.compiled.threads.placing import keep_off, this_processor
 from impls.compiled.threads.pool import Loan, Pool
+
+
+def _processor_of_this_thread() -> Callable[[], int] | None:
+    """Return the C function `sched_getcpu`; None if the system lacks it or has no thread affinity."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    try:
+        return ctypes.CDLL(None).sched_getcpu
+    except (AttributeError, OSError):
+        return None
+
+
+_processor = _processor_of_this_thread()
+
+
+def this_processor() -> int | None:
+    """Return the number of the processor on which the calling thread runs; None if threads cannot be placed."""
+    return None if _processor is None else _processor()
+
+
+def keep_off(thread: int, processor: int) -> None:
+    """Let a thread, given by its native id, run wherever the calling thread may, except on `processor`.
+
+    Does nothing if that leaves no processor, or the system refuses.
+    """
+    with contextlib.suppress(OSError):
+        others = os.sched_getaffinity(0) - {processor}
+        if others:
+            os.sched_setaffinity(thread, others)
+
 
 _MOST_ITEMS = 1024
 """Maximum number of texts in one wave."""

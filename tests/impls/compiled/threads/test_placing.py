@@ -9,7 +9,7 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.threads import placing, worker_threads
+from impls.compiled.threads import worker_threads
 from impls.priority import Priority
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are placed on Linux only")
@@ -28,7 +28,7 @@ def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Compiled:
 def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     """Make the calling thread believe it runs there."""
     allowed = os.sched_getaffinity(0)
-    yield lambda number: monkeypatch.setattr(placing, "_processor", lambda: number)
+    yield lambda number: monkeypatch.setattr(worker_threads, "_processor", lambda: number)
     os.sched_setaffinity(0, allowed)
 
 
@@ -37,11 +37,11 @@ def worker_ids() -> list[int]:
 
 
 def test_the_processor_one_runs_on_is_known() -> None:
-    assert placing._processor is not None
+    assert worker_threads._processor is not None
     only = max(allowed := os.sched_getaffinity(0))
     os.sched_setaffinity(0, {only})
     try:
-        assert placing._processor() == only
+        assert worker_threads._processor() == only
     finally:
         os.sched_setaffinity(0, allowed)
 
@@ -75,12 +75,12 @@ def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkey
         raise PermissionError
 
     refused: list[int] = []
-    monkeypatch.setattr(placing, "_processor", lambda: -1)
+    monkeypatch.setattr(worker_threads, "_processor", lambda: -1)
     monkeypatch.setattr(os, "sched_setaffinity", refuse)
     expected = [tokenizer.encode(text) for text in TEXTS]
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert refused
-    monkeypatch.setattr(placing, "_processor", None)
+    monkeypatch.setattr(worker_threads, "_processor", None)
     monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert len(refused) == 1
