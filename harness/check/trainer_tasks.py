@@ -43,29 +43,14 @@ RULES: Mapping[str, Mapping[str, Any]] = {
 """Name -> fields of the `TrainingSpec`: Hugging Face's, rustbpe's, minbpe's and tiktoken's, sentencepiece's over bytes
 and over characters, subword-nmt's over bytes and in its original form."""
 
-MINBPE = "minbpe's rule"
-"""A contestant of its own: among the most frequent pairs it merges the one counted first (Karpathy 2024, minbpe)."""
-MINBPE_TRAINER = "greedy"
-"""The implementation whose trainer does that."""
-MINBPE_RULES = ("first met",)
 DEFAULT_TRAINERS = (
-    "naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", MINBPE, "tokenizers", "rustbpe",
+    "naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", "tokenizers", "rustbpe",
     "sentencepiece", "subword-nmt",
 )  # fmt: skip
 """The trainers compared by default."""
 
 _DISTINGUISHING = ("ties", "base_order", "alphabet", "end_of_word", "pattern")
 _OF_TIES = {"ties", "base_order"}
-
-
-def implementation_of(trainer: str) -> str:
-    """Return the implementation whose trainer a contestant runs."""
-    return MINBPE_TRAINER if trainer == MINBPE else trainer
-
-
-def rules_of(trainer: str) -> tuple[str, ...]:
-    """Return the rules a contestant may be asked to train by; it may refuse any of them."""
-    return MINBPE_RULES if trainer == MINBPE else tuple(RULES)
 
 
 def spec_of(rule: str, max_merges: int) -> TrainingSpec:
@@ -134,7 +119,7 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
     if not verdict.n_bytes:
         return outcome
     try:
-        model = impls.get(implementation_of(trainer)).train_model(texts, spec_of(rule, max_merges))
+        model = impls.get(trainer).train_model(texts, spec_of(rule, max_merges))
         outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]
         outcome.n_tokens = sum(map(impls.load(_COUNTER, model).count, counted))
         verdict.status, verdict.reason = Outcome.RIGHT, ""

@@ -11,13 +11,12 @@ import msgspec
 from harness.check.agreement import Checked
 from harness.check.classes import conditions_of, regex_is_unicode_16
 from harness.check.trainer_tasks import (
+    RULES,
     Merge,
     TrainerOutcome,
     counts_of_pairs,
     describe_difference,
     differ_in_ties_only,
-    implementation_of,
-    rules_of,
     rules_to_compare,
     train,
     verdict_on,
@@ -48,7 +47,7 @@ class TrainerPlan:
     @property
     def cells(self) -> list[tuple[str, str, str]]:
         """Return (trainer, rule, corpus) of every training."""
-        return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in rules_of(t)]
+        return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in RULES]
 
 
 TrainerResult = Checked[TrainerAgreement]
@@ -90,7 +89,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
 
 def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[TrainerAgreement | NotCompared]:
     followed = {
-        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].verdict.status == Outcome.RIGHT]
+        trainer: [rule for rule in RULES if outcomes[trainer, rule, corpus].verdict.status == Outcome.RIGHT]
         for trainer in plan.trainers
     }
     for a, b in combinations(plan.trainers, 2):
@@ -188,7 +187,7 @@ def _fault(found: TrainerAgreement) -> str:
     where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
         # A trainer whose own splitter follows another Unicode version may see other pieces.
-        must_agree = regex_is_unicode_16() or not any(map(conditions_of, map(implementation_of, (found.a, found.b))))
+        must_agree = regex_is_unicode_16() or not any(map(conditions_of, (found.a, found.b)))
         return f"they differ under one rule, '{found.rule_a}', {where}" if must_agree else ""
     if differ_in_ties_only(found.rule_a, found.rule_b) and not first.is_tie:
         return f"their rules differ only in ties, but they differ where there is none, {where}"

@@ -102,14 +102,13 @@ class Check(Verb):
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""
-        from harness.check.trainer_tasks import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER, training_and_counted_texts
+        from harness.check.trainer_tasks import DEFAULT_TRAINERS, training_and_counted_texts
         from harness.check.trainers import TrainerPlan, check_trainers
         from harness.report.tables import render_trainers
 
         needless = "--trainers splits each corpus itself and makes its models: leave out -m and --split"
         options.ensure(not (self.models or self.split), needless)
-        known = [MINBPE if name == MINBPE_TRAINER else name for name in impls.names()]
-        trainers = options.choose(known, DEFAULT_TRAINERS, self.implementation, self.exclude, "trainer")
+        trainers = options.choose(impls.names(), DEFAULT_TRAINERS, self.implementation, self.exclude, "trainer")
         size = _TRAINER_VOCAB_SIZE if self.vocab_size is None else self.vocab_size
         too_small = f"--vocab-size {size}: must be more than the {_N_BYTE_VALUES} bytes it starts from"
         options.ensure(size > _N_BYTE_VALUES, too_small)

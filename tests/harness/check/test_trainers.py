@@ -10,7 +10,7 @@ import pytest
 
 import impls
 from harness.check import trainers
-from harness.check.trainer_tasks import DEFAULT_TRAINERS, MINBPE, RULES, counts_after, rules_to_compare, spec_of
+from harness.check.trainer_tasks import DEFAULT_TRAINERS, RULES, counts_after, rules_to_compare, spec_of
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.cli import main
 from harness.records import FirstDifference, TrainerAgreement
@@ -71,10 +71,9 @@ def test_every_default_trainer_agrees_where_it_must_and_differences_are_ties(com
 def test_corpora_that_part_first_met_from_smallest(
     compare: Compare, text: str, step: int, first_met: tuple[str, str], smallest: tuple[str, str]
 ) -> None:
-    result = compare(text, "tiktoken", MINBPE, "rustbpe", max_merges=6)
+    result = compare(text, "tiktoken", "rustbpe", max_merges=6)
     assert result.faults == []
-    assert pair(result, "tiktoken", MINBPE).first_difference is None
-    for name in ("tiktoken", MINBPE):
+    for name in ("tiktoken",):
         found = pair(result, name, "rustbpe")
         first = found.first_difference
         assert found.agreement_class == "expected to differ"
@@ -137,17 +136,17 @@ def test_parting_where_no_tie_explains_it_is_a_fault(compare: Compare) -> None:
 
 
 def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(compare_in_processes: Compare) -> None:
-    result = compare_in_processes(HUGS, "tiktoken", MINBPE, "backtracking", "planted-absent", "planted-dying-trainer")
+    result = compare_in_processes(HUGS, "tiktoken", "naive", "backtracking", "planted-absent", "planted-dying-trainer")
     status = {v.implementation: v.status for v in result.verdicts if v.model == "first met"}
     assert status == {
-        "tiktoken": "right", MINBPE: "right", "backtracking": "refused", "planted-absent": "missing",
+        "tiktoken": "right", "naive": "right", "backtracking": "refused", "planted-absent": "missing",
         "planted-dying-trainer": "crash",
     }  # fmt: skip
-    assert pair(result, "tiktoken", MINBPE).first_difference is None
+    assert pair(result, "tiktoken", "naive").first_difference is None
     assert all("planted-dying-trainer" in fault for fault in result.faults)
     records = [*result.verdicts, *result.agreements]
     rows = {row["trainer"]: row for row in plain_rows(tables(records)["trainers"].frame)}
-    assert rows[MINBPE]["vs tiktoken"] == "P ="
+    assert rows["naive"]["vs tiktoken"] == "P ="
     assert rows["planted-absent"]["vs tiktoken"] == "n/a"
     assert rows["tiktoken"]["rules"] == "first met"
     assert "does not train" in rows["backtracking"]["rules"]
@@ -191,7 +190,7 @@ def test_the_command_ends_with_1_on_a_fault(
     compare: Compare, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hugs.txt").write_text(HUGS, encoding="utf-8")
-    arguments = ["check", "--trainers", "-e", "planted-wrong-ties|minbpe", "-c", str(tmp_path / "hugs.txt")]
+    arguments = ["check", "--trainers", "-e", "planted-wrong-ties|tiktoken", "-c", str(tmp_path / "hugs.txt")]
     monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
     with pytest.raises(SystemExit) as stop:
         main()

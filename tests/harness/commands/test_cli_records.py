@@ -74,7 +74,7 @@ def records_of(folder: Path) -> list[dict[str, Any]]:
 def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
-    command = ["check", "--trainers", "-c", str(text), "-e", "minbpe|rustbpe", "--vocab-size", "262"]
+    command = ["check", "--trainers", "-c", str(text), "-e", "tiktoken|rustbpe", "--vocab-size", "262"]
     ended = bpebench(*command, "--out", str(tmp_path / "run"))
     assert ended.status == 0
     assert "D ≠2" in ended.out
@@ -91,5 +91,5 @@ def test_tables_of_check_fit_the_terminal(bpebench: Any, tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
     monkeypatch.setattr("harness.commands.options.terminal_width", lambda: 100)
-    shown = bpebench("check", "--trainers", "-c", "text.txt", "-e", "minbpe|rustbpe", "--vocab-size", "262").out
+    shown = bpebench("check", "--trainers", "-c", "text.txt", "-e", "tiktoken|rustbpe", "--vocab-size", "262").out
     assert max(map(len, shown.splitlines())) <= 100
