@@ -164,16 +164,20 @@ def spellings(seed: int = 0) -> Iterator[str]:
 # --- state -----------------------------------------------------------------------------------------------------
 
 N_PIECES = 1_000_000
-_WORDS_A_TEXT = 64
+_N_ALONE, _WORDS_A_TEXT = 200_000, 64
 _LENGTHS_IN_TURN = (1, 2, 17, 300, 5_000, 70_000)
 _LENGTHS_ALIKE = (20, 40, 90, 300, 1_000, 5_000, 70_000)
 _TIMES = 5
 
 
 def many_pieces(n_pieces: int = N_PIECES) -> Iterator[str]:
-    """Yield texts that hold so many distinct pieces in all: a space and three to five small letters."""
+    """Yield texts that hold so many distinct pieces in all: a space and three to five small letters.
+
+    The first 200,000 are a text each.
+    """
     words = (f" {''.join(word)}" for n in (3, 4, 5) for word in product("etaoinshrdlucmfwypvbgkjqxz", repeat=n))
     chosen = islice(words, n_pieces)
+    yield from islice(chosen, _N_ALONE)
     while some := list(islice(chosen, _WORDS_A_TEXT)):
         yield "".join(some)
 

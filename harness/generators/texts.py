@@ -6,7 +6,7 @@ Deterministic: the same seed gives the same texts on every machine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, count, islice, product
+from itertools import chain, product
 from random import Random
 from string import ascii_lowercase
 
@@ -20,9 +20,6 @@ from impls.core.model.model import Model
 
 PAST_A_MEGABYTE = 1_250_000
 """Characters of the longest text."""
-N_PIECES = 70_000
-"""Distinct pieces: more than a 16-bit hash has values."""
-_STEP_BEYOND = 16
 
 _HARD = (
     "", "a", "hello world", "\x00", "a\x00b", "\ufeffhi", "\ufffd", "\ufffe\uffff", "a\u2028b", "e\u0301", "é",
@@ -39,7 +36,6 @@ _HARD = (
     "ab" * 3, "aaa", "aaaa", "aaaaa", "abab", "aab", "aaab", "abcd", "abc", "baab", "ba b", "aaaaaaa",
 )  # fmt: skip
 _UNASSIGNED = regex.compile(r"\p{Cn}")
-_LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 _LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
 _RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
 _LONGEST_RANDOM = 60  # characters
@@ -107,12 +103,6 @@ def _short_texts(model: Model) -> Iterator[str]:
             yield from map("".join, product(letters[:n_letters], repeat=length))
 
 
-def short_pieces() -> list[str]:
-    """Return distinct short texts that no known pattern splits: a space and one to four small letters."""
-    words = chain.from_iterable(product(_LETTERS, repeat=length) for length in count(1))
-    return [" " + "".join(word) for word in islice(words, N_PIECES)]
-
-
 def prose(n_characters: int, seed: int) -> str:
     """Return lines of random words of the samples; no passage repeats."""
     random = Random(f"prose:{seed}:{n_characters}")
@@ -152,17 +142,6 @@ def long_texts(model: Model, seed: int) -> dict[str, str]:
         "20,000 ideographs": "".join(map(chr, ideographs(range(0x4E00, 0x9FA6), k=20_000))),
         "100,000 random small letters": "".join(letters(ascii_lowercase, k=100_000)),
     }
-
-
-def every_character() -> Iterator[str]:
-    """Yield blocks of code points, each after a letter: all of planes 0 to 3 and 14, one in 16 of the rest.
-
-    Surrogates are left out.
-    """
-    codes: list[int] = [*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000)]
-    codes += [*range(0x40000, 0xE0000, _STEP_BEYOND), *range(0xE1000, 0x110000, _STEP_BEYOND)]
-    for start in range(0, len(codes), 512):
-        yield "".join(f"a{chr(code)}" for code in codes[start : start + 512])
 
 
 _N_PARTS, _LONGEST_PART = 6_000, 6

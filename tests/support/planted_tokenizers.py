@@ -60,7 +60,7 @@ def fewer() -> Iterator[pytest.MonkeyPatch]:
         patch.setattr(questions, "_TEXT_LENGTHS", (4095, 4096, 8192, 65_535, 65_536, 65_537, 70_000, 131_072))
         patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 100_003: 22})
         patch.setattr(questions, "COST_SIZES", (1_000, 4_000, 16_000, 64_000))
-        patch.setattr(questions, "N_PIECES", 100_000)
+        patch.setattr(questions, "N_PIECES", 250_000)
         patch.setattr(state, "HELD_CALLS", 100_000)
         yield patch
 
