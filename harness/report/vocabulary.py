@@ -91,7 +91,7 @@ class VocabularyReport:
             return
         smallest = self.model.vocab_size - len(self.model.merges)
         for n_merges, interval in zip(self.curve.sizes, self.curve.intervals(), strict=True):
-            several = interval.low < interval.high
+            several = len(self.curve.n_bytes) > 1
             low, high = (interval.low, interval.high) if several else (None, None)
             yield {
                 "n_merges": n_merges, "vocab_size": smallest + n_merges,
