@@ -130,8 +130,8 @@ def test_languages_that_do_not_go_together_get_one_line(
         (["--superword-from", "0"], "0 is not in the range"),
         (["--superword-from", "258", "-e", "tokenizers"], "tokenizers: does not go on from a model"),
         (
-            ["--extend", "BEGUN", "-e", "wordcount", "--vocab-size", "40"],
-            "wordcount: does not go on from a given",
+            ["--extend", "BEGUN", "-e", "greedy", "--vocab-size", "40"],
+            "greedy: does not go on from a given model; naive, priority, wordcount and compiled do",
         ),
         (["--extend", "BEGUN", "--vocab-size", "11"], "11 is below the 12 ids that there are already"),
         (["--extend", "BEGUN", "--alphabet", "bytes"], "end_of_word"),

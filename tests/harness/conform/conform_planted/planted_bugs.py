@@ -132,10 +132,20 @@ class Rightmost(Piecewise):
         return [model().id_by_token[part] for part in parts]
 
 
-class Replay(Right):
+class Replay(Piecewise):
     """Replays the merges in their order, each once: wrong where a merge outranks its parts."""
 
-    inner = "wordcount"
+    inner = "priority"
+
+    def piece_ids(self, piece: str) -> list[int]:
+        ids = model().symbols(piece)
+        for (left, right), merged in zip(model().merges, model().merge_results, strict=True):
+            at = 0
+            while at < len(ids) - 1:
+                if (ids[at], ids[at + 1]) == (left, right):
+                    ids[at : at + 2] = [merged]
+                at += 1
+        return ids
 
 
 class StrReplace(Piecewise):
