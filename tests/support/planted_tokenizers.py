@@ -58,7 +58,7 @@ def fewer() -> Iterator[pytest.MonkeyPatch]:
         patch.setattr(encoding, "CODES", [*range(0x300), *range(0x300, questions.N_CODE_POINTS, 509)])
         patch.setattr(questions, "PIECE_BYTES", (1, 2, 3, 7, 16, 17, 64, 100, 255, 256, 257, 1000, 4096, 4097, 65_537))
         patch.setattr(questions, "_TEXT_LENGTHS", (4095, 4096, 8192, 65_535, 65_536, 65_537, 70_000, 131_072))
-        patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 100_003: 22})
+        patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 300_003: 22})
         patch.setattr(questions, "COST_SIZES", (1_000, 4_000, 16_000, 64_000))
         patch.setattr(questions, "N_PIECES", 250_000)
         patch.setattr(state, "HELD_CALLS", 100_000)
