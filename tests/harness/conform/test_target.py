@@ -77,7 +77,7 @@ def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: py
         ("hostile:NeedsArguments", "missing 1 required positional argument: 'other'; name an instance, or a class or"),
         ("hostile:Unloadable", "making it raised RuntimeError: no such device"),
         ("no_such_module:x", "there is no module no_such_module here or on PYTHONPATH"),
-        ("cmd:./no-such-program", "./no-such-program cannot be run: No such file or directory"),
+        ("cmd:./no-such-program", "./no-such-program cannot be run: there is no such program, or it is not executable"),
         ("cmd:'", "is not a valid command"),
         ("priorty", "did you mean priority?"),
         ("no/such/file.json", "is not a target"),

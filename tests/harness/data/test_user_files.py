@@ -170,7 +170,7 @@ def test_a_path_that_is_no_file_is_said_to_be_none(tmp_path: Path, name: str, me
 
 def test_a_name_that_could_not_be_a_path_is_an_unknown_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UnknownName, match="a path or glob"):
+    with pytest.raises(UnknownName, match="unknown corpus"):
         load_corpus("mine")
     _written(tmp_path, b"text", "mine")
     assert _documents(Path("mine")) == ["text"]

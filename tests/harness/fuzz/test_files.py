@@ -12,6 +12,7 @@ from tokenizer_json_shapes import a_file, before
 from harness.check.classes import relation
 from harness.check.fuzz.files import fuzz_files
 from harness.check.tasks import _tokenizer, encode_corpus
+from harness.outcome import Outcome
 from harness.targets import PUBLISHED
 from harness.targets.published import library_of, published
 from impls.formats.tokenizer_json import split_stages
@@ -66,6 +67,6 @@ def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkey
 def test_published_vocabularies_are_read_by_their_own_libraries(model: str, library: str) -> None:
     assert library_of(model) == library
     ours, own = (encode_corpus(name, model, "samples/unusual", None, 5_000) for name in ("priority", PUBLISHED))
-    assert own.verdict.status == "ok"
+    assert own.verdict.status == Outcome.RIGHT
     assert ours.digests == own.digests
     assert published(model).encode("hello") == published(model).encode_batch(["hello"])[0]

@@ -21,7 +21,7 @@ def test_counts_of_what_has_changed_are_not_gone_on_with(tmp_path: Path) -> None
     corpus.write_text("bir iki")
     os.utime(corpus, (10, 10))
     begun(out, corpus, resume=False)
-    with pytest.raises(DataError, match="an earlier count was interrupted; --resume goes on"):
+    with pytest.raises(DataError, match="an earlier count was interrupted; --resume continues it"):
         begun(out, corpus, resume=False)
     begun(out, corpus)
     with pytest.raises(DataError, match="is of other files, options or contents"):

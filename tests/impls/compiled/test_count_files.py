@@ -71,7 +71,7 @@ def test_lines_are_counted_one_by_one_though_they_are_split_together(
         assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
         n_lines += len(list(given))
     cuts = pair_cuts_of(resolve(pattern))
-    is_cut = cuts is not None and len(cuts.stages) == 1 and cuts.separates("\n", "a")
+    is_cut = bool(cuts is not None and len(cuts.stages) == 1 and cuts.separates("\n", "a"))
     assert (sum(n_texts) < 0.9 * n_lines) == is_cut
 
 

@@ -13,7 +13,7 @@ from child import run
 import impls
 from impls import Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.training import count, known, learning, parts, words
+from impls.compiled.training import count, learning, parts, train, words
 from impls.compiled.training import layout as training_layout
 from impls.compiled.training import train as training
 from impls.core.specification import Ties
@@ -90,7 +90,7 @@ def test_threads_tables_that_grow_and_pieces_in_batches(n_threads: int, monkeypa
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(learning, "_LEAST_BITS", 4)
-    monkeypatch.setattr(known, "_BATCH", 100)
+    monkeypatch.setattr(train, "_BATCH", 100)
     rng = random.Random(9)
     distinct = ["".join(rng.choices("abcdefghij", k=rng.choice([3, 6, 11]))) for _ in range(4_000)]
     begun = Priority.train_model([" ".join(distinct[:2000])], TrainingSpec(vocab_size=400))
@@ -124,7 +124,7 @@ def test_words_in_cells() -> None:
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=9, alphabet="chars", unknown="?", pattern="none"))
     assert begun.tokens[:3] == (b" ", b"a", b"b")
     found = training._counted(["abba", "a", "ba?ab", "abba", "??"], TrainingSpec(vocab_size=9, pattern="none"))
-    ids, cells = known.cells_of_known(found, begun, Compiled)
+    ids, cells = train.cells_of_known(found, begun, Compiled)
     ab = begun.id_by_token[b"ab"]
     assert ids == [i for i, token in enumerate(begun.tokens) if token is not None]
     rows = {tuple(map(tuple, rows)) for rows in np.split(cells, np.flatnonzero(cells[:, 1] == 0))}
@@ -136,9 +136,9 @@ def test_words_in_cells() -> None:
 
 def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=257))
-    monkeypatch.setattr(known, "MOST_CELLS", 6)
+    monkeypatch.setattr(train, "MOST_CELLS", 6)
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
-    with pytest.raises(Unsupported, match="distinct pieces of 7 tokens; it trains on 6 at most"):
+    with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))
 
 

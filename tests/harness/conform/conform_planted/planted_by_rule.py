@@ -15,7 +15,6 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from planted_bugs import Full, Right, model
@@ -337,14 +336,18 @@ def _leaks(n_bytes: int, of: str) -> type[Right]:
 class _LeavesFilesOpen(Full):
     def __init__(self) -> None:
         super().__init__()
-        self.files: list[Any] = []
+        self.files: list[int] = []
         self.n_calls = 0
 
     def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
         self.n_calls += 1
         if not self.n_calls % 500:
-            self.files.append(Path(os.devnull).open("rb"))  # noqa: SIM115
+            self.files.append(os.open(os.devnull, os.O_RDONLY))
         return super().encode(text, allowed_special, disallowed_special)
+
+    def __del__(self) -> None:
+        for descriptor in self.files:  # for the tests that follow
+            os.close(descriptor)
 
 
 def state(number: int) -> type[Right]:
