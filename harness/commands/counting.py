@@ -1,25 +1,45 @@
-"""What `train --count-only` prints about the pieces it counted."""
+"""`train --count-only`: what goes with it, and what it writes and prints about the pieces it counted."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.commands import options
-from impls.core.counts import PieceCounts
+from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of
+from impls.formats.counts import save_counts
 
-OPTIONS = (
+if TYPE_CHECKING:
+    from harness.commands.train import Train
+
+_OPTIONS = (
     *("corpora", "counts", "count_only", "pattern", "out", "weight", "min_count", "documents", "field", "errors"),
     *("memory_limit", "workers", "scheduler", "resume", "show", "as_json"),
 )
 """The options of `train` that go with --count-only."""
 
 
-def document(counts: PieceCounts, file: Path | None, n_shown: int) -> dict[str, Any]:
-    """Return the sizes and sources of the counts, and the `n_shown` most frequent pieces."""
+def check(verb: Train) -> None:
+    """Raise for options that do not go with --count-only, and for a file that is read and would be written over."""
+    others = options.given(verb) - set(_OPTIONS)
+    flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
+    options.ensure(not others, f"--count-only does not go with {flags}")
+    options.ensure(verb.corpora or verb.counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
+    options.ensure(not verb.resume or verb.out is not None, "--resume needs --out, where the count was to go")
+    if verb.out is not None:
+        options.check_target(verb.out, (*verb.corpora, *map(str, verb.counts)))
+
+
+def written(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:
+    """Write the pieces that occur `min_count` times or more; return their sizes, sources and the most frequent ones."""
+    counts = added([counts])  # sorted, as a file of counts is
+    if min_count > 1:
+        counts = counts.at_least(min_count)
+    if file is not None:
+        save_counts(counts, file)
     most = np.argsort(-counts.counts, kind="stable")[:n_shown]
     return {
         "pattern": name_of(counts.pattern) or " then ".join(counts.pattern),

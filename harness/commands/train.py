@@ -18,10 +18,9 @@ from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
-from impls.core.counts import PieceCounts, added
+from impls.core.counts import PieceCounts
 from impls.core.text.files import TextFiles
 from impls.core.text.patterns import resolve
-from impls.formats.counts import save_counts
 from impls.registry import learn
 
 if TYPE_CHECKING:
@@ -171,23 +170,12 @@ class Train(Verb):
         """Count the pieces, write and describe them."""
         from harness.commands import counting
 
-        others = options.given(self) - set(counting.OPTIONS)
-        flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
-        options.ensure(not others, f"--count-only does not go with {flags}")
-        options.ensure(self.corpora or self.counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
-        options.ensure(not self.resume or self.out is not None, "--resume needs --out, where the count was to go")
-        if self.out is not None:
-            options.check_target(self.out, (*self.corpora, *map(str, self.counts)))
+        counting.check(self)
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
-        total = added([self._counts(text, pattern)])  # sorted, as a file of counts is
-        if self.min_count > 1:
-            total = total.at_least(self.min_count)
-        if self.out is not None:
-            save_counts(total, self.out)
+        document = counting.written(self._counts(text, pattern), self.min_count, self.out, self.show)
         if self._parts is not None:
             shutil.rmtree(self._parts)
-        document = counting.document(total, self.out, self.show)
         self.output(document, lambda: counting.lines(document))
 
     def _read(
@@ -261,10 +249,8 @@ class Train(Verb):
             options.ensure(not self.parity, "--parity trains on texts; it goes with neither --counts nor --weight")
             options.ensure(self.max_bytes is None, "--max-bytes goes with neither --counts nor --weight")
             options.ensure(self.until is None or self.held_out, "--until needs --held-out where counts are trained on")
-        options.ensure(
-            self.superword_from is not None or "superword_pattern" not in options.given(self),
-            "--superword-pattern goes with --superword-from",
-        )
+        is_alone = self.superword_from is None and "superword_pattern" in options.given(self)
+        options.ensure(not is_alone, "--superword-pattern goes with --superword-from")
 
     def _is_counted(self, text: TrainingText) -> bool:
         """Return whether files are counted instead of held in memory: if the implementation supports that, their order
