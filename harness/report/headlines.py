@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.measure.comparison import ranking
 from harness.measure.stats import Interval, claim
-from harness.measure.summary import is_growth, mean_ratio
+from harness.measure.summary import is_growth, mean_ratio, summaries
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
 from harness.report.table import Row, plain_rows
@@ -16,6 +16,8 @@ from harness.report.wording import counted, figure
 
 _OWN_KINDS = ("pure", "compiled")
 _YARDSTICK = "tiktoken"
+_ENCODING = ("encode", "encode-array", "encode-batch")
+"""Tasks that the headline on speed is about."""
 _TRAINERS = _TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
 
 
@@ -43,7 +45,19 @@ def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None
     ]
 
 
+def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
+    """Return the measurements of these tasks on text not met before, of workloads that may be cited; of a run that
+    measured no noise, all."""
+    measured = [m for m in of_kind(records, Measurement) if m.task in tasks and m.state == "new text"]
+    found = summaries(measured)
+    if all(workload.floor is None for workload in found):
+        return measured
+    cited = {workload.name for workload in found if workload.citable}
+    return [m for m in measured if m.workload in cited]
+
+
 def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
+    records = _cited(records, _ENCODING)
     rows = plain_rows(speed.ranking_table(records, floor).frame)
     yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
     if len(rows) < 2 or yard is None:
@@ -125,8 +139,10 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
 
 
 def _training(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
-    """Compare two trainers by the mean over all workloads that both ran; without a measured noise, only if claimed."""
-    trained = [m for m in of_kind(records, Measurement) if m.task == "train"]
+    """Compare two trainers by the mean over the workloads that both ran and that may be cited."""
+    if floor is None:
+        return
+    trained = _cited(records, ("train",))
     right = [(m.implementation, m.workload) for m in trained if m.passes and m.copy == 0]
     mine, theirs = ({w for n, w in right if n == name} for name in (_TRAINER, _TRAINING_YARDSTICK))
     failed = {m.workload for m in trained if m.outcome is not Outcome.RIGHT and m.implementation in _TRAINERS}
@@ -139,7 +155,7 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
     if claim(ratio, floor) == "slower":
         interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)}, {mean})"
         yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
-    elif floor is not None:
+    else:
         yield Headline("≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")
 
 

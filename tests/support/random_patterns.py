@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
+
+import regex
 
 ATOMS = [
     r"\p{L}", r"\p{N}", r"\p{Lu}", r"\p{M}", r"\s", r"\S", r"[^\s\p{L}\p{N}]", r"[\r\n]", r"[a-f]", r"[^\r\n]",
@@ -12,6 +15,15 @@ ALPHABET = "aabbcf'' \n\r\t1½Aéſ\u0301日한\u00a0\U0001f389-_"
 
 
 def random_pattern(rng: random.Random) -> str:
+    """Return a pattern that `regex` compiles; some it refuses by a fault of its own ('AnyAll' object has no …)."""
+    while True:
+        pattern = _drawn(rng)
+        with suppress(Exception):
+            regex.compile(pattern)
+            return pattern
+
+
+def _drawn(rng: random.Random) -> str:
     def item(depth: int) -> str:
         if depth and rng.random() < 0.2:
             opening = rng.choice(["(?:", "(?i:"])
