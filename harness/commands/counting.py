@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,6 @@ from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of
 from impls.formats.counts import save_counts
 
-if TYPE_CHECKING:
-    from harness.commands.train import Train
-
 _OPTIONS = (
     *("corpora", "counts", "count_only", "pattern", "out", "weight", "min_count", "documents", "field", "errors"),
     *("memory_limit", "workers", "scheduler", "resume", "show", "as_json"),
@@ -22,15 +20,15 @@ _OPTIONS = (
 """The options of `train` that go with --count-only."""
 
 
-def check(verb: Train) -> None:
-    """Raise for options that do not go with --count-only, and for a file that is read and would be written over."""
-    others = options.given(verb) - set(_OPTIONS)
+def check(given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None, *, resume: bool) -> None:
+    """Raise for options (`given`) that do not go with --count-only, and for a file that would be read and written."""
+    others = given - set(_OPTIONS)
     flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
     options.ensure(not others, f"--count-only does not go with {flags}")
-    options.ensure(verb.corpora or verb.counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
-    options.ensure(not verb.resume or verb.out is not None, "--resume needs --out, where the count was to go")
-    if verb.out is not None:
-        options.check_target(verb.out, (*verb.corpora, *map(str, verb.counts)))
+    options.ensure(corpora or counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
+    options.ensure(not resume or out is not None, "--resume needs --out, where the count was to go")
+    if out is not None:
+        options.check_target(out, (*corpora, *map(str, counts)))
 
 
 def written(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:

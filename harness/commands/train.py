@@ -170,7 +170,7 @@ class Train(Verb):
         """Count the pieces, write and describe them."""
         from harness.commands import counting
 
-        counting.check(self)
+        counting.check(options.given(self), self.corpora, self.counts, self.out, resume=self.resume)
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
         document = counting.written(self._counts(text, pattern), self.min_count, self.out, self.show)
