@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from impls import Model
+from impls.compiled.codegen.native import faults
 
 NEEDS = {
     "chromium": (lambda: shutil.which("chromium"), "the program chromium"),
@@ -66,6 +68,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _is_drawn(item: pytest.Item) -> bool:
     """Return whether a test draws at random: then a campaign repeats it."""
     return "fuzz" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(autouse=os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked")
+def no_access_outside() -> Iterator[None]:
+    """In a run with the checked build, fail a test whose process accessed memory outside every declared region."""
+    before = faults()
+    yield
+    gc.collect()
+    assert faults()[0] == before[0], faults()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -45,7 +45,7 @@ SEEN_BITS = 16
 LONGEST_DERIVED = 1024
 """Maximum size of a token whose parts `merge/derive` finds, in time that grows with the square of the size."""
 
-N_REGIONS = 128
+N_REGIONS = 1024
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 

@@ -49,11 +49,13 @@ def tables_of(model: Model) -> ModelTables:
 
 def build_tables(model: Model) -> ModelTables:
     """Build the tables of a model."""
-    blob, starts = blob_of(model)
+    written = model if model.end_of_word is None else printed(model)
+    # Kernels read pieces as text here, never the bytes that the text stands for: those may be no UTF-8.
+    blob, starts = blob_of(written)
     data = np.frombuffer(blob + bytes(64), np.uint8)
     spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
     if model.alphabet == "chars" or model.end_of_word is not None:
-        symbols, spelling = from_characters(printed(model))
+        symbols, spelling = from_characters(written)
     elif model.merge_rule == "concatenation":
         symbols = from_parts(model, *_parts(model, data, starts))
     else:
