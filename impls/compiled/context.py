@@ -112,18 +112,17 @@ class Context(SplitContext):
             self.hold("whole", table)
 
     def reach_python(
-        self, found: InterpreterLayout, integers: np.ndarray, specials: SpecialTokenTable, cuts: np.ndarray | None
+        self, found: InterpreterLayout, integers: int, specials: SpecialTokenTable, cuts: np.ndarray | None
     ) -> None:
         """Let kernels read and create Python objects.
 
-        `integers` is the table of int objects, see `builtins`; `specials` is the table of special tokens that kernels
-        search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
+        `integers` is the address of the ints, see `cpython/integers`; `specials` is the table of special tokens that
+        kernels search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
         """
         # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
         self["none_object"], self["int_type"], self["str_type"] = id(None), id(int), id(str)
         self.hold("replace", _REPLACE)
-        self.hold("integers", integers)
-        self["list_items"] = found.list_items
+        self["integers"], self["list_items"] = integers, found.list_items
         arrays, strings = found.arrays, found.strings
         self["new_array"], self["array_data"], self["array_kind"] = arrays.empty, arrays.get_pointer, arrays.dtype
         self["resize"], self["shape"], self["n_dimensions"] = arrays.resize, self.address_of("size"), 1

@@ -297,7 +297,7 @@ class ContextRecord(Record):
     token_starts: I64s  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has
     n_ids: i64  # number of ids that kernels decode
     # the CPython boundary
-    integers: I64s  # int64 by id: address of its int object; 0 if no list has needed it yet
+    integers: i64  # address of the ints of all ids, side by side; see `cpython/integers`
     specials: Rows[SpecialRow]  # the table of special tokens, a row per prefix; the bytes and suffixes follow
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     none_object: i64  # address of None

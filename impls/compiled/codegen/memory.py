@@ -165,17 +165,8 @@ def _raw_load(kind: Any) -> Callable[..., int]:
     return operation(1, emit)
 
 
-def _raw_store(kind: Any) -> Callable[..., None]:
-    def emit(builder: Any, address: Any, value: Any) -> None:
-        if kind is not _i64:
-            value = builder.trunc(value, kind)
-        builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
-
-    return procedure(2, emit)
-
-
 peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
-poke_32, poke_64 = map(_raw_store, (_i32, _i64))
+poke_64 = procedure(2, lambda builder, a, n: builder.store(n, _pointer(builder, a), align=1))
 """Access memory that the interpreter owns, without a check against the regions."""
 _regions = operation(0, _emit_regions)
 

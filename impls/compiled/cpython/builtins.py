@@ -19,6 +19,7 @@ import numpy as np
 
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS
+from impls.compiled.cpython.integers import int_words
 from impls.compiled.cpython.numpy_api import NumpyApi, numpy_api
 from impls.compiled.cpython.str_layout import StrLayout, str_layout
 
@@ -60,7 +61,9 @@ def _interpreter_layout() -> InterpreterLayout | None:
     if sys.implementation.name != "cpython" or not locked or not word_is_known or hasattr(sys, "gettotalrefcount"):
         return None
     items, strings, arrays = _list_items(), str_layout(), numpy_api()
-    return None if not items or strings is None or arrays is None else InterpreterLayout(items, strings, arrays)
+    if not items or strings is None or arrays is None or int_words() is None:
+        return None
+    return InterpreterLayout(items, strings, arrays)
 
 
 def _list_items() -> int:
@@ -155,21 +158,3 @@ def _bound(name: str, context_address: int) -> Any:
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make(ctypes.addressof(_definition(name)), context_address, None)
-
-
-_integers = np.zeros(0, np.int64)
-
-
-def shared_integers(count: int) -> np.ndarray:
-    """Return the addresses (int64) of the int objects 0 to count - 1; 0 for an int that no list has needed yet.
-
-    All tokenizers share the table and add to it; it is never released.
-    """
-    global _integers
-    if len(_integers) < count:
-        # The whole table is written now, so that the first list does not wait for page faults.
-        larger = np.empty(max(count, 1 << 12), np.int64)
-        larger[: len(_integers)] = _integers
-        larger[len(_integers) :] = 0
-        _integers = larger
-    return _integers

@@ -1,8 +1,4 @@
-"""Makes Python objects of ids: lists of ints, each int created once, and arrays through NumPy's C API (`numpy_api`).
-
-An int is created when a list first needs it. So the ints of frequent ids are close together in memory, in the order of
-their first occurrence, and ids that occur in no text cost nothing.
-"""
+"""Makes Python objects of ids: lists of the ints of `integers`, and arrays through NumPy's C API (`numpy_api`)."""
 
 from __future__ import annotations
 
@@ -14,22 +10,16 @@ from impls.compiled.codegen.memory import (
     external_void,
     inlined,
     kernel,
-    outlined,
     peek,
-    peek_u32,
-    poke_32,
     poke_64,
 )
 from impls.compiled.codegen.pointers import field_address, u32s
-from impls.compiled.layout import (
-    ContextRecord,
-)
-from impls.compiled.typed_memory import I64s, U32s
+from impls.compiled.cpython.integers import INT_BYTES
+from impls.compiled.layout import ContextRecord
+from impls.compiled.typed_memory import U32s
 
 MANY_ITEMS = 1 << 19
 """Length of a list from which on its untouched items take megabytes."""
-MOST_REFERENCES = 1 << 31
-"""If the lower half of a reference count is this or more, the interpreter counts: the object may be immortal."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
@@ -39,40 +29,12 @@ _untrack = external_void("PyObject_GC_UnTrack", 1)
 long_from_long = external("PyLong_FromLong", 1)
 
 
-@outlined
-def _make_integer(integers: I64s, token: int) -> int:
-    """Create the int of an id, store it in the table and return it; 0 with an exception set if out of memory."""
-    integers[token] = long_from_long(token)
-    return integers[token]
-
-
 @inlined
-def _integer(integers: I64s, token: int) -> int:
-    """Return the int of an id, a reference borrowed from the table; 0 with an exception set if out of memory."""
-    integer = integers[token]
-    if integer == 0:
-        integer = _make_integer(integers, token)
-    return integer
-
-
-@inlined
-def _fill_items(integers: I64s, ids: U32s, count: int, items: int) -> bool:
-    """Store the ints of ids at `items`, each with a new reference; return False with an exception set if out of memory.
-
-    This is what Py_INCREF and PyList_SET_ITEM of the public headers do; an immortal int has the top bit of the count's
-    lower half set, and is left to the function `Py_IncRef`.
-    """
+def _fill_items(context: ContextRecord, ids: U32s, count: int, items: int) -> None:
+    """Store the ints of ids at `items`, as PyList_SET_ITEM of the public headers does; they count no references."""
+    integers = context.integers
     for i in range(count):
-        integer = _integer(integers, ids[i])
-        if integer == 0:
-            return False
-        references = peek_u32(integer)
-        if references < MOST_REFERENCES:
-            poke_32(integer, references + 1)
-        else:
-            increment(integer)
-        poke_64(items + 8 * i, integer)
-    return True
+        poke_64(items + 8 * i, integers + INT_BYTES * ids[i])
 
 
 @kernel
@@ -84,9 +46,7 @@ def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     items = peek(boxed + context.list_items)
     if count >= MANY_ITEMS:
         ask_for_huge_pages(items, 8 * count)
-    if not _fill_items(context.integers, u32s(ids), count, items):
-        decrement(boxed)
-        return 0
+    _fill_items(context, u32s(ids), count, items)
     return boxed
 
 
@@ -116,8 +76,7 @@ def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, 
     """
     n_within = min(count, room - at)
     items = peek(boxed + context.list_items) + 8 * at
-    if not _fill_items(context.integers, u32s(ids), n_within, items):
-        return False
+    _fill_items(context, u32s(ids), n_within, items)
     if n_within == count:
         return True
     more = list_of_ids(context, ids + 4 * n_within, count - n_within)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import Builtins, interpreter_layout, shared_integers
+from impls.compiled.cpython.builtins import Builtins, interpreter_layout
+from impls.compiled.cpython.integers import MOST_INTS, shared_integers
 from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
@@ -109,8 +110,8 @@ def _call_context(
 ) -> CallContext:
     context = Context(tables, splitting)
     found = interpreter_layout()
-    if found is None:
-        return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
+    if found is None or n_ids > MOST_INTS:
+        return CallContext(context, None)
     context.reach_python(found, shared_integers(n_ids), specials, cuts)
     return CallContext(context, Builtins(context.address))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +15,6 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.cpython.builtins import shared_integers
 from impls.core.model.model import Model
 from impls.core.text.text import repair_surrogates
 from impls.priority import Priority
@@ -84,31 +82,6 @@ def test_characters_of_every_width_reach_the_kernels_as_utf8(tokenizer: Compiled
     assert [tokenizer.decode_bytes(tokenizer.encode_array(text)) for text in texts] == expected
     assert [tokenizer.decode_bytes(ids) for ids in tokenizer.encode_batch(texts, threads=2)] == expected
     assert [tokenizer.count(text) for text in texts] == [len(tokenizer.encode(text)) for text in texts]
-
-
-def test_ids_are_counted_references_like_any_others(tokenizer: Compiled) -> None:
-    [identifier] = tokenizer.encode("the")
-    assert identifier > 256, "small ints are never counted in newer interpreters"
-    before = sys.getrefcount(identifier)
-    lists = [tokenizer.encode("the the") for _ in range(10)]
-    held = sum(other is identifier for ids in lists for other in ids)
-    assert sys.getrefcount(identifier) == before + held
-    # Only the fast boundary hands out the same ints again.
-    assert held == (10 if tokenizer._own.builtins is not None else 0)
-    del lists
-    assert sys.getrefcount(identifier) == before
-
-
-def test_tokenizers_share_ints_when_a_larger_vocabulary_comes(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    first = Compiled(model)
-    if first._own.builtins is None:
-        pytest.skip("this interpreter has only the plain boundary")
-    before = first.encode("the cat")
-    n_known = len(shared_integers(0))
-    assert len(shared_integers(n_known + 1000)) == n_known + 1000
-    for other in (first, Compiled(model)):
-        assert all(a is b for a, b in zip(other.encode("the cat"), before, strict=True))
 
 
 def test_arrays_are_their_callers_own(tokenizer: Compiled) -> None:

@@ -1,0 +1,193 @@
+"""The ints in lists of ids are like any others, and outlive the lists, the tokenizer, forks and the interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pickle
+import sys
+
+import pytest
+from child import run
+
+import impls
+from impls.compiled import Compiled
+from impls.compiled.cpython import integers
+from impls.compiled.cpython.builtins import interpreter_layout
+from impls.compiled.cpython.integers import INT_BYTES, MOST_INTS, shared_integers
+from impls.core.model.model import Model
+from impls.priority import Priority
+
+only_fast = pytest.mark.skipif(interpreter_layout() is None, reason="this interpreter has only the plain boundary")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return Priority.train_model(["the cat sat on the mat"] * 2, impls.TrainingSpec(vocab_size=264))
+
+
+@only_fast
+@pytest.mark.parametrize("numbers", [range(300), range(32_760, 32_780), range(MOST_INTS - 40, MOST_INTS)])
+def test_every_int_is_the_number_it_stands_for(numbers: range) -> None:
+    address = shared_integers(numbers[-1] + 1)
+    ints = [ctypes.cast(address + INT_BYTES * n, ctypes.py_object).value for n in numbers]
+    expected = list(numbers)
+    assert {type(n) for n in ints} == {int}
+    assert ints == expected
+    assert sorted(ints, reverse=True) == expected[::-1]
+    assert list(map(hash, ints)) == list(map(hash, expected))
+    assert list(map(repr, ints)) == list(map(repr, expected))
+    assert list(map(bool, ints)) == list(map(bool, expected))
+    assert [(n + 1, n - 1, -n, n * n, n // 7, n % 7, n << 40, n & 5, ~n, n / 3) for n in ints] == [
+        (n + 1, n - 1, -n, n * n, n // 7, n % 7, n << 40, n & 5, ~n, n / 3) for n in expected
+    ]
+    assert [n.to_bytes(4, "big") for n in ints] == [n.to_bytes(4, "big") for n in expected]
+    assert dict.fromkeys(ints) == dict.fromkeys(expected)
+    assert [expected[n - numbers[0]] for n in ints] == ints
+    assert pickle.loads(pickle.dumps(ints)) == expected
+    assert json.loads(json.dumps(ints)) == expected
+    assert [sys.getsizeof(n) for n in ints if n] == [sys.getsizeof(n) for n in expected if n]
+
+
+@only_fast
+def test_lists_made_and_freed_leave_no_object_and_no_int_behind(model: Model) -> None:
+    tokenizer = Compiled(model)
+    text = "the cat \0 sat"
+    expected = Priority(model).encode(text)
+    kept = tokenizer.encode(text)
+    # Reading a count only says whether it is far from zero: lists do not add to it.
+    least = min(map(sys.getrefcount, kept))
+    before = sys.getallocatedblocks()
+    for _ in range(5_000):
+        assert tokenizer.encode(text) == expected
+    assert abs(sys.getallocatedblocks() - before) < 50
+    assert min(map(sys.getrefcount, kept)) >= least - 5_000 * len(expected)
+    assert least > 1 << 30
+    assert kept == expected
+
+
+@only_fast
+def test_all_tokenizers_share_ints_until_a_vocabulary_needs_more_room(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, text = Compiled(model), "the cat"
+    before = first.encode(text)
+    assert all(a is b for a, b in zip(Compiled(model).encode(text), before, strict=True))
+    rows, n_ints = integers._ints
+    assert shared_integers(n_ints + 1) == shared_integers(1)
+    shared_integers(len(rows) + 1)
+    for tokenizer in (first, Compiled(model)):
+        assert tokenizer.encode(text) == before == Priority(model).encode(text)
+    assert integers._ints[0] is not rows
+
+
+@only_fast
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_vocabulary_with_more_ids_than_ints_is_left_to_the_plain_boundary(
+    model: Model, monkeypatch: pytest.MonkeyPatch, beyond: int
+) -> None:
+    monkeypatch.setattr("impls.compiled.threads.pool.MOST_INTS", model.vocab_size - beyond)
+    tokenizer = Compiled(model)
+    assert (tokenizer._own.builtins is None) == bool(beyond)
+    assert tokenizer.encode("the cat") == Priority(model).encode("the cat")
+
+
+@only_fast
+def test_ints_of_another_layout_are_left_to_the_plain_boundary(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("impls.compiled.cpython.builtins.int_words", lambda: None)
+    monkeypatch.setattr(
+        "impls.compiled.threads.pool.interpreter_layout",
+        sys.modules["impls.compiled.cpython.builtins"]._interpreter_layout.__wrapped__,
+    )
+    tokenizer = Compiled(model)
+    assert tokenizer._own.builtins is None
+    assert tokenizer.encode("the cat") == Priority(model).encode("the cat")
+
+
+SETUP = """
+import atexit, gc, os, sys, threading
+import impls
+from impls.compiled import Compiled
+from impls.priority import Priority
+
+texts = ["the cat sat on the mat"]
+model = Priority.train_model(texts * 2, impls.TrainingSpec(vocab_size=264))
+tokenizer, ids = Compiled(model), Priority(model).encode(texts[0])
+assert tokenizer._own.builtins is not None
+lists = [tokenizer.encode(texts[0]) for _ in range(100)]
+"""
+
+AT_EXIT = """
+import builtins, json
+builtins.kept = tokenizer.encode(texts[0])  # freed last of all
+json.kept = lists
+
+
+class Last:
+    def __init__(self, mine):
+        self.mine, self.me = mine, self
+
+    def __del__(self):
+        assert sum(self.mine) == total and self.mine == same
+
+
+total, same = sum(ids), list(ids)
+cycle = Last(tokenizer.encode(texts[0]))
+atexit.register(lambda held=tokenizer.encode(texts[0]): print(held == same))
+begun = threading.Event()
+
+
+def work():
+    while True:
+        begun.set()
+        tokenizer.encode(texts[0])[:]
+
+
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+print("done")
+"""
+
+FORKED = """
+child = os.fork()
+if child == 0:
+    right = all(each == ids for each in lists)
+    del lists
+    right &= all(tokenizer.encode(texts[0]) == ids for _ in range(100)) and Compiled(model).encode(texts[0]) == ids
+    gc.collect()
+    os._exit(0 if right else 1)
+_, status = os.waitpid(child, 0)
+assert all(each == ids for each in lists)
+del lists
+print(status, tokenizer.encode(texts[0]) == ids)
+"""
+
+SUB_INTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+interpreters.run_string(other, f"got = {lists[0]!r}; assert sum(got) == {sum(ids)}; del got; import gc; gc.collect()")
+try:
+    # NumPy may refuse to be imported a second time; nothing may break in either case.
+    interpreters.run_string(other, "import impls; from impls.compiled import Compiled")
+except Exception:
+    pass
+interpreters.destroy(other)
+del lists
+print(tokenizer.encode(texts[0]) == ids)
+"""
+
+
+@only_fast
+@pytest.mark.parametrize("allocator", ["default", "debug"])
+@pytest.mark.parametrize(
+    ("code", "printed"), [(AT_EXIT, "done\nTrue\n"), (FORKED, "0 True\n"), (SUB_INTERPRETER, "True\n")]
+)
+def test_lists_outlive_exits_forks_and_other_interpreters(code: str, printed: str, allocator: str) -> None:
+    if code is FORKED and not hasattr(os, "fork"):
+        pytest.skip("processes are not forked here")
+    done = run(SETUP + code, PYTHONMALLOC=allocator)
+    assert (done.stdout, done.stderr, done.returncode) == (printed, "", 0)
