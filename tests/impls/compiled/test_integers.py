@@ -118,12 +118,13 @@ assert tokenizer._own.builtins is not None
 lists = [tokenizer.encode(texts[0]) for _ in range(100)]
 """
 
+FREED_LAST = """
+from impls.compiled.cpython import integers
+sys.kept = [integers, tokenizer.encode(texts[0])]
+print("done")
+"""
+
 AT_EXIT = """
-import builtins, json
-builtins.kept = tokenizer.encode(texts[0])  # freed last of all
-json.kept = lists
-
-
 class Last:
     def __init__(self, mine):
         self.mine, self.me = mine, self
@@ -135,6 +136,10 @@ class Last:
 total, same = sum(ids), list(ids)
 cycle = Last(tokenizer.encode(texts[0]))
 atexit.register(lambda held=tokenizer.encode(texts[0]): print(held == same))
+print("done")
+"""
+
+DAEMON = """
 begun = threading.Event()
 
 
@@ -184,7 +189,14 @@ print(tokenizer.encode(texts[0]) == ids)
 @only_fast
 @pytest.mark.parametrize("allocator", ["default", "debug"])
 @pytest.mark.parametrize(
-    ("code", "printed"), [(AT_EXIT, "done\nTrue\n"), (FORKED, "0 True\n"), (SUB_INTERPRETER, "True\n")]
+    ("code", "printed"),
+    [
+        (FREED_LAST, "done\n"),
+        (AT_EXIT, "done\nTrue\n"),
+        (DAEMON, "done\n"),
+        (FORKED, "0 True\n"),
+        (SUB_INTERPRETER, "True\n"),
+    ],
 )
 def test_lists_outlive_exits_forks_and_other_interpreters(code: str, printed: str, allocator: str) -> None:
     if code is FORKED and not hasattr(os, "fork"):
