@@ -21,7 +21,10 @@ class KernelDecoder(Decoder):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Decode the ids to text; see `Tokenizer.decode`."""
-        if self._model.sentencepiece is not None:
+        decoder = self._model.token_decoder
+        if decoder is not None and not decoder.joins_bytes:
+            return super().decode(ids, errors)
+        if self._model.sentencepiece is not None or decoder is not None:
             arguments.check_text(errors, "errors")
             ids = arguments.id_list(ids)
             try:
@@ -43,9 +46,8 @@ class KernelDecoder(Decoder):
             data = builtins.decode_to_bytes(ids)
         else:
             data = self._plain_decode(ids)
-        rules = self._model.sentencepiece
-        if data is not None and rules is not None:
-            data = without_hidden_space(data, ids, self._bytes_by_id, self._stream_rules.ids_with_mark, rules)
+        if data is not None and (self._model.sentencepiece is not None or self._model.decoder is not None):
+            data = without_hidden_space(data, ids, self._stream_rules)
         return super().decode_bytes(ids) if data is None else data
 
     def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:

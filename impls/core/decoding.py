@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
-from impls.core.streaming import StreamDecoder, StreamRules
+from impls.core.errors import Unsupported
+from impls.core.stream_rules import StreamRules, rules_of_decoder
+from impls.core.streaming import StreamDecoder
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.core.text.text import byte_starts_of_characters, special_matcher
 
@@ -35,18 +37,24 @@ class Decoder:
         return frozenset() if rules is None else frozenset(rules.byte_ids) - {-1}
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
+        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token.
+
+        What a file's decoder does to texts that are not bytes joined is done by `decode` only.
+        """
         return b"".join(self._token_bytes(checked_ids(ids)))
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`.
 
-        For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character.
+        For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character. A file
+        tokenizer.json is followed in what its decoder does.
         """
         check_text(errors, "errors")
-        if self._model.sentencepiece is not None and errors == "replace":
-            ids = checked_ids(ids)
-            return _read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
+        rules = self._stream_rules
+        if rules.decoder is not None and not rules.decoder.joins_bytes:
+            return rules.decoder.text(rules.token_names(checked_ids(ids)))
+        if rules.byte_ids is not None and errors == "replace":
+            return self._read_runs(checked_ids(ids))[0]
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
@@ -58,13 +66,29 @@ class Decoder:
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
         """Return the text, and the start of each token in code points.
 
-        A token that begins inside a character gets that character's start.
+        A token that begins inside a character gets that character's start. Raise `Unsupported` if the model's decoder
+        does not decode token by token.
         """
         ids = checked_ids(ids)
-        tokens = self._token_bytes(ids)
-        if self._model.sentencepiece is not None:
-            return _read_tokens(ids, tokens, self._byte_ids)
-        return _with_offsets(tokens)
+        rules = self._stream_rules
+        if rules.decoder is not None and not rules.decoder.joins_bytes:
+            if not rules.decoder.by_token:
+                raise Unsupported(self.name, "the decoder of the file does not show where the text of a token begins")
+            parts = rules.decoder.parts(rules.token_names(ids))
+            return "".join(parts), list(accumulate(map(len, parts[:-1]), initial=0)) if parts else []
+        if rules.byte_ids is not None:
+            return self._read_runs(ids)
+        return _with_offsets(self._token_bytes(ids))
+
+    def _read_runs(self, ids: Sequence[int]) -> tuple[str, list[int]]:
+        """Return the text of ids, and the character each begins at; runs of byte tokens are decoded together."""
+        rules = self._stream_rules
+        begins = bool(rules.ids_with_mark) and not rules.joins_runs
+        tokens, _ = rules.token_bytes(ids, begins=begins)
+        text, offsets = _read_tokens(ids, tokens, rules.byte_ids or (), joins_runs=rules.joins_runs)
+        if rules.joins_runs and rules.ids_with_mark and text.startswith(" "):
+            return text[1:], [max(start - 1, 0) for start in offsets]
+        return text, offsets
 
     def decoder(
         self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
@@ -80,18 +104,20 @@ class Decoder:
     @cached_property
     def _stream_rules(self) -> StreamRules:
         model, rules = self._model, self._model.sentencepiece
+        special = frozenset(model.special_tokens.values())
+        if model.token_decoder is not None:
+            by_id = None if model.token_decoder.joins_bytes else self._bytes_by_id
+            return rules_of_decoder(model.token_decoder, model.names_by_id, special, model.unknown_id, by_id)
         marked: Iterable[int] = ()
         if rules is not None and rules.hides_prefix:
             mark = SPACE_MARK.encode()
-            hides = bytes.__contains__ if rules.hides_first_marks else bytes.startswith
-            marked = (i for token, i in model.id_by_token.items() if hides(token, mark))
+            marked = (i for token, i in model.id_by_token.items() if token.startswith(mark))
         return StreamRules(
             bytes_by_id=self._bytes_by_id,
-            special_ids=frozenset(model.special_tokens.values()),
+            special_ids=special,
             unknown_id=model.unknown_id,
             ids_with_mark=frozenset(marked),
             removes_all_marks=rules is not None and rules.hides_all_marks,
-            removes_first_marks=rules is not None and rules.hides_first_marks,
             byte_ids=None if rules is None else self._byte_ids,
             has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
         )
@@ -114,17 +140,23 @@ def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[
     return text, offsets
 
 
-def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
+def _read_tokens(
+    ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int], *, joins_runs: bool
+) -> tuple[str, list[int]]:
     """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
 
-    Consecutive byte tokens are decoded together; each byte that belongs to no character becomes U+FFFD.
+    Consecutive byte tokens are decoded together; each byte that belongs to no character becomes U+FFFD, or with
+    `joins_runs` each byte of a run that is not UTF-8.
     """
     parts: list[str] = []
     offsets: list[int] = []
     length = 0
     for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
         if are_bytes:
-            text, starts = _with_offsets([token for _, token in run], each_byte=True)
+            of_run = [token for _, token in run]
+            text, starts = _with_offsets(of_run, each_byte=True)
+            if joins_runs and not _is_utf8(b"".join(of_run)):
+                text, starts = "\ufffd" * len(of_run), list(range(len(of_run)))
             offsets += [length + start for start in starts]
             parts.append(text)
             length += len(text)
@@ -134,6 +166,14 @@ def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collecti
             offsets.append(length)
             length += len(parts[-1])
     return "".join(parts), offsets
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def round_trip_text(model: Model, text: str) -> str | None:
@@ -155,7 +195,7 @@ def round_trip_text(model: Model, text: str) -> str | None:
     if rules.remove_extra_spaces and SPACE_MARK in text:
         return None  # it depends on how many marks begin a token how many are removed
     written = write_text(text, rules, model.user_defined_texts)
-    if rules.hides_first_marks and SPACE_MARK in written[1:]:
+    if (model.decoder or "").startswith("metaspace") and SPACE_MARK in written[1:]:
         return None  # it depends on how many marks the first token holds
     if rules.hides_prefix:
         written = written.removeprefix(SPACE_MARK)

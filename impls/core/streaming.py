@@ -6,8 +6,9 @@
 After ids x, a text is certain if `decode(x + y)` begins with it whatever ids y of the model follow, even none. Only the
 bytes of a character that may still be completed are therefore held back: if UTF-8 allows no continuation (`\\xe2\\x41`,
 `\\xed\\xa0`), or the model has no token for one, the replacement is certain at once, with as many U+FFFD as in
-`decode`. Everything else depends on earlier ids only: the space that begins a text in SentencePiece, the space of an
-`end_of_word`, the text of special tokens.
+`decode`. By the decoder of a tokenizer.json a wrong byte replaces all of a run of byte tokens, so that the run is held
+back until it ends. Everything else depends on earlier ids only: the space that begins a text in SentencePiece, the
+space of an `end_of_word`, the text of special tokens.
 
 Knows a model's tokens as bytes, and no algorithm.
 """
@@ -15,94 +16,13 @@ Knows a model's tokens as bytes, and no algorithm.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
 
-from impls.core.arguments import check_text, checked_ids, wrong_type
-from impls.core.errors import UnknownId
+from impls.core.arguments import check_text, checked_ids
+from impls.core.held_text import ByteRun, Stops, StopString, TokenTexts, may_become
+from impls.core.stream_rules import StreamRules
 
 _REPLACED = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
-
-
-class StopString(NamedTuple):
-    """A stop string that was found, and the code point of the whole text it begins at."""
-
-    text: str
-    start: int
-
-
-@dataclass(frozen=True)
-class StreamRules:
-    """The rules by which a model's ids are decoded."""
-
-    bytes_by_id: Mapping[int, bytes]
-    special_ids: Collection[int]
-    unknown_id: int | None
-    ids_with_mark: Collection[int]
-    """Tokens whose leading space is removed at the beginning of a text."""
-    removes_all_marks: bool
-    """Whether removal continues after a token that is then empty."""
-    removes_first_marks: bool
-    """Whether all spaces of such a token are removed, and of no token but the first."""
-    byte_ids: Collection[int] | None
-    """SentencePiece's byte tokens; None for any other model."""
-    has_all_bytes: bool
-    """Whether each byte is a token, so that any character can be completed."""
-
-    def token_bytes(
-        self, ids: Sequence[int], *, begins: bool, skipped: Collection[int] = (), n_before: int = 0
-    ) -> tuple[list[bytes], bool]:
-        """Return the bytes of each id, b"" for a skipped one, and whether the text is still empty after them.
-
-        `begins` says whether the text begins with them. Raise `UnknownId` with its position, counted from `n_before`.
-        """
-        try:
-            tokens = [self.bytes_by_id[i] for i in ids]
-        except KeyError:
-            tokens = [self._known_or_unknown(i, position) for position, i in enumerate(ids, n_before)]
-        if skipped:
-            tokens = [b"" if i in skipped else token for i, token in zip(ids, tokens, strict=True)]
-        if self.removes_first_marks and begins:
-            first = next((position for position, i in enumerate(ids) if i not in skipped), None)
-            if first is not None and ids[first] in self.ids_with_mark:
-                tokens[first] = tokens[first].replace(b" ", b"")
-            return tokens, first is None
-        for position, i in enumerate(ids if begins else ()):
-            if tokens[position] and i in self.ids_with_mark:
-                tokens[position] = tokens[position][1:]
-                begins = self.removes_all_marks
-            if not (begins := begins and not tokens[position]):
-                break
-        return tokens, begins
-
-    def _known_or_unknown(self, i: int, position: int) -> bytes:
-        token = self.bytes_by_id.get(i)
-        if token is None:
-            if self.unknown_id is None:
-                raise UnknownId(i, position)
-            token = self.bytes_by_id[self.unknown_id]
-        return token
-
-    @cached_property
-    def text_by_id(self) -> dict[int, str]:
-        """Return the cache of texts of ids that are whole characters and not special, filled by ids pushed alone."""
-        return {}
-
-    @cached_property
-    def byte_continuations(self) -> frozenset[bytes]:
-        """Return the byte tokens that may continue a character."""
-        return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
-
-    @cached_property
-    def continuations(self) -> frozenset[bytes]:
-        """Return the beginnings of all tokens that may continue a character."""
-        return _continuations(self.bytes_by_id.values())
-
-
-def _continuations(tokens: Iterable[bytes]) -> frozenset[bytes]:
-    return frozenset(token[:3] for token in tokens if token[:1] and 0x80 <= token[0] < 0xC0)
 
 
 class StreamDecoder:
@@ -124,8 +44,12 @@ class StreamDecoder:
         codecs.lookup_error(errors)
         self._rules, self._errors = rules, errors
         self._skipped = frozenset(rules.special_ids) if skip_special else frozenset()
-        self._stops = _Stops(stop)
+        self._stops = Stops(stop)
         self._by_runs = rules.byte_ids is not None and errors == "replace"
+        self._run = ByteRun(rules.byte_continuations) if self._by_runs and rules.joins_runs else None
+        self._by_names = None
+        if rules.decoder is not None and not rules.decoder.joins_bytes:
+            self._by_names = TokenTexts(rules.decoder)
         self._continuations: Collection[bytes] | None = None
         if not rules.has_all_bytes:
             self._continuations = rules.byte_continuations if self._by_runs else rules.continuations
@@ -133,6 +57,7 @@ class StreamDecoder:
         self._pending = b""
         self._held = ""
         self._finished = False
+        self._begins = False
         self._text_by_id: dict[int, str] | None = None
         self._go_on(begins=bool(rules.ids_with_mark))
 
@@ -152,9 +77,16 @@ class StreamDecoder:
         if self.stopped:
             return ""
         ids = checked_ids(ids)
-        tokens, begins = self._rules.token_bytes(ids, begins=self._begins, skipped=self._skipped, n_before=self._n_ids)
+        if self._by_names is not None:
+            names = self._rules.token_names(ids, self._skipped, self._n_ids)
+            self._n_ids += len(ids)
+            return self._certain(self._by_names.push(names))
+        begins = self._begins and self._run is None
+        tokens, begins = self._rules.token_bytes(ids, begins=begins, skipped=self._skipped, n_before=self._n_ids)
+        if self._run is not None:
+            return self._push_runs(self._run, ids, tokens)
         text, pending = self._decoded_runs(ids, tokens) if self._by_runs else self._decoded(b"".join(tokens))
-        if pending and self._continuations is not None and not _may_become(pending, self._continuations):
+        if pending and self._continuations is not None and not may_become(pending, self._continuations):
             text, pending = text + self._replaced(pending), b""
         if self._text_by_id is not None and len(ids) == 1 and not self._pending:
             self._remember(ids[0], tokens[0], text)
@@ -163,6 +95,29 @@ class StreamDecoder:
         self._go_on(begins=begins)
         return self._certain(text)
 
+    def _push_runs(self, run: ByteRun, ids: Sequence[int], tokens: Sequence[bytes]) -> str:
+        """Return the text that becomes certain with tokens, where a run of byte tokens is UTF-8 or all replaced."""
+        byte_ids = self._rules.byte_ids or ()
+        parts: list[str] = []
+        for i, token in zip(ids, tokens, strict=True):
+            if i not in self._skipped:
+                parts.append(run.push(token) if i in byte_ids else run.end() + token.decode("utf-8", "replace"))
+        text = self._without_first_space("".join(parts))
+        if self._text_by_id is not None and len(ids) == 1:
+            self._remember(ids[0], tokens[0], text)
+        self._n_ids += len(ids)
+        self._text_by_id = None
+        if not run.n_bytes:
+            self._go_on(begins=self._begins)
+        return self._certain(text)
+
+    def _without_first_space(self, text: str) -> str:
+        """Return the next part of a text, whose first space is removed if it begins the text."""
+        if self._begins and text:
+            self._begins = False
+            return text.removeprefix(" ")
+        return text
+
     def _go_on(self, *, begins: bool) -> None:
         self._begins = begins
         if not (begins or self._stops.texts):
@@ -170,6 +125,8 @@ class StreamDecoder:
 
     def _remember(self, i: int, token: bytes, text: str) -> None:
         """Cache the text of an id for all decoders of the model, if it depends on nothing else."""
+        if self._rules.joins_runs and i in (self._rules.byte_ids or ()):
+            return  # its text depends on the bytes that follow
         if i not in self._rules.special_ids and text and text.encode("utf-8", "replace") == token:
             self._rules.text_by_id[i] = text
 
@@ -183,6 +140,10 @@ class StreamDecoder:
             return ""
         self._text_by_id = None
         text = self._replaced(self._pending) if self._pending else ""
+        if self._run is not None:
+            text = self._without_first_space(self._run.end())
+        elif self._by_names is not None:
+            text = self._by_names.end()
         self._pending, self._finished = b"", True
         return self._certain(text)
 
@@ -236,6 +197,8 @@ class StreamDecoder:
 
     def _next_texts(self) -> tuple[bytes, str | None]:
         """Return the bytes that the next character begins with, and the text they otherwise become, if any."""
+        if self._run is not None:
+            return self._run.data, "\ufffd" * len(self._run.data)
         try:
             return self._pending, self._replaced(self._pending)
         except UnicodeDecodeError:
@@ -249,56 +212,3 @@ def _read(data: bytes, errors: str) -> tuple[str, int]:
     if data[n_read:].startswith(b"\xed") and len(data) - n_read == 2 and data[-1] >= 0xA0 and errors != "surrogatepass":
         return text + data[n_read:].decode("utf-8", errors), len(data)
     return text, n_read
-
-
-def _may_become(pending: bytes, continuations: Collection[bytes]) -> bool:
-    """Return whether some of `continuations` complete the character that `pending` begins."""
-    for continuation in continuations:
-        try:
-            _, n_read = codecs.utf_8_decode(pending + continuation, "strict", False)
-        except UnicodeDecodeError as error:
-            n_read = error.start
-            if n_read == 0:
-                continue
-        if n_read or _may_become(pending + continuation, continuations):
-            return True
-    return False
-
-
-class _Stops:
-    """Stop strings, searched at the end of a text that grows."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        if isinstance(texts, str) or not isinstance(texts, Iterable):
-            raise wrong_type("stop", "several texts", texts)
-        given = list(texts)
-        for position, text in enumerate(given):
-            check_text(text, f"stop[{position}]")
-            if not text:
-                raise ValueError(f"stop[{position}] is empty; a stop string must have a character")
-        # A stop string that contains another one before its last character is never complete first.
-        self.texts = [text for text in dict.fromkeys(given) if not any(other in text[:-1] for other in given)]
-        self._longest = max(map(len, self.texts), default=0)
-
-    def first_in(self, text: str) -> StopString | None:
-        """Return the stop string that is complete first in `text`, and its start, or None."""
-        found = [(start + len(stop), start, stop) for stop in self.texts if (start := text.find(stop)) >= 0]
-        if not found:
-            return None
-        _, start, stop = min(found)
-        return StopString(stop, start)
-
-    def n_begun(self, text: str, following: tuple[bytes, str | None]) -> int:
-        """Return how many characters at the end of `text` may begin a stop string, if `following` comes next."""
-        for n in range(min(self._longest - 1, len(text)), 0, -1):
-            begun = text[-n:]
-            if any(stop.startswith(begun) and _may_follow(stop[n:], *following) for stop in self.texts):
-                return n
-        return 0
-
-
-def _may_follow(rest: str, pending: bytes, replaced: str | None) -> bool:
-    """Return whether the text after `pending` bytes may begin with `rest` (empty for a complete stop string)."""
-    if rest.encode("utf-8", "surrogatepass").startswith(pending):
-        return bool(rest)
-    return bool(rest) and replaced is not None and (rest.startswith(replaced) or replaced.startswith(rest))

@@ -14,6 +14,7 @@ import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
+from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
@@ -25,9 +26,10 @@ VERSION = 1
 VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DROPPED_TEXT = 5
+VERSION_OF_DECODERS = 6
 """The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; dropped
-text, missing bytes or bytes that end words. Releases that know only lower versions refuse them."""
-_VERSIONS = tuple(range(VERSION, VERSION_OF_DROPPED_TEXT + 1))
+text, missing bytes or bytes that end words; a decoder. Releases that know only lower versions refuse them."""
+_VERSIONS = tuple(range(VERSION, VERSION_OF_DECODERS + 1))
 _NOT_SUPPORTED = {
     "joined_pieces": "a BoundlessBPE model, whose merges join pieces",
     "events": "a PickyBPE model, whose tokens are removed again",
@@ -55,6 +57,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     added_tokens: dict[str, int] = {}
     whole_token_flags: dict[str, tuple[str, ...]] = {}
     sentencepiece: SentencePieceRules | None = None
+    decoder: str | None = None
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
     merge_counts: tuple[int, ...] | None = None
@@ -65,6 +68,7 @@ _LISTS = ("tokens", "merges", "merge_counts")
 _ONLY_IF_USED = (
     "sentencepiece",
     "whole_token_flags",
+    "decoder",
 )
 """Fields that are left out if empty, as in versions that did not have them."""
 
@@ -93,7 +97,11 @@ def _parsed(content: bytes) -> Model:
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
     document.pop("training_documents", None)  # files of earlier releases may note them
+    rules = document.get("sentencepiece")
     fields = msgspec.structs.asdict(converted(document, _Document))
+    if isinstance(rules, dict) and rules.get("shows_specials"):  # how earlier releases noted a tokenizer.json's decoder
+        usual = usual_decoders(fields["sentencepiece"])
+        fields["decoder"] = usual[-1 if rules.get("hides_first_marks") else 0]
     if len(fields["tokens"]) > MAX_TABLE_ID + 1:
         raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
     return Model(**{name: value for name, value in fields.items() if name not in _HEAD})
@@ -120,6 +128,8 @@ def write(model: Model) -> bytes:
 
 
 def _version(model: Model) -> int:
+    if model.decoder is not None:
+        return VERSION_OF_DECODERS
     rules = model.sentencepiece
     misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
     ends_over_bytes = model.alphabet == "bytes" and model.end_of_word is not None

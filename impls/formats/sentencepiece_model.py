@@ -248,7 +248,7 @@ def losses(model: Model) -> list[str]:
         lost.append(f"unknown: there must be such a token; it gets the id {model.vocab_size}")
     elif not rules.fuse_unknown or (model.sentencepiece is None and model.alphabet == "chars"):
         lost.append("unknown: unknown characters in a row become one token")
-    if model.special_tokens and (rules.shows_specials or model.sentencepiece is None):
+    if model.special_tokens and (model.decoder is not None or model.sentencepiece is None):
         lost.append("special_tokens: they are never found in a text, and are read as nothing")
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
         lost.append("merges: a whole piece that no lower ranks make is not a single token there")

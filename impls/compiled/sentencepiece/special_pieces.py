@@ -6,7 +6,7 @@ Unknown characters are refused here too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from impls.compiled.sentencepiece.spelling_tables import single_characters
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.model.cuts import Cuts
+from impls.core.stream_rules import StreamRules
 from impls.core.text.patterns import Splitter
-from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.text import special_matcher
 
 Merge = Callable[[str], np.ndarray]
@@ -107,21 +107,15 @@ class Alphabet:
                 offset += len(part)
 
 
-def without_hidden_space(
-    data: bytes,
-    ids: Iterable[int],
-    bytes_by_id: Mapping[int, bytes],
-    marked: Collection[int],
-    rules: SentencePieceRules,
-) -> bytes | None:
+def without_hidden_space(data: bytes, ids: Iterable[int], rules: StreamRules) -> bytes | None:
     """Return the decoded bytes without the hidden space of their first mark; None if more may be hidden."""
-    if not marked:
+    if not rules.ids_with_mark:
         return data
-    if rules.hides_all_marks or rules.hides_first_marks:
+    if rules.removes_all_marks:
         return None
     for i in ids:
-        if i in marked:
+        if i in rules.ids_with_mark:
             return data[1:]
-        if bytes_by_id[i]:
+        if rules.bytes_by_id[i]:
             break
     return data

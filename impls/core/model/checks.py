@@ -10,6 +10,7 @@ from impls.core.model.cuts import single_characters, token_text
 from impls.core.model.data import ModelData
 from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
+from impls.core.text.decoder_steps import token_decoder
 from impls.core.text.normalization import normalizer
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
@@ -41,6 +42,8 @@ def check_model(model: ModelData) -> None:
     _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
+    if model.decoder is not None:
+        token_decoder(model.decoder)
 
 
 def _all_merge(model: ModelData) -> bool:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from impls.core.errors import UnknownSymbol
+from impls.core.text.decoder_steps import TokenDecoder, token_decoder
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
@@ -60,6 +61,9 @@ class ModelData:
     unknown_id: int | None = None
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
+    decoder: str | None = None
+    """The steps by which a file's tokens become text (see `core.text.decoder_steps`); None: their bytes are joined, by
+    the rules of `sentencepiece` and `end_of_word`."""
 
     def __post_init__(self) -> None:
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
@@ -121,6 +125,11 @@ class ModelData:
     def whole_token_ids(self) -> dict[str, int]:
         """Return special and added tokens: text -> id."""
         return {**self.special_tokens, **self.added_tokens}
+
+    @cached_property
+    def token_decoder(self) -> TokenDecoder | None:
+        """Return the steps of `decoder` as a function, or None."""
+        return None if self.decoder is None else token_decoder(self.decoder)
 
     @cached_property
     def vocab_size(self) -> int:

@@ -9,6 +9,8 @@ from itertools import zip_longest
 from impls.core.errors import plural, shortened
 from impls.core.model.data import ModelData
 from impls.core.model.merging import character_ends, merged, middle_of
+from impls.core.model.whole_tokens import normal_form
+from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 _LAST = 1 << 62  # above every rank
@@ -16,7 +18,9 @@ _LAST = 1 << 62  # above every rank
 
 def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     """Return the bytes that each id decodes to, by SentencePiece's rules before the leading space is removed."""
-    rules = model.sentencepiece
+    rules, decoder = model.sentencepiece, model.token_decoder
+    if decoder is not None and decoder.joins_bytes:
+        return decoder.bytes_by_id(names_by_id(model))[0]
     by_id = {i: token for i, token in enumerate(model.tokens) if token is not None}
     if rules is not None:
         mark = (SPACE_MARK if rules.escape_spaces else " ").encode()
@@ -24,7 +28,7 @@ def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     if model.end_of_word is not None:
         end = model.end_of_word.encode()
         by_id = {i: token.removesuffix(end) + b" " if token.endswith(end) else token for i, token in by_id.items()}
-    shown = rules is None or rules.shows_specials
+    shown = rules is None or decoder is not None
     by_id |= {i: text.encode() if shown else b"" for text, i in model.special_tokens.items()}
     by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
     if model.unknown is not None and model.unknown_id is not None:
@@ -32,6 +36,21 @@ def bytes_by_id(model: ModelData) -> dict[int, bytes]:
     if rules is not None:
         by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
     return by_id
+
+
+def names_by_id(model: ModelData) -> dict[int, str]:
+    """Return the texts of tokens as Hugging Face's library decodes them: bytes are printable characters, or `<0x41>`,
+    and an added token is in normal form if it is searched so."""
+    spell = to_printable if model.alphabet == "bytes" else bytes.decode
+    names = {i: spell(token) for i, token in enumerate(model.tokens) if token is not None}
+    if model.sentencepiece is not None:
+        names |= {i: f"<0x{byte:02X}>" for byte, i in enumerate(model.sentencepiece.byte_ids) if i >= 0}
+    if model.unknown is not None and model.unknown_id is not None:
+        names[model.unknown_id] = model.unknown
+    normal = normal_form(model)
+    for text, i in model.whole_token_ids.items():
+        names[i] = normal(text, True) if "normalized" in model.whole_token_flags.get(text, ()) else text
+    return names
 
 
 Merges = tuple[tuple[int, int], ...]

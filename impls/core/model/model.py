@@ -16,6 +16,7 @@ from impls.core.model import derivations
 from impls.core.model.checks import check_model
 from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
+from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.normalization import is_settled
 from impls.core.text.patterns import name_of
 from impls.core.text.sentencepiece_rules import SentencePieceRules
@@ -106,6 +107,7 @@ class Model(ModelData):
 
     # --- derived values, see `derivations` -------------------------------------------------------------------
 
+    names_by_id = cached_property(derivations.names_by_id)
     symbol_ids = cached_property(derivations.symbol_ids)
     equal_ranks = cached_property(derivations.equal_ranks)
     unused_parts = cached_property(derivations.unused_parts)
@@ -150,6 +152,8 @@ def _round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     marks = rules is not None and rules.escape_spaces
     if (steps := model.normalization_steps) is not None and not is_settled(steps, space_of_mark=marks):
         return "lossy", f"normalization {steps}: done again it may change a text again"
+    if model.decoder is not None and model.decoder not in usual_decoders(rules):
+        return "lossy", f"decoder {model.decoder}: it may not give back the text that was encoded"
     if _swallows_spaces(model):
         return "lossy", "white space around some added tokens is not kept"
     reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]

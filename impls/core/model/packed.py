@@ -30,7 +30,7 @@ MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
 
 _LONG = ("lengths", "tokens", "merges")
 _HEAD_BYTES = 8
-_ONLY_IF_USED = ("sentencepiece", "whole_token_flags")
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "decoder")
 """Fields that are part of the digest only if they are used: models without them keep their digest."""
 
 

@@ -90,17 +90,22 @@ def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
     [('nfc', []), ('replace', ['a+b', 'c'])]
     """
     n_arguments = dict.fromkeys([*_PLAIN, CHARSMAP], 0) | {name: n for name, (n, _) in _WITH_ARGUMENTS.items()}
+    return read_calls(normalization, n_arguments, "normalization")
+
+
+def read_calls(written: str, n_arguments: dict[str, int], what: str) -> list[tuple[str, list[str]]]:
+    """Return (name, arguments) of each step written by `call`; raise `InvalidModel` for any but those of
+    `n_arguments`."""
     found: list[tuple[str, list[str]]] = []
     at = 0
-    while at < len(normalization):
-        one = _ONE.match(normalization, at)
+    while at < len(written):
+        one = _ONE.match(written, at)
         try:
             texts = json.loads(f"[{one[2] or ''}]") if one else []
         except ValueError:
             texts = []
         if one is None or n_arguments.get(one[1]) != len(texts):
-            known = ", ".join([*_PLAIN, *_WITH_ARGUMENTS])
-            raise InvalidModel(f"normalization {normalization[at : at + 60]!r} is not one of: {known}")
+            raise InvalidModel(f"{what} {written[at : at + 60]!r} is not one of: {', '.join(n_arguments)}")
         found.append((one[1], texts))
         at = one.end()
     return found

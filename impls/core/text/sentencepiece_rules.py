@@ -59,11 +59,6 @@ class SentencePieceRules:
     """Unknown characters in a row become one unknown token."""
     unknown_text: str = " \u2047 "
     """What the unknown token decodes to."""
-    shows_specials: bool = False
-    """Ids decode as Hugging Face decodes them: special tokens are their text, not nothing as in SentencePiece, and one
-    space at the beginning is hidden, even where SentencePiece hides several."""
-    hides_first_marks: bool = False
-    """Of the first token all marks are hidden, not one space (Hugging Face's `Metaspace` as the decoder)."""
 
     def __post_init__(self) -> None:
         for name in ("byte_ids", "user_defined_ids", "unused_ids", "ranks"):
@@ -94,7 +89,7 @@ class SentencePieceRules:
     @property
     def hides_all_marks(self) -> bool:
         """Return whether decoding goes on to hide marks after a token that is nothing but a hidden one."""
-        return self.remove_extra_spaces and not self.shows_specials
+        return self.remove_extra_spaces
 
     @property
     def changes_text(self) -> bool:

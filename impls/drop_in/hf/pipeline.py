@@ -17,10 +17,10 @@ import msgspec
 from impls import registry
 from impls.core.errors import BPEError, InvalidModel
 from impls.core.model import Model
-from impls.core.streaming import StreamRules
+from impls.core.stream_rules import StreamRules
 from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
-from impls.drop_in.hf.decoding import Decoder, read_decoder, stream_rules
+from impls.drop_in.hf.decoding import Decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
@@ -61,7 +61,8 @@ class Pipeline:
         pre_tokenizer = None if (step := document.get("pre_tokenizer")) is None else PreTokenizer(step)
         encoder = TextEncoder(implementation, names, normalizer, pre_tokenizer)
         added, _ = AddedTokens(vocab, encoder.normal).with_(read_entries(document.get("added_tokens")))
-        decoder, processor = read_decoder(document.get("decoder")), read_processor(document.get("post_processor"))
+        decoder = None if (step := document.get("decoder")) is None else Decoder(step)
+        processor = read_processor(document.get("post_processor"))
         return Pipeline(implementation, document, names, encoder, added, decoder, processor, *read_lengths(document))
 
     @property
@@ -82,8 +83,8 @@ class Pipeline:
         }
 
     @cached_property
-    def stream_rules(self) -> StreamRules | None:
-        """Return the rules for `DecodeStream`; None if the decoder cannot decode a stream."""
+    def stream_rules(self) -> StreamRules:
+        """Return the rules for `DecodeStream`."""
         special = {i for i, name in self.added.names.items() if self.added.is_special(name)}
         return stream_rules(self.names | self.added.names, special, self.decoder)
 

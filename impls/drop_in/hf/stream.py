@@ -55,7 +55,9 @@ class DecodeStream:
     def _begin(self, pipeline: Pipeline) -> None:
         rules = pipeline.stream_rules
         self._pipeline = pipeline
-        self._decoder = None if rules is None else StreamDecoder(rules, skip_special=self._skips)
+        steps = rules.decoder
+        streams = steps is None or steps.by_token or steps.joins_bytes
+        self._decoder = StreamDecoder(rules, skip_special=self._skips) if streams else None
         self._shown = ""
         self._push(self._ids)
 

@@ -6,6 +6,7 @@ white space, `oniguruma` the dialect of its patterns.
 
 from __future__ import annotations
 
+from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored
 from impls.formats.tokenizer_json.reader import (
     FORMAT,
     DropoutIgnored,
@@ -20,6 +21,7 @@ from impls.formats.tokenizer_json.writer import losses, write, write_compact
 
 __all__ = [
     "FORMAT",
+    "DecoderIgnored",
     "DropoutIgnored",
     "OlderUnicode",
     "OtherDocument",

@@ -1,11 +1,11 @@
 """Reading Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
 
-What a model cannot express is refused with the name of the field, never ignored; `truncation`, `padding` and `decoder`
-do not change the ids of a text and are not read. A `post_processor` that puts special tokens around a text is ignored
+What a model cannot express is refused with the name of the field, never ignored; `truncation` and `padding` are
+not read. A `post_processor` that puts special tokens around a text is ignored
 with a `TemplateIgnored` warning, and dropout, which makes encoding random, with a `DropoutIgnored` warning. Other types
 of model (Unigram, WordPiece, WordLevel) are refused by name. A converted SentencePiece model (`byte_fallback`,
-`fuse_unk`, marks for white space) gets that library's rules, with the listed merges; its ids are assumed to decode as
-in SentencePiece, except special tokens.
+`fuse_unk`, marks for white space) gets that library's rules, with the listed merges. Ids decode by
+the steps of `decoder`; with one that is not supported, and a `DecoderIgnored` warning, as joined texts of tokens.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.normalization import PREFIX_SPACE, call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted, parse_json
 from impls.formats.parse_cache import Note, cached_with_notes
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
+from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored, own_decoder, read_decoder
 from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
     check_prefix,
-    hides_first_marks,
     read_normalizer,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
@@ -120,7 +121,7 @@ def read_content(content: bytes, path: str, document: Callable[[], Any] | None =
         return model, [(type(note).__name__, str(note)) for note in notes]
 
     model, notes = cached_with_notes(parsed, FORMAT, content, hashlib.sha256(content).hexdigest(), document is None)
-    kinds = {kind.__name__: kind for kind in (DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored)}
+    kinds = {kind.__name__: kind for kind in (DecoderIgnored, DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored)}
     for kind, note in notes:
         warnings.warn(f"{path}: {note}", kinds[kind], stacklevel=4)
     return model
@@ -154,7 +155,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         raise InvalidModel(f"model.unk_token: {unknown!a} is part of a merge, which is not supported")
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, [text for text in listed if not _occurs(text, bpe, byte_level)])
-    rules = _rules(bpe, spaces, kept, unknown, byte_level, file.decoder)
+    rules = _rules(bpe, spaces, kept, unknown, byte_level)
     end_of_word = bpe.end_of_word_suffix or None
     _check_suffix(bpe, byte_level, rules)
     byte_ids = () if rules is None else rules.byte_ids
@@ -175,7 +176,14 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
         sentencepiece=rules,
     )
-    notes = [*spaces.notes, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
+    ignored = None
+    try:
+        decoder = own_decoder(model, read_decoder(file.decoder))
+    except InvalidModel as error:
+        ignored = DecoderIgnored(f"{error}; ids decode as the joined texts of their tokens")
+        decoder = next(iter(usual_decoders(rules)), None)
+    model = model if decoder is None else model.with_(decoder=decoder)
+    notes = [*spaces.notes, ignored, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     return model, list(filter(None, notes))
 
 
@@ -195,7 +203,7 @@ def check_kind(kind: object) -> None:
 
 
 def _rules(
-    bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, decoder: Any
+    bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool
 ) -> SentencePieceRules | None:
     """Return SentencePiece's rules, or None if the file has none of them."""
     byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.byte_fallback else ()
@@ -216,8 +224,6 @@ def _rules(
         byte_ids=byte_ids,
         fuse_unknown=fuse_unknown,
         unknown_text=unknown or UNKNOWN_SURFACE,
-        shows_specials=True,
-        hides_first_marks=spaces.by_metaspace and hides_first_marks(decoder),
     )
 
 

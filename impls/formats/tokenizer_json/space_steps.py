@@ -25,12 +25,6 @@ from impls.formats.tokenizer_json.oniguruma import from_oniguruma, match_lengths
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
 """How `Metaspace` splits: before every mark."""
 
-DECODER_STEPS: list[dict[str, Any]] = [
-    {"type": "Replace", "pattern": {"String": SPACE_MARK}, "content": " "},
-    {"type": "ByteFallback"},
-    {"type": "Fuse"},
-]
-STRIP_STEP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 _DROPPED: list[dict[str, Any]] = [
     {"type": "Replace", "pattern": {"Regex": r"\A +"}, "content": ""},
     {"type": "Replace", "pattern": {"Regex": rf"[ {SPACE_MARK}]+\z"}, "content": ""},
@@ -277,18 +271,3 @@ def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...
 
 def _by_metaspace(rules: SentencePieceRules) -> bool:
     return rules.dummy_prefix in ("missing", "first")
-
-
-def hides_first_marks(decoder: Any) -> bool:
-    """Return whether a `decoder` begins with a `Metaspace` that hides the marks of the first token."""
-    steps = flat_steps(decoder, "decoder", "decoders")
-    step = steps[0][1] if steps else {}
-    return step.get("type") == "Metaspace" and step.get("prepend_scheme", "always") != "never"
-
-
-def write_decoder(rules: SentencePieceRules) -> dict[str, Any]:
-    """Return the `decoder` that decodes ids by `rules`."""
-    if rules.hides_first_marks:
-        return {"type": "Metaspace", "replacement": SPACE_MARK, "prepend_scheme": "always", "split": True}
-    steps = DECODER_STEPS if rules.escape_spaces else DECODER_STEPS[1:]
-    return {"type": "Sequence", "decoders": [*steps, STRIP_STEP] if rules.hides_prefix else steps}

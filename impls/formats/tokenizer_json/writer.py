@@ -12,12 +12,11 @@ from impls.core.model.whole_tokens import FLAGS
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.normalization import without_prefix_space
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.formats.tokenizer_json.decoder_steps import lost_decoding, write_decoder
 from impls.formats.tokenizer_json.reader import FORMAT
-from impls.formats.tokenizer_json.space_steps import write_decoder, write_metaspace, write_normalizer
+from impls.formats.tokenizer_json.space_steps import write_metaspace, write_normalizer
 from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.formats.vocabulary import add_whole_token, listed_merges, lost_fields
-
-_BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
 def write(model: Model) -> bytes:
@@ -36,16 +35,15 @@ def losses(model: Model) -> list[str]:
     lost = lost_fields(model, "merge_counts", "id_offset")
     if why_inexact:
         lost.append(f"merges: some texts may get other ids, as {why_inexact}")
+    lost += lost_decoding(model)
     if model.sentencepiece is not None:
-        lost += _lost_rules(model.sentencepiece)
+        lost += _lost_rules(model.sentencepiece, by_sentencepiece=model.decoder is None)
     return lost
 
 
-def _lost_rules(rules: SentencePieceRules) -> list[str]:
+def _lost_rules(rules: SentencePieceRules, by_sentencepiece: bool) -> list[str]:
     lost: list[str] = []
-    if rules.hides_all_marks:
-        lost.append("decoding: of several spaces that begin a text one is hidden, not all")
-    if not rules.shows_specials:
+    if by_sentencepiece:
         lost.append("special_tokens: they are found in every text, and read as their text")
     if rules.looks_up:
         lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
@@ -54,14 +52,6 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
     if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:
         lost.append("unknown_text: the unknown token is read as its own text")
     return lost
-
-
-def _decoder(model: Model) -> dict[str, Any]:
-    if model.sentencepiece is not None:
-        return write_decoder(model.sentencepiece)
-    if model.end_of_word is not None:
-        return {"type": "BPEDecoder", "suffix": model.end_of_word}
-    return _BYTE_LEVEL_DECODER if model.alphabet == "bytes" else {"type": "Fuse"}
 
 
 def _document(model: Model) -> tuple[dict[str, Any], str | None]:
@@ -95,7 +85,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
-        "decoder": _decoder(model),
+        "decoder": write_decoder(model),
         "model": {
             "type": "BPE",
             "dropout": None,

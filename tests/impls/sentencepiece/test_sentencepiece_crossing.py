@@ -56,7 +56,7 @@ def test_a_written_tokenizer_json_runs_there_and_is_read_again(
 def test_what_a_tokenizer_json_would_lose_is_reported(trained: Any) -> None:
     reported = {line.partition(":")[0] for line in losses(trained.model, "tokenizer.json")}
     wanted = {"special_tokens"}
-    wanted |= {"decoding"} if trained.options["remove_extra_whitespaces"] else set()
+    wanted |= {"decoding"} if trained.options["remove_extra_whitespaces"] or trained.options["byte_fallback"] else set()
     wanted |= {"normalization"} if trained.model.normalization else set()
     wanted |= {"user_defined_ids"} if "user_defined_symbols" in trained.options else set()
     wanted |= set() if trained.options["byte_fallback"] else {"unknown_text"}

@@ -211,7 +211,6 @@ def test_every_rule_is_part_of_the_digest() -> None:
             {"ranks": (0, 1, 2)},
             {"fuse_unknown": False},
             {"unknown_text": "?"},
-            {"shows_specials": True},
         )
     ]
     assert len({model.digest for model in models}) == len(models)

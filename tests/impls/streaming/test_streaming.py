@@ -14,6 +14,7 @@ from stream_decoders import WRONG
 
 import impls
 from impls import Model, TrainingSpec
+from impls.core.text.decoder_steps import MARKS, STRIP
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
 
@@ -48,7 +49,10 @@ FAMILIES = {
     "end of word": END_OF_WORD,
     "sentencepiece": pieces_model(),
     "sentencepiece, extra spaces": pieces_model(remove_extra_spaces=True),
-    "sentencepiece, specials shown": pieces_model(shows_specials=True, dummy_prefix="first"),
+    "runs of bytes": pieces_model().with_(decoder=f"{MARKS}+byte-fallback+fuse+{STRIP}"),
+    "runs of few bytes": pieces_model(range(0x84, 0xC0)).with_(decoder="byte-fallback+fuse"),
+    "no decoder": pieces_model().with_(decoder="spaces"),
+    "ends of words": END_OF_WORD.with_(decoder='suffix("</w>")'),
     "sentencepiece, no prefix": pieces_model(dummy_prefix="never"),
     "sentencepiece, few bytes": pieces_model(range(0x84, 0xC0)),
 }

@@ -1,0 +1,147 @@
+"""What a decoder of a stream holds back: runs of byte tokens, texts of tokens, and what may become a stop string."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterable, Sequence
+from os.path import commonprefix
+from typing import NamedTuple
+
+from impls.core.arguments import check_text, wrong_type
+from impls.core.text.decoder_steps import TokenDecoder
+
+
+class StopString(NamedTuple):
+    """A stop string that was found, and the code point of the whole text it begins at."""
+
+    text: str
+    start: int
+
+
+def may_become(pending: bytes, continuations: Collection[bytes]) -> bool:
+    """Return whether some of `continuations` complete the character that `pending` begins."""
+    for continuation in continuations:
+        try:
+            _, n_read = codecs.utf_8_decode(pending + continuation, "strict", False)
+        except UnicodeDecodeError as error:
+            n_read = error.start
+            if n_read == 0:
+                continue
+        if n_read or may_become(pending + continuation, continuations):
+            return True
+    return False
+
+
+class ByteRun:
+    """Byte tokens in a row, which are the text of their bytes if all of them are UTF-8, and else a U+FFFD each."""
+
+    n_bytes = 0
+    _incomplete = b""
+    _is_wrong = False
+
+    def __init__(self, continuations: Collection[bytes]) -> None:
+        self._continuations = continuations
+        self._parts: list[str] = []
+
+    @property
+    def data(self) -> bytes:
+        """Return the bytes of the text that is held back."""
+        return "".join(self._parts).encode() + self._incomplete
+
+    def push(self, data: bytes) -> str:
+        """Return the text that becomes certain with another byte."""
+        self.n_bytes += len(data)
+        if self._is_wrong:
+            return "\ufffd" * len(data)
+        self._incomplete += data
+        try:
+            text, n_read = codecs.utf_8_decode(self._incomplete, "strict", False)
+        except UnicodeDecodeError:
+            text, n_read = "", 0
+            self._is_wrong = True
+        self._parts.append(text)
+        self._incomplete = self._incomplete[n_read:]
+        if self._incomplete and (self._is_wrong or not may_become(self._incomplete, self._continuations)):
+            self._is_wrong, self._parts, self._incomplete = True, [], b""
+            return "\ufffd" * self.n_bytes
+        return ""
+
+    def end(self) -> str:
+        """Return the text that was held back, and begin the next run."""
+        text = "\ufffd" * self.n_bytes if self._incomplete else "".join(self._parts)
+        self.n_bytes, self._parts, self._incomplete, self._is_wrong = 0, [], b"", False
+        return text
+
+
+class TokenTexts:
+    """Texts of tokens, which a file's decoder changes one by one, or only when all of them are known."""
+
+    def __init__(self, decoder: TokenDecoder) -> None:
+        self._decoder = decoder
+        self._before: list[str] = []
+        """A token that precedes those held, so that none of them is treated as the first."""
+        self._held: list[str] = []
+        self._n_shown = 0
+        """How many characters of the text of those held were returned."""
+
+    def push(self, names: Sequence[str]) -> str:
+        """Return the text that becomes certain with the next tokens."""
+        self._held += names
+        if not (names and self._decoder.by_token):
+            return ""
+        if not self._decoder.looks_ahead:
+            text, kept, n_shown = self._text(), [], 0
+        else:  # as much of the last token as is the same whether or not another one follows
+            *parts, last = self._decoder.parts([*self._before, *self._held, ""])[:-1]
+            certain = commonprefix([last, self._decoder.parts([*self._before, *self._held])[-1]])  # noqa: RUF071
+            text = "".join([*parts, certain])[self._n_shown :]
+            kept, n_shown = self._held[-1:], len(certain)
+        self._before, self._held, self._n_shown = [""], kept, n_shown
+        return text
+
+    def end(self) -> str:
+        """Return the rest of the text."""
+        return self._text()
+
+    def _text(self) -> str:
+        return self._decoder.text([*self._before, *self._held])[self._n_shown :]
+
+
+class Stops:
+    """Stop strings, searched at the end of a text that grows."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        if isinstance(texts, str) or not isinstance(texts, Iterable):
+            raise wrong_type("stop", "several texts", texts)
+        given = list(texts)
+        for position, text in enumerate(given):
+            check_text(text, f"stop[{position}]")
+            if not text:
+                raise ValueError(f"stop[{position}] is empty; a stop string must have a character")
+        # A stop string that contains another one before its last character is never complete first.
+        self.texts = [text for text in dict.fromkeys(given) if not any(other in text[:-1] for other in given)]
+        self._longest = max(map(len, self.texts), default=0)
+
+    def first_in(self, text: str) -> StopString | None:
+        """Return the stop string that is complete first in `text`, and its start, or None."""
+        found = [(start + len(stop), start, stop) for stop in self.texts if (start := text.find(stop)) >= 0]
+        if not found:
+            return None
+        _, start, stop = min(found)
+        return StopString(stop, start)
+
+    def n_begun(self, text: str, following: tuple[bytes, str | None]) -> int:
+        """Return how many characters at the end of `text` may begin a stop string, if `following` comes next."""
+        for n in range(min(self._longest - 1, len(text)), 0, -1):
+            begun = text[-n:]
+            if any(stop.startswith(begun) and _may_follow(stop[n:], *following) for stop in self.texts):
+                return n
+        return 0
+
+
+def _may_follow(rest: str, pending: bytes, replaced: str | None) -> bool:
+    """Return whether the text after `pending` bytes may begin with `rest` (empty for a complete stop string)."""
+    data = rest.encode("utf-8", "surrogatepass")
+    if data.startswith(pending) or pending.startswith(data):
+        return bool(rest)
+    return bool(rest) and replaced is not None and (rest.startswith(replaced) or replaced.startswith(rest))

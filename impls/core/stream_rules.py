@@ -1,0 +1,115 @@
+"""The rules by which a model's ids are decoded, as data: those of SentencePiece, of a file's decoder, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from impls.core.errors import UnknownId
+from impls.core.text.decoder_steps import TokenDecoder
+
+
+@dataclass(frozen=True)
+class StreamRules:
+    """The rules by which a model's ids are decoded."""
+
+    bytes_by_id: Mapping[int, bytes]
+    special_ids: Collection[int]
+    unknown_id: int | None
+    ids_with_mark: Collection[int]
+    """Tokens whose leading space is removed at the beginning of a text."""
+    removes_all_marks: bool
+    """Whether removal continues after a token that is then empty."""
+    byte_ids: Collection[int] | None
+    """SentencePiece's byte tokens; None for any other model."""
+    has_all_bytes: bool
+    """Whether each byte is a token, so that any character can be completed."""
+    decoder: TokenDecoder | None = None
+    """The steps of a file's decoder, applied to names unless it joins bytes."""
+    names_by_id: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def joins_runs(self) -> bool:
+        """Return whether byte tokens in a row that are not UTF-8 become a U+FFFD each, and the space that begins a
+        text is removed from the text rather than from its first token."""
+        return self.decoder is not None and self.byte_ids is not None
+
+    def token_names(self, ids: Sequence[int], skipped: Collection[int] = (), n_before: int = 0) -> list[str]:
+        """Return the texts of tokens but skipped ones; raise `UnknownId` like `token_bytes`."""
+        names = self.names_by_id
+        for position, i in enumerate(ids, n_before):
+            if i not in names and self.unknown_id is None:
+                raise UnknownId(i, position)
+        return [names[i if i in names else self.unknown_id] for i in ids if i not in skipped]  # type: ignore[index]
+
+    def token_bytes(
+        self, ids: Sequence[int], *, begins: bool, skipped: Collection[int] = (), n_before: int = 0
+    ) -> tuple[list[bytes], bool]:
+        """Return the bytes of each id, b"" for a skipped one, and whether the text is still empty after them.
+
+        `begins` says whether the text begins with them. Raise `UnknownId` with its position, counted from `n_before`.
+        """
+        try:
+            tokens = [self.bytes_by_id[i] for i in ids]
+        except KeyError:
+            tokens = [self._known_or_unknown(i, position) for position, i in enumerate(ids, n_before)]
+        if skipped:
+            tokens = [b"" if i in skipped else token for i, token in zip(ids, tokens, strict=True)]
+        for position, i in enumerate(ids if begins else ()):
+            if tokens[position] and i in self.ids_with_mark:
+                tokens[position] = tokens[position][1:]
+                begins = self.removes_all_marks
+            if not (begins := begins and not tokens[position]):
+                break
+        return tokens, begins
+
+    def _known_or_unknown(self, i: int, position: int) -> bytes:
+        token = self.bytes_by_id.get(i)
+        if token is None:
+            if self.unknown_id is None:
+                raise UnknownId(i, position)
+            token = self.bytes_by_id[self.unknown_id]
+        return token
+
+    @cached_property
+    def text_by_id(self) -> dict[int, str]:
+        """Return the cache of texts of ids that are whole characters and not special, filled by ids pushed alone."""
+        return {}
+
+    @cached_property
+    def byte_continuations(self) -> frozenset[bytes]:
+        """Return the byte tokens that may continue a character."""
+        return _continuations(self.bytes_by_id[i] for i in self.byte_ids or ())
+
+    @cached_property
+    def continuations(self) -> frozenset[bytes]:
+        """Return the beginnings of all tokens that may continue a character."""
+        return _continuations(self.bytes_by_id.values())
+
+
+def rules_of_decoder(
+    decoder: TokenDecoder,
+    names: Mapping[int, str],
+    special_ids: Collection[int],
+    unknown_id: int | None = None,
+    bytes_by_id: Mapping[int, bytes] | None = None,
+) -> StreamRules:
+    """Return the rules of a file's decoder for tokens with these names; `bytes_by_id` unless it joins bytes."""
+    by_id, byte_ids = (bytes_by_id or {}, None) if not decoder.joins_bytes else decoder.bytes_by_id(names)
+    single = {data for i, data in by_id.items() if byte_ids is None or i in byte_ids}
+    return StreamRules(
+        bytes_by_id=by_id,
+        special_ids=special_ids,
+        unknown_id=unknown_id,
+        ids_with_mark=frozenset(i for i, data in by_id.items() if decoder.strips and data.startswith(b" ")),
+        removes_all_marks=False,
+        byte_ids=byte_ids,
+        has_all_bytes=all(bytes([byte]) in single for byte in range(256)),
+        decoder=decoder,
+        names_by_id=names,
+    )
+
+
+def _continuations(tokens: Iterable[bytes]) -> frozenset[bytes]:
+    return frozenset(token[:3] for token in tokens if token[:1] and 0x80 <= token[0] < 0xC0)

@@ -1,0 +1,122 @@
+"""The `decoder` of Hugging Face's tokenizer.json <-> `Model.decoder`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.core.errors import InvalidModel
+from impls.core.model import Model
+from impls.core.text.decoder_steps import (
+    BYTE_FALLBACK,
+    BYTE_LEVEL,
+    FUSE,
+    SPACES,
+    bytes_of,
+    steps_of_decoder,
+    usual_decoders,
+)
+from impls.core.text.normalization import call
+from impls.formats.tokenizer_json.oniguruma import to_oniguruma
+from impls.formats.tokenizer_json.space_steps import flat_steps, in_sequence, read_replaced
+
+_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+
+
+class DecoderIgnored(UserWarning):
+    """The file's decoder is not supported; ids decode as the joined texts of their tokens."""
+
+
+def read_decoder(document: Any) -> str:
+    """Return the steps of a `decoder`; raise `InvalidModel` naming the one that is not supported."""
+    if document is None:
+        return SPACES
+    return "+".join(_read(step, where) for where, step in flat_steps(document, "decoder", "decoders")) or FUSE
+
+
+def own_decoder(model: Model, steps: str) -> str | None:
+    """Return the decoder of a model with these steps: None if it decodes so without them."""
+    if model.sentencepiece is not None or model.end_of_word is not None:
+        return steps
+    if steps != (FUSE if model.alphabet == "chars" else BYTE_LEVEL):
+        return steps
+    # The library decodes some added tokens in normal form, or as the bytes that they print.
+    bytes_by = str.encode if model.alphabet == "chars" else bytes_of
+    others = {*model.whole_token_ids.values(), *([] if model.unknown_id is None else [model.unknown_id])}
+    own = model.bytes_by_id()
+    return steps if any(bytes_by(model.names_by_id[i]) != own[i] for i in others) else None
+
+
+def _read(step: dict[str, Any], where: str) -> str:
+    match step:
+        case {"type": "ByteLevel"}:
+            return BYTE_LEVEL
+        case {"type": "ByteFallback"}:
+            return BYTE_FALLBACK
+        case {"type": "Fuse"}:
+            return FUSE
+        case {"type": "Replace", "pattern": {"String": str(old)}, "content": str(new)}:
+            read_replaced(old, where, literal=True)
+            return call("replace", old, new)
+        case {"type": "Replace", "pattern": {"Regex": str(old)}, "content": str(new)}:
+            return call("replace-regex", read_replaced(old, where), new)
+        case {"type": "Strip", "content": str(character), "start": int(start), "stop": int(stop)}:
+            return call("strip", character, str(start), str(stop))
+        case {"type": "BPEDecoder", "suffix": str(suffix)}:
+            return call("suffix", suffix)
+        case {"type": "Metaspace", "replacement": str(mark)}:
+            return call("metaspace", mark, " " if step.get("prepend_scheme", "always") == "never" else "")
+        case {"type": "WordPiece", "prefix": str(prefix), "cleanup": bool(cleanup)}:
+            return call("word-piece", prefix, "cleanup" if cleanup else "")
+    known = "ByteLevel, ByteFallback, Fuse, Replace, Strip, BPEDecoder, Metaspace and WordPiece"
+    raise InvalidModel(f"{where}: {step.get('type')!r} is not supported as it is given here; supported are {known}")
+
+
+def write_decoder(model: Model) -> dict[str, Any] | None:
+    """Return the `decoder` by which the ids of a model decode as it decodes them, or nearly so."""
+    written = model.decoder
+    if written is None and model.sentencepiece is not None:
+        written = usual_decoders(model.sentencepiece)[0]
+    elif written is None and model.end_of_word is not None:
+        written = call("suffix", model.end_of_word)
+    elif written is None:
+        written = BYTE_LEVEL if model.alphabet == "bytes" else FUSE
+    if written == SPACES:
+        return None
+    return in_sequence([_written(*step) for step in steps_of_decoder(written)], "decoders")
+
+
+def _written(name: str, texts: list[str]) -> dict[str, Any]:
+    match name, texts:
+        case "byte-level", []:
+            return _BYTE_LEVEL
+        case "replace", [old, new]:
+            return {"type": "Replace", "pattern": {"String": old}, "content": new}
+        case "replace-regex", [old, new]:
+            return {"type": "Replace", "pattern": {"Regex": to_oniguruma(old)}, "content": new}
+        case "strip", [character, start, stop]:
+            return {"type": "Strip", "content": character, "start": int(start), "stop": int(stop)}
+        case "suffix", [suffix]:
+            return {"type": "BPEDecoder", "suffix": suffix}
+        case "metaspace", [mark, first]:
+            scheme = "never" if first else "always"
+            return {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": True}
+        case "word-piece", [prefix, cleanup]:
+            return {"type": "WordPiece", "prefix": prefix, "cleanup": bool(cleanup)}
+    return {"type": "ByteFallback" if name == BYTE_FALLBACK else "Fuse"}
+
+
+def lost_decoding(model: Model) -> list[str]:
+    """Return what the written decoder does otherwise than a model without one."""
+    rules = model.sentencepiece
+    if model.decoder is not None:
+        return []
+    if model.end_of_word is not None:
+        return ["decoding: the last word ends without a space"]
+    lost: list[str] = []
+    if rules is not None and rules.hides_all_marks:
+        lost.append("decoding: of several spaces that begin a text one is hidden, not all")
+    if rules is not None and rules.byte_ids:
+        lost.append("decoding: of bytes in a row that are not UTF-8 all are replaced, not only wrong ones")
+    if rules is not None and rules.byte_ids and rules.hides_prefix:
+        lost.append("decoding: a space that is spelled as the byte 0x20 is hidden too if it begins a text")
+    return lost

@@ -1,0 +1,162 @@
+"""Ids of a tokenizer.json decode by the file's decoder, as in its library: at once, one by one, and with offsets."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+import impls
+from harness.generators.tokenizer_files import tokenizer_file
+from impls.core.errors import BPEError, Unsupported
+from impls.drop_in import hf
+from impls.formats import load, losses, own, save
+
+Document = dict[str, Any]
+MARKS = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+BYTES, FUSE = {"type": "ByteFallback"}, {"type": "Fuse"}
+STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+LLAMA = [{"type": "Prepend", "prepend": "▁"}, MARKS | {"pattern": {"String": " "}, "content": "▁"}]
+RUNS = {"type": "Sequence", "decoders": [MARKS, BYTES, FUSE]}
+STRIPPED = {"type": "Sequence", "decoders": [MARKS, BYTES, FUSE, STRIP]}
+
+
+def a_file(decoder: Document | None, *words: str, suffix: str | None = None, **fields: Any) -> Document:
+    """Letters, some words, and a token per byte."""
+    texts = ["<unk>", "a", "▁", "▁a", "é", *words, *(f"<0x{byte:02X}>" for byte in range(256))]
+    bpe = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "end_of_word_suffix": suffix}
+    bpe |= {"vocab": {text: i for i, text in enumerate(texts)}, "merges": [["▁", "a"]]}
+    normalizer = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    return {"added_tokens": [], "normalizer": normalizer, "decoder": decoder, "model": bpe} | fields
+
+
+def loaded(document: Document, name: str = "priority") -> impls.Tokenizer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return impls.load(name, load(Path("tokenizer.json"), content=json.dumps(document).encode()))
+
+
+def ids_of(document: Document, tokens: str) -> list[int]:
+    return [document["model"]["vocab"][token] for token in tokens.split()]
+
+
+@pytest.mark.parametrize("name", ["priority", "compiled", "tokenizers"])
+@pytest.mark.parametrize(
+    ("decoder", "tokens", "text"),
+    [
+        (RUNS, "a <0xC3> <0xA9> a", "aéa"),
+        (RUNS, "a <0xC3> <0xA9> <0xFF> a <0xC3> <0xA9>", "a\ufffd\ufffd\ufffdaé"),
+        (RUNS, "▁a <0x41> <0xE2> <0x82>", " a\ufffd\ufffd\ufffd"),
+        (STRIPPED, "<0x20> a", "a"),
+        (STRIPPED, "<0x20> <0x20> a", " a"),
+        (STRIPPED, "<0x20> <0xFF>", "\ufffd\ufffd"),
+        (STRIPPED, "<0x41> <0xFF> ▁", "\ufffd\ufffd "),
+        (METASPACE, "▁a <0x41> ▁a", "a<0x41> a"),
+        (None, "▁a a <unk>", "▁a a <unk>"),
+    ],
+)
+def test_bytes_and_spaces_decode_by_the_file(name: str, decoder: Document, tokens: str, text: str) -> None:
+    document = a_file(decoder)
+    ids = ids_of(document, tokens)
+    assert Tokenizer.from_str(json.dumps(document)).decode(ids) == text
+    tokenizer = loaded(document, name)
+    assert tokenizer.decode(ids) == text
+    stream = tokenizer.decoder()
+    assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text
+    assert hf.Tokenizer.from_str(json.dumps(document)).decode(ids) == text
+
+
+def of_words(decoder: Document | None) -> Document:
+    texts = ["<unk>", "a", "b", "a</w>", "b</w>", "ab</w>"]
+    bpe = {"type": "BPE", "unk_token": "<unk>", "end_of_word_suffix": "</w>", "merges": [["a", "b</w>"]]}
+    return {"decoder": decoder, "model": bpe | {"vocab": {text: i for i, text in enumerate(texts)}}}
+
+
+@pytest.mark.parametrize("name", ["priority", "compiled", "tokenizers"])
+@pytest.mark.parametrize(
+    ("decoder", "text"),
+    [
+        (None, "ab</w> a a</w>"),
+        ({"type": "BPEDecoder", "suffix": "</w>"}, "ab aa"),
+        ({"type": "Fuse"}, "ab</w>aa</w>"),
+    ],
+)
+def test_the_end_of_a_word_decodes_by_the_file(name: str, decoder: Document | None, text: str) -> None:
+    document = of_words(decoder)
+    ids = ids_of(document, "ab</w> a a</w>")
+    assert Tokenizer.from_str(json.dumps(document)).decode(ids) == text
+    tokenizer = loaded(document, name)
+    assert tokenizer.decode(ids) == text
+    stream = tokenizer.decoder()
+    assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text
+
+
+def check_decoding(seed: int) -> bool:
+    """Compare random ids of the file of `seed`; return whether anything was compared."""
+    random = Random(f"decoding {seed}")
+    document = tokenizer_file(random)
+    try:
+        library = Tokenizer.from_str(json.dumps(document))
+    except BaseException:  # a Rust panic is not an Exception
+        return False
+    try:
+        ours: list[Any] = [loaded(document, name) for name in ("priority", "compiled")]
+    except BPEError:
+        ours = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            drop_in = [hf.Tokenizer.from_str(json.dumps(document), implementation="priority")]
+        except BPEError:
+            drop_in = []
+    ids = sorted(library.get_vocab(with_added_tokens=True).values())
+    bytes_ = [i for text, i in library.get_vocab().items() if text.startswith("<0x")]
+    for _ in range(10):
+        sample = [random.choice(random.choice((ids, bytes_ or ids))) for _ in range(random.choice((0, 1, 3, 9)))]
+        text = library.decode(sample, skip_special_tokens=False)
+        for tokenizer in drop_in:
+            assert tokenizer.decode(sample, skip_special_tokens=False) == text, (seed, sample)
+        for tokenizer in ours:
+            assert tokenizer.decode(sample) == text, (seed, tokenizer.name, sample)
+            stream = tokenizer.decoder()
+            assert "".join([*(stream.push([i]) for i in sample), stream.finish()]) == text, (seed, sample)
+            assert offsets_fit(tokenizer, sample, text), (seed, sample)
+    return bool(ours or drop_in)
+
+
+def offsets_fit(tokenizer: impls.Tokenizer, ids: list[int], text: str) -> bool:
+    try:
+        decoded, offsets = tokenizer.decode_with_offsets(ids)
+    except Unsupported:
+        return True
+    return decoded == text and offsets == sorted(offsets) and all(0 <= start <= len(text) for start in offsets)
+
+
+def test_random_ids_of_random_files_decode_as_in_the_library(fuzz: int) -> None:
+    first = Random("decode").randrange(1_000_000)
+    assert sum(map(check_decoding, range(first, first + 150 * fuzz))) > 75 * fuzz
+
+
+def test_what_changes_is_announced_and_the_decoder_of_a_file_is_kept(tmp_path: Path) -> None:
+    for decoder in (None, RUNS, STRIPPED, METASPACE, {"type": "Fuse"}):
+        model = loaded(a_file(decoder)).model
+        for name, format in (("again.json", "tokenizer.json"), ("own.json", "bpebench")):
+            save(model, tmp_path / name, format)
+            assert load(tmp_path / name).digest == model.digest
+        assert not any(line.startswith("decod") for line in losses(model, "tokenizer.json"))
+
+
+def test_the_decoder_of_a_file_of_an_earlier_release_is_kept(tmp_path: Path) -> None:
+    model = loaded(a_file(STRIPPED, normalizer={"type": "Sequence", "normalizers": LLAMA})).model
+    content = json.loads(own.write(model))
+    assert content["version"] == 6
+    assert content.pop("decoder") == 'replace("\\u2581"," ")+byte-fallback+fuse+strip(" ","1","0")'
+    content["version"], content["sentencepiece"]["shows_specials"] = 2, True
+    content["digest"] = own._digest(content)
+    assert own.read(json.dumps(content).encode()) == model
