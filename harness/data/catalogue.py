@@ -76,8 +76,8 @@ class Vocabulary:
 class RealCorpus:
     """A corpus taken from packages.
 
-    `items` are its parts: usually one; for a parallel corpus one per language; for a mixed corpus those of the corpora
-    it draws on.
+    `items` are its parts: usually one; for a parallel corpus one per language; for a corpus of several packages one per
+    package; for a mixed corpus those of the corpora it draws on.
     """
 
     name: str
@@ -86,16 +86,16 @@ class RealCorpus:
     description: str
     items: tuple[Item, ...]
     sha256: str = ""
-    """`Corpus.digest` of a mixed corpus; for other corpora each item has its own."""
+    """`Corpus.digest` of a corpus mixed of items; for other corpora each item has its own."""
     mixed_of: Mapping[str, int] = field(default_factory=dict)
-    """For a mixed corpus: item of another corpus -> number of bytes taken from its beginning."""
+    """For a corpus mixed of items, its own or those of other corpora: item -> number of bytes from its beginning."""
     n_bytes: int = 0
     """UTF-8 bytes of text."""
 
     @property
     def parts(self) -> tuple[Item, ...]:
         """Return the items that can be loaded as corpora by their own names."""
-        return () if self.mixed_of else self.items
+        return tuple(item for item in self.items if item.name.partition("/")[0] == self.name)
 
 
 def datasets_folder() -> Path:
@@ -155,22 +155,27 @@ def real_corpora() -> dict[str, RealCorpus]:
     for name, table in document["corpora"].items():
         shared = {key: table[key] for key in ("language", "licence", "description")}
         if "mixed_of" in table:
-            known = {item.name: item for corpus in found.values() for item in corpus.items}
+            parts = {item.name: (item,) for corpus in found.values() for item in corpus.items}
+            known = parts | {corpus.name: corpus.items for corpus in found.values()}
             found[name] = RealCorpus(
                 name=name,
-                items=tuple(known[source] for source in table["mixed_of"]),
+                items=tuple(item for source in table["mixed_of"] for item in known[source]),
                 sha256=table["sha256"],
                 mixed_of=table["mixed_of"],
                 n_bytes=table["n_bytes"],
                 **shared,
             )
         else:
-            items = _corpus_items(name, table, packages[table["package"]])
-            found[name] = RealCorpus(name=name, items=items, n_bytes=sum(item.n_bytes for item in items), **shared)
+            items = _corpus_items(name, table, packages)
+            total = sum(item.n_bytes for item in items)
+            mixed_of = {item.name: item.n_bytes for item in items} if "sha256" in table and len(items) > 1 else {}
+            sha256 = table.get("sha256", "") if mixed_of else ""
+            found[name] = RealCorpus(name=name, items=items, sha256=sha256, mixed_of=mixed_of, n_bytes=total, **shared)
     return found
 
 
-def _corpus_items(name: str, table: dict[str, Any], package: Package) -> tuple[Item, ...]:
+def _corpus_items(name: str, table: dict[str, Any], packages: dict[str, Package]) -> tuple[Item, ...]:
+    """Return the parts of a corpus; what a part does not say of its source stands in the corpus's table."""
     return tuple(
         Item(
             name=f"{name}/{part}" if part else name,
@@ -178,13 +183,14 @@ def _corpus_items(name: str, table: dict[str, Any], package: Package) -> tuple[I
             sha256=fields["sha256"],
             n_bytes=fields["n_bytes"],
             n_documents=fields["n_documents"],
-            package=package,
-            members={path: sha256 or None for path, sha256 in table["members"].items()},
-            reader=table["reader"],
-            options=table.get("options", {}),
-            part=part,
+            package=packages[source["package"]],
+            members={path: sha256 or None for path, sha256 in source["members"].items()},
+            reader=source["reader"],
+            options=source.get("options", {}),
+            part="" if "package" in fields else part,
         )
         for part, fields in table.get("parts", {"": table}).items()
+        for source in (table | fields,)
     )
 
 

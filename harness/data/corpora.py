@@ -129,13 +129,13 @@ def _real(corpus: RealCorpus, name: str) -> Source:
     if not items:
         raise UnknownName("corpus", name, [corpus.name, *(item.name for item in corpus.parts)])
     ensure(corpus.items)
-    if len(corpus.items) == 1:
+    if len(corpus.items) == 1 or corpus.mixed_of:
         return lambda: _by_itself(unpack(read_item(items[0])))
     return lambda: _parallel(corpus, items)
 
 
 def _mixed(corpus: RealCorpus) -> Source:
-    """Interleave the beginnings of other corpora; each document keeps its side of the split."""
+    """Interleave the beginnings of items; each document keeps its side of the split."""
     ensure(corpus.items)
     taken = [(_resolve(name)[0], n_bytes) for name, n_bytes in corpus.mixed_of.items()]
     return lambda: interleaved([(documents(), n_bytes) for documents, n_bytes in taken])

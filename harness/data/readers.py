@@ -6,9 +6,11 @@ Documents of a corpus come in a fixed shuffled order, so that any prefix of it i
 from __future__ import annotations
 
 import base64
+import gzip
+import html
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from harness.data.documents import distinct, join, pack, shuffle_key
@@ -45,6 +47,33 @@ def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
         elif element.tag == "SYNSET":
             element.clear()
     return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+
+
+def documentation(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the fields `documentation` of compressed JSON files as text, each once.
+
+    Tags are dropped, character references resolved, runs of white space become one space; consecutive texts are joined
+    by newlines into documents of `options["document_bytes"]`.
+    """
+    fields = (field for path in sorted(members) for field in _fields(json.loads(gzip.decompress(members[path]))))
+    texts = (" ".join(html.unescape(_TAG.sub(" ", field)).split()) for field in fields)
+    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+
+
+_TAG = re.compile("<[^<>]*>")
+
+
+def _fields(value: Any) -> Iterator[str]:
+    """Yield the texts called `documentation` in a JSON value, in its order."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "documentation" and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _fields(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _fields(inner)
 
 
 def files(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
@@ -154,6 +183,7 @@ def _rank_file(ranks: dict[bytes, int]) -> bytes:
 
 READERS: dict[str, Reader] = {
     "wordnet": wordnet,
+    "documentation": documentation,
     "files": files,
     "catalogues": catalogues,
     "messages": messages,

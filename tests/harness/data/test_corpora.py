@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import struct
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
@@ -141,6 +143,27 @@ def test_messages_are_the_translations_in_the_wanted_script_each_once() -> None:
     options = {"containing": "[\u3041-\u30ff\u4e00-\u9fff]", "document_bytes": 1}
     documents = list(unpack(READERS["messages"](members, options)[""]))
     assert sorted(documents) == sorted(["父", "家", "子供", "子供たち", "母"])
+
+
+def test_fields_of_documentation_become_text_each_once() -> None:
+    field = "<p>A &lt;name&gt; of\n  1&nbsp;to 9 <code>bytes</code>.</p>"
+    value = {
+        "documentation": field,
+        "shapes": [{"documentation": "<p>Last.</p>"}, {"documentation": {"documentation": field}}],
+    }
+    members = {"b.json.gz": gzip.compress(json.dumps({"documentation": "First<b/>"}).encode()),
+               "a.json.gz": gzip.compress(json.dumps(value).encode())}  # fmt: skip
+    (document,) = unpack(READERS["documentation"](members, {"document_bytes": 1000})[""])
+    assert document == "A <name> of 1 to 9 bytes .\nLast.\nFirst"
+
+
+def test_a_corpus_of_several_packages_takes_them_in_turn_and_has_each_by_name() -> None:
+    parts = [list(load_corpus(f"code/{part}").documents()) for part in ("django", "sympy")]
+    beginning = load_corpus("code", max_bytes=2_000_000).documents()
+    kinds = Counter(next((i for i, part in enumerate(parts) if text in part), 2) for text in beginning)
+    assert kinds[0] > 20
+    assert kinds[1] > 20
+    assert load_corpus("code").n_documents == sum(map(len, parts))
 
 
 # --- samples ------------------------------------------------------------------------------------------------------

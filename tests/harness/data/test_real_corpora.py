@@ -45,10 +45,10 @@ def test_no_line_held_out_is_trained_on(name: str) -> None:
     ("name", "n_bytes"),
     [
         ("turkish", 7_000_000),
-        ("english", 6_000_000),
-        ("code", 5_000_000),
+        ("english", 30_000_000),
+        ("code", 30_000_000),
         ("cjk", 600_000),
-        ("mixed", 10_000_000),
+        ("mixed", 30_000_000),
     ],
 )
 def test_real_corpora_have_the_size_and_digest_they_are_declared_with(name: str, n_bytes: int) -> None:
@@ -81,14 +81,14 @@ def test_any_stretch_of_mixed_holds_each_of_its_sources_in_proportion() -> None:
     source_of = {text: name for name in corpus.mixed_of for text in load_corpus(name).documents()}
     documents = list(load_corpus("mixed").documents())
     shares = {name: n_bytes / sum(corpus.mixed_of.values()) for name, n_bytes in corpus.mixed_of.items()}
-    assert max(shares.values()) < 0.25
+    assert max(shares.values()) < 0.34
     for start in range(0, len(documents) - 2_000, 2_000):
         stretch = documents[start : start + 2_000]
         taken = Counter[str]()
         for text in stretch:
             taken[source_of[text]] += len(encoded(text))
         for name, share in shares.items():
-            assert taken[name] / taken.total() == pytest.approx(share, abs=0.01), name
+            assert taken[name] / taken.total() == pytest.approx(share, abs=0.02), name
 
 
 def test_what_is_held_out_in_a_source_is_held_out_in_mixed() -> None:
