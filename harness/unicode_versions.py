@@ -14,6 +14,7 @@ import regex
 
 import impls
 from impls.core.text.patterns import NAMED
+from impls.core.text.unicode_16 import as_unicode_16
 
 STAND_INS: dict[str, tuple[str, str, str]] = {
     "capital letter": ("À", "\u1e00", "\U00010400"),
@@ -75,8 +76,8 @@ def versions(implementations: Iterable[str]) -> dict[str, str | None]:
 
 def newer_than(character: str) -> str | None:
     """Describe how new a character is; None for one that all available tables have."""
-    if _UNASSIGNED.match(character):
-        return "is not assigned in the tables of the package regex (Unicode 16 where it is pinned)"
+    if _UNASSIGNED.match(as_unicode_16(character)):
+        return "is not assigned in Unicode 16"
     if unicodedata.category(character) == "Cn":
         return f"is newer than Unicode {unicodedata.unidata_version}, the version of this Python"
     return None

@@ -16,10 +16,13 @@ import pytest
 
 from impls import Model
 from impls.compiled.codegen.native import faults
+from impls.core.text.unicode_16 import stand_ins
 
 NEEDS = {
     "chromium": (lambda: shutil.which("chromium"), "the program chromium"),
     "node": (lambda: shutil.which("node"), "the program node"),
+    "locked regex": (lambda: not stand_ins(), "the locked packages"),
+    "newer regex": (stand_ins, "pip install --target FOLDER regex, then PYTHONPATH=FOLDER"),
     "transformers": (lambda: find_spec("transformers"), "pip install transformers"),
     "peers": (lambda: find_spec("kitoken"), "pip install -r requirements-peers.lock"),
 }

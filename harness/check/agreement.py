@@ -27,7 +27,6 @@ from harness.outcome import Outcome
 from harness.process.pool import Pool, run_tasks_on
 from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
-from impls.core.errors import plural
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
@@ -96,14 +95,9 @@ class Checked(Generic[A]):
     def summary(self) -> str:
         """Say on one line what a check without faults has and has not shown."""
         owed = [found for found in self.agreements if found.agreement_class != "expected to differ"]
-        n_excused = sum(found.differs for found in owed)
         pairs = sorted({f"{found.a} and {found.b}" for found in self.not_compared})
         summary = "no fault; no two were compared that must agree"
-        if n_excused:
-            of_all = f"{n_excused:,} of {plural(len(owed), 'comparison')}"
-            why = "must be equal under Unicode 16, which the package regex here does not follow"
-            summary = f"no fault, but {of_all} differ that {why}"
-        elif owed:
+        if owed:
             n_bytes = min(found.n_bytes for found in owed)
             scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
             summary = f"{scope} ({len(owed):,} comparisons, the smallest on {n_bytes:,} bytes)"

@@ -7,9 +7,6 @@ time) on every model that it does not refuse. Greedy longest match may differ on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-
-import regex
 
 import impls
 from harness.records import AgreementClass
@@ -22,11 +19,15 @@ REFERENCE = "priority"
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The agreement class of a pair, and whether a difference is a fault."""
+    """The agreement class of a pair."""
 
     agreement_class: AgreementClass
     conditions: str
-    must_agree: bool
+
+    @property
+    def must_agree(self) -> bool:
+        """Return whether a difference is a fault."""
+        return self.agreement_class != "expected to differ"
 
 
 def registered(name: str) -> str | None:
@@ -39,11 +40,11 @@ def relation(a: str, b: str, *, sentencepiece: bool = False) -> Relation:
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:
-            return Relation("expected to differ", f"{name} is not byte pair encoding in merge order", False)
+            return Relation("expected to differ", f"{name} is not byte pair encoding in merge order")
     conditions = sorted({condition for name in (a, b) for condition in conditions_of(name, sentencepiece)})
     if not conditions:
-        return Relation("provably equal", "", True)
-    return Relation("equal under conditions", "; ".join(conditions), sentencepiece or regex_is_unicode_16())
+        return Relation("provably equal", "")
+    return Relation("equal under conditions", "; ".join(conditions))
 
 
 def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
@@ -60,9 +61,3 @@ def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
     if known in ("tiktoken", "tokenizers"):
         return ["splitting engines of one Unicode version (16)"]
     return [f"{name} is exact, as its author claims"]
-
-
-@cache
-def regex_is_unicode_16() -> bool:
-    """Return whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
-    return regex.fullmatch(r"\p{L}", "\U00011de0") is None and regex.fullmatch(r"\p{L}", "\ua7da") is not None

@@ -1,6 +1,6 @@
 """The alphabets of fuzzed text: code points by general category and by script, and hand-picked oddities.
 
-Categories and scripts are those of the pinned splitting engine (Unicode 16), so they are the same on every Python.
+Categories and scripts are those of Unicode 16 on every Python and with every `regex`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import sys
 from functools import cache
 
 import regex
+
+from impls.core.text.unicode_16 import as_unicode_16
 
 CATEGORIES = (
     *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
@@ -76,13 +78,18 @@ def _every_character() -> str:
 @cache
 def of_category(category: str) -> str:
     """Return every code point of a general category, in order."""
-    return "".join(regex.findall(rf"\p{{{category}}}+", _every_character()))
+    return _of_property(category)
 
 
 @cache
 def of_script(script: str) -> str:
     """Return every code point of a script, in order."""
-    return "".join(regex.findall(rf"\p{{Script={script}}}+", _every_character()))
+    return _of_property(f"Script={script}")
+
+
+def _of_property(name: str) -> str:
+    matched = regex.finditer(rf"\p{{{name}}}+", as_unicode_16(_every_character()))
+    return "".join([_every_character()[match.start() : match.end()] for match in matched])
 
 
 @cache
@@ -90,9 +97,14 @@ def unassigned() -> tuple[str, ...]:
     """Return, for each of the first four planes, the code points that Unicode 16 leaves unassigned."""
     planes = ("".join(map(chr, range(plane << 16, (plane + 1) << 16))) for plane in range(1, 4))
     texts = [_every_character()[:0xF800], *planes]  # the first plane has no surrogates there
-    return tuple("".join(filter(is_newer, regex.findall(r"\p{Cn}", text))) for text in texts)
+    return tuple("".join(filter(is_newer, text)) for text in texts)
 
 
 def is_newer(character: str) -> bool:
     """Return whether Unicode 16 does not assign the character, so that only a newer version may classify it."""
-    return _UNASSIGNED.match(character) is not None and ord(character) not in _NON_CHARACTERS
+    return not is_assigned(character) and ord(character) not in _NON_CHARACTERS
+
+
+def is_assigned(character: str) -> bool:
+    """Return whether Unicode 16 assigns the character."""
+    return _UNASSIGNED.match(as_unicode_16(character)) is None

@@ -22,6 +22,7 @@ from impls.core.model.data import ModelData
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, without_prefix_space
 from impls.core.text.text import repair_surrogates, special_matcher
 from impls.core.text.tracing import Rewriting, Traced
+from impls.core.text.unicode_16 import as_unicode_16
 
 if TYPE_CHECKING:
     from impls.core.arguments import SpecialSet
@@ -128,7 +129,7 @@ def cut(
         flags = flags_of.get(token, ())
         if token in skipped:
             continue
-        if "single_word" in flags and (_WORD.match(text[begin - 1 : begin]) or _WORD.match(text[end : end + 1])):
+        if "single_word" in flags and (is_word(text[begin - 1 : begin]) or is_word(text[end : end + 1])):
             continue
         if "lstrip" in flags:
             while begin > start and text[begin - 1] in WHITE_SPACE:
@@ -168,7 +169,7 @@ def mark_spaces(model: ModelData) -> Rewriting:
 
 def is_word(character: str) -> bool:
     """Return whether a `single_word` token does not match beside `character`."""
-    return _WORD.match(character) is not None
+    return _WORD.match(as_unicode_16(character)) is not None
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:

@@ -1,6 +1,6 @@
-"""Character classes by code point, computed by the pinned `regex` package, so that they agree with it by construction.
+"""Character classes by code point, computed by the package `regex`, so that they agree with it by construction.
 
-The Unicode version is that of the pinned release (Unicode 16, the one tiktoken and Hugging Face use).
+They are those of Unicode 16, as in `core.text.unicode_16`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 import regex
+
+from impls.core.text.unicode_16 import stand_ins
 
 N_CODE_POINTS = 0x110000
 _PAGE = 64
@@ -29,6 +31,8 @@ def members(source: str) -> np.ndarray:
         first, last = ord(everything[found.start()]), ord(everything[found.end() - 1])
         inside[first : last + 1] = True
     inside[0xD800:0xE000] = False
+    moved = stand_ins(source)
+    inside[[ord(character) for character in moved]] = inside[[ord(character) for character in moved.values()]]
     return inside
 
 

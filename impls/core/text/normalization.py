@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
+from itertools import chain
 
 import regex
 
@@ -21,6 +22,7 @@ from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normal_forms import is_mark, lower_case, normal_form
 from impls.core.text.patterns import check_size, seconds_for, too_slow
+from impls.core.text.unicode_16 import as_unicode_16, stand_ins
 
 Step = Callable[[str], str]
 
@@ -39,16 +41,20 @@ def _without_accents(text: str) -> str:
     return text if text.isascii() else "".join(character for character in text if not is_mark(character))
 
 
-def _replacing(pattern: str, new: str) -> Step:
+def replacing(pattern: str, new: str) -> Step:
+    """Return the step that replaces each match of `pattern`; raise `InvalidPattern` or `regex.error` for a bad one."""
     check_size(pattern)
+    stand_ins(pattern)
     expression = regex.compile(pattern)
 
     def replaced(text: str) -> str:
+        matched = as_unicode_16(text, pattern)
         try:
-            written: str = expression.sub(lambda _: new, text, timeout=seconds_for(text))
+            spans = [match.span() for match in expression.finditer(matched, timeout=seconds_for(text))]
         except TimeoutError:
             raise too_slow(pattern, text) from None
-        return written
+        ends = [0, *chain.from_iterable(spans), len(text)]
+        return new.join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
 
     return replaced
 
@@ -68,7 +74,7 @@ _PLAIN: dict[str, Step] = {
 }
 _WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
     "replace": (2, lambda old, new: lambda text: text.replace(old, new)),
-    "replace-regex": (2, _replacing),
+    "replace-regex": (2, replacing),
     "prepend": (1, lambda before: lambda text: before + text if text else text),
 }
 """Step -> the number of its arguments, and the function that makes the step from them."""
@@ -143,7 +149,8 @@ def _by_graphemes(charsmap: Charsmap, text: str) -> str:
 def replaced_graphemes(charsmap: Charsmap, text: str) -> Iterator[tuple[str, str]]:
     """Yield each short grapheme's replacement by the shortest entry that begins it; else each of its characters,
     replaced or unchanged."""
-    for grapheme in regex.findall(r"\X", text):
+    for match in regex.finditer(r"\X", as_unicode_16(text)):
+        grapheme = text[match.start() : match.end()]
         data = grapheme.encode()
         found = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
         if found is not None:

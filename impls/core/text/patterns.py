@@ -2,7 +2,7 @@
 
 A pattern must not have capturing groups and must match all of the text: most libraries would drop unmatched text, so
 that is an error naming the character, unless the stage is marked as dropping it (see `core.text.stages`). The
-reference engine is the package `regex`, pinned to Unicode 16.
+reference engine is the package `regex`, kept at Unicode 16 by `core.text.unicode_16`.
 
 A file may hold a pattern made to backtrack without end. A pattern not named here is refused if its counted repetitions
 expand to too many characters, and has a time limit for each text.
@@ -18,6 +18,7 @@ import regex
 from impls.core.errors import InvalidPattern, plural
 from impls.core.text.script_patterns import SCRIPTS_1, SCRIPTS_3
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
+from impls.core.text.unicode_16 import as_unicode_16, stand_ins
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
@@ -151,11 +152,12 @@ class Splitter:
         """
         if not text:
             return []
-        pieces = [text]
+        matched = as_unicode_16(text, *self.stages)
+        pieces = [matched]
         for expression, trusted in self._compiled:
             deadline = None if trusted else time.monotonic() + seconds_for(text)
             pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
-        return pieces
+        return pieces if matched is text else [text[start:end] for start, end in self.spans(text)]
 
     def offset(self, text: str, within: int) -> int:
         """Return the offset in `text` of the character at offset `within` of its joined pieces."""
@@ -169,6 +171,7 @@ class Splitter:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the start and end of each piece of `text`, none of them empty."""
+        text = as_unicode_16(text, *self.stages)
         spans = [(0, len(text))]
         for expression, _ in self._compiled:
             spans = [(at + a, at + b) for at, end in spans for a, b in _spans(expression, text[at:end]) if a < b]
@@ -224,6 +227,7 @@ def _compile(expression: str) -> regex.Pattern[str]:
     if len(expression) > MAX_CHARACTERS:
         raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are taken")
     check_size(expression)
+    stand_ins(expression)
     try:
         compiled = regex.compile(expression)
     except Exception as error:  # its own error, and those from its bugs: AttributeError for `\S|\s`

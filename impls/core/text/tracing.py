@@ -18,6 +18,7 @@ import regex
 
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, call, normalizer, steps_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, replacements, write_text
+from impls.core.text.unicode_16 import as_unicode_16
 
 Edit = tuple[int, int, str]
 """Start and end of a part of a text, and what replaces it; empty parts are insertions."""
@@ -103,9 +104,11 @@ def _ways(name: str, texts: Sequence[str], step: Callable[[str], str]) -> list[C
         return [_ends_stripped]
     if name in (PREFIX_SPACE, "prepend"):
         return [lambda text: [(0, 0, texts[0] if texts else " ")]]
-    if name in ("replace", "replace-regex"):
-        expression = regex.compile(re.escape(texts[0]) if name == "replace" else texts[0])
-        return [lambda text: [(*found.span(), texts[1]) for found in expression.finditer(text)]]
+    if name == "replace":
+        return [lambda text: [(*found.span(), texts[1]) for found in re.finditer(re.escape(texts[0]), text)]]
+    if name == "replace-regex":
+        expression = regex.compile(texts[0])
+        return [lambda text: [(*each.span(), texts[1]) for each in expression.finditer(as_unicode_16(text, texts[0]))]]
 
     def by(chunks: regex.Pattern[str]) -> Callable[[str], Iterator[Edit]]:
         return lambda text: _changed(chunks, step, text)
@@ -114,8 +117,9 @@ def _ways(name: str, texts: Sequence[str], step: Callable[[str], str]) -> list[C
 
 
 def _changed(chunks: regex.Pattern[str], step: Callable[[str], str], text: str) -> Iterator[Edit]:
-    for chunk in chunks.finditer(text):
-        if (new := step(chunk[0])) != chunk[0]:
+    for chunk in chunks.finditer(as_unicode_16(text)):
+        before = text[chunk.start() : chunk.end()]
+        if (new := step(before)) != before:
             yield (*chunk.span(), new)
 
 

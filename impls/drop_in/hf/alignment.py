@@ -29,6 +29,7 @@ from impls.core.text.normalization import (
     steps_of,
 )
 from impls.core.text.tracing import Rewriting, Traced
+from impls.core.text.unicode_16 import as_unicode_16
 
 
 class Rewriter:
@@ -79,9 +80,12 @@ def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: 
             return _changed(_changes_of_normal_form(name, before))
         case "charsmap":
             return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
-        case "replace" | "replace-regex":
-            expression = regex.escape(texts[0]) if name == "replace" else texts[0]
-            return _edited(n, ((*found.span(), len(texts[1])) for found in regex.finditer(expression, before)))
+        case "replace":
+            found = re.finditer(re.escape(texts[0]), before)
+            return _edited(n, ((*match.span(), len(texts[1])) for match in found))
+        case "replace-regex":
+            found = regex.finditer(texts[0], as_unicode_16(before, texts[0]))
+            return _edited(n, ((*match.span(), len(texts[1])) for match in found))
         case "strip" | "strip-left" | "strip-right":
             start = 0 if name == "strip-right" else n - len(before.lstrip(WHITE_SPACE))
             return list(range(start, start + len(after)))

@@ -156,15 +156,6 @@ def test_a_text_that_is_also_compared_as_a_shorter_slice_counts_once(checked: Ch
     assert compared == {"naive": (1, 1, 200), "priority": (1, 1, 2_000)}
 
 
-def test_differences_excused_by_unicode_versions_are_said_on_the_last_line() -> None:
-    fields = {"a": "priority", "b": "tiktoken", "model": "m", "agreement_class": "equal under conditions"}
-    excused = Agreement(corpus="c", n_texts=9, n_bytes=90, n_differing_texts=9, **fields)  # type: ignore[arg-type]
-    equal = Agreement(corpus="d", n_texts=9, n_bytes=90, **fields)  # type: ignore[arg-type]
-    said = "differ that must be equal under Unicode 16, which the package regex here does not follow"
-    assert CheckResult([], [excused], [], []).summary == f"no fault, but 1 of 1 comparison {said}"
-    assert CheckResult([], [excused, equal], [], []).summary == f"no fault, but 1 of 2 comparisons {said}"
-
-
 def test_no_two_that_must_agree_is_not_everything_that_must_agree(checked: Checked) -> None:
     assert checked(WORDS, "priority", "greedy").summary == "no fault; no two were compared that must agree"
 

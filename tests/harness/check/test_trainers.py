@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check import trainers
 from harness.check.trainer_tasks import DEFAULT_TRAINERS, RULES, counts_after, rules_to_compare, spec_of
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.cli import main
-from harness.records import FirstDifference, TrainerAgreement
+from harness.records import TrainerAgreement
 from harness.report.table import plain_rows
 from harness.report.tables import render_trainers, tables
 
@@ -109,18 +108,6 @@ def test_a_trainer_with_another_rule_than_it_says_is_a_fault(compare: Compare) -
     assert "largest" not in {found.rule_a for found in wrong}
     assert "they differ under one rule, 'first met', first at merge 2: 'h'+'ug' (3 times) and " in result.faults[2]
     assert "fault" in render_trainers([*result.verdicts, *result.agreements])
-
-
-@pytest.mark.parametrize(("a", "b", "is_fault"), [("naive", "compiled", True), ("naive", "rustbpe", False)])
-def test_only_a_trainer_with_a_splitter_of_its_own_may_differ_under_another_unicode_version(
-    monkeypatch: pytest.MonkeyPatch, a: str, b: str, is_fault: bool
-) -> None:
-    monkeypatch.setattr(trainers, "regex_is_unicode_16", lambda: False)
-    found = TrainerAgreement(
-        a=a, b=b, rule_a="largest", rule_b="largest", corpus="c", max_merges=9, agreement_class="provably equal",
-        n_merges_a=1, first_difference=FirstDifference(step=1, a=None, b=None),
-    )  # fmt: skip
-    assert bool(trainers._fault(found)) == is_fault
 
 
 def test_parting_where_no_tie_explains_it_is_a_fault(compare: Compare) -> None:

@@ -140,7 +140,7 @@ def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others
         assert died == Failure("crash", "the process ended with exit status 3")
         answers = (reference.ask_one(question, "\x00a"), died)
         case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
-        provable = Relation("provably equal", "", True)
+        provable = Relation("provably equal", "")
         found = examine(reference, dying, case, None, 60.0)
     assert found.text == "\x00"
     record = record_of(found, classify(found, provable, lambda text: True), provable, {})
@@ -162,7 +162,7 @@ def test_wrong_ids_are_not_shrunk_to_an_error(
 
 def test_a_unicode_version_is_to_blame_only_where_every_older_character_agrees() -> None:
     case = DifferingText(("a", "b"), Question("m", []), "x\U00011de0", (b"", b"1"), "")
-    kind, asked = Relation("provably equal", "", True), list[str]()
+    kind, asked = Relation("provably equal", ""), list[str]()
 
     def agree_once(text: str) -> bool:
         asked.append(text)

@@ -1,6 +1,6 @@
 """`transformers` on `bpebench.hf`: each answer of `PreTrainedTokenizerFast` is that on the library's own tokenizer.
 
-It is not part of the locked environment, as it needs a newer `regex` than the one whose Unicode equals the libraries'.
+It is not part of the locked environment, as it needs a newer `regex` than the locked one.
 CI installs it into a folder: `pip install --target FOLDER transformers`, then `PYTHONPATH=FOLDER pytest` and this file.
 """
 
