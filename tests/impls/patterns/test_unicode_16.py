@@ -44,8 +44,8 @@ from impls.core.text.patterns import NAMED, Splitter
 from harness.generators.alphabets import of_category
 
 everything = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
-texts = [everything, "".join(each + "'s" for each in everything[0x250:0x30000:31]), "1\U00011DE0234", "\ua7ce's \u0c5c1",
-         "\ufbc3\ufbb2 \u20c1\u20ac", "x\u0295y"]
+texts = [everything, "".join(each + "'s" for each in everything[0x250:0x30000:31]), "1\U00011DE0234",
+         "\ua7ce's \u0c5c1", "\ufbc3\ufbb2 \u20c1\u20ac", "x\u0295y"]
 patterns = [NAMED["gpt2"], NAMED["o200k"], NAMED["deepseek"], (r"\w+|\W", ), (r"(?x: \p{Lo}+ )|\P{Lo}+",),
             ("(?i:[\ufb50-\ufdff]+)|[^\ufb50-\ufdff]+",), (r"[\u20a0-\u20cf]+|[^\u20a0-\u20cf]",)]
 def digest(value): return hashlib.sha256(repr(value).encode()).hexdigest()[:16]
