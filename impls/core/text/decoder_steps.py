@@ -15,9 +15,9 @@ from itertools import groupby
 
 import regex
 
-from impls.core.errors import InvalidModel
+from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.text.byte_alphabet import from_printable
-from impls.core.text.normalization import call, read_calls
+from impls.core.text.normalization import call, read_calls, replacing
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 
 Step = Callable[[list[str]], list[str]]
@@ -70,8 +70,8 @@ def _with_bytes(tokens: list[str]) -> list[str]:
 
 
 def _replacing(pattern: str, new: str) -> Step:
-    expression = regex.compile(pattern)
-    return lambda tokens: [expression.sub(lambda _: new, token) for token in tokens]
+    replace = replacing(pattern, new)
+    return lambda tokens: list(map(replace, tokens))
 
 
 def _stripping(character: str, start: str, stop: str) -> Step:
@@ -170,7 +170,7 @@ def token_decoder(written: str) -> TokenDecoder:
     calls = steps_of_decoder(written)
     try:
         steps = tuple(_WITH_ARGUMENTS[name][1](*texts) if texts else _PLAIN[name] for name, texts in calls)
-    except (regex.error, ValueError) as error:
+    except (regex.error, InvalidPattern, ValueError) as error:
         raise InvalidModel(f"decoder {written!r}: {error}") from None
     names = [name for name, _ in calls]
     n_steps = len(names) - (names[-1:] == [FUSE])  # the texts are joined anyway
