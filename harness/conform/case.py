@@ -16,11 +16,14 @@ from typing import Any, Literal, TypeVar
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
-from harness.conform.reference import Answer, Reference, Refusal
+from harness.conform.reference import Answer, Reference
 from harness.conform.verdicts import Fault, NotCompared, Stage
 from harness.conform.wording import answered, expression
 from harness.generators.texts import prose
+from harness.judge import Encoded, judge
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
+from harness.outcome import Outcome
+from harness.process.session import Failed
 
 S = TypeVar("S", str, tuple[Any, ...])
 Judgement = Literal["right", "wrong", "excused", "unjudged"]
@@ -36,6 +39,8 @@ _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
 _MOST_EARLIER_PIECES = 300_000
 _MOST_EARLIER = 5
 _MOST_MET = 4
+_OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
+"""Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
 _TIMED, _TIMES = 1_000, 5
 """Characters to encode, and how often, to time a target whose speed is not known yet."""
 
@@ -89,9 +94,9 @@ class Case:
         Raises a fault if the first call ends its process.
         """
         answer = self.client.ask(operation, **arguments)
-        if isinstance(answer, Refusal) and answer.fatal:
+        if isinstance(answer, Failed) and answer.outcome.ends_process:
             raise Fault("process", f"the first call of {operation} ends in {answer}")
-        return str(answer) if isinstance(answer, Refusal) and answer.is_of_another_kind else ""
+        return str(answer) if isinstance(answer, Failed) and answer.error in _OF_ANOTHER_KIND else ""
 
     # --- judging inputs of any kind ------------------------------------------------------------------------
 
@@ -124,36 +129,41 @@ class Case:
     def agrees(self, text: str, answer: Answer) -> Judgement:
         """Judge whether the ids are the reference's. If that refuses, ids are unjudged and a refusal is excused."""
         expected = self.reference.ids(text)
-        if isinstance(expected, Refusal):
-            return "excused" if isinstance(answer, Refusal) else "unjudged"
-        if isinstance(answer, Refusal):
-            return "excused" if has_surrogate(text) and not answer.fatal else "wrong"
-        return "right" if answer == expected else "wrong"
+        if isinstance(expected, Failed):
+            return "excused" if isinstance(answer, Failed) else "unjudged"
+        if isinstance(answer, Failed):
+            return "excused" if has_surrogate(text) and not answer.outcome.ends_process else "wrong"
+        return "right" if self._is_right(Encoded(text, answer), expected) else "wrong"
+
+    def _is_right(self, encoded: Encoded, expected: list[int] | None = None) -> bool:
+        reference = None if expected is None else [expected]
+        return judge([encoded], reference, self.reference.model).outcome is not Outcome.MISMATCH
 
     def judge_round_trip(self, text: str, answer: Answer) -> Judgement:
         """Judge whether decoding gives the text; excused where the reference gives the same back or refuses too."""
-        if isinstance(answer, Refusal):
+        if isinstance(answer, Failed):
             return self.agrees(text, answer)
         back = self.client.decode(answer)
         if back == text:
             return "right"
-        return "excused" if back == self.reference_back(text) else "wrong"
+        kept = isinstance(back, str) and self._is_right(Encoded(text, answer, back))
+        return "excused" if kept or back == self.reference_back(text) else "wrong"
 
     def judge_ids_and_round_trip(self, text: str, answer: Answer) -> Judgement:
         """Judge whether the ids are the reference's, if that answers, and decode to the text."""
         agreed = self.agrees(text, answer)
         return self.judge_round_trip(text, answer) if agreed in ("right", "unjudged") else agreed
 
-    def reference_back(self, text: str) -> str | Refusal:
+    def reference_back(self, text: str) -> str | Failed:
         """Return what the reference decodes its ids of `text` to."""
         ids = self.reference.ids(text)
-        return ids if isinstance(ids, Refusal) else self.reference.decode(ids)
+        return ids if isinstance(ids, Failed) else self.reference.decode(ids)
 
     # --- from a wrong text to the smallest -----------------------------------------------------------------
 
     def explain(self, text: str, answer: Answer, judge: Judge) -> Fault:
         """Return the fault of a text whose `answer` was wrong in the current process, with its smallest input."""
-        if isinstance(answer, Refusal) and answer.kind == "timeout":  # each trial would take as long again
+        if isinstance(answer, Failed) and answer.outcome is Outcome.TIMEOUT:  # each trial would take as long again
             return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
         self.client.counting = False
         try:
@@ -215,7 +225,7 @@ class Case:
             return None
         expected = self.reference.ids(text)
         self._remember(text)
-        if isinstance(answer, list) and (answer == expected or isinstance(expected, Refusal)):
+        if isinstance(answer, list) and (answer == expected or isinstance(expected, Failed)):
             back = self.client.decode(answer)
             if back != text:
                 if tuple(answer) not in self.known_ids:
@@ -232,7 +242,7 @@ class Case:
     def _places(self, text: str) -> list[int]:
         """Return the characters of `text` at which the answers first and last differ."""
         expected, got = self.reference.ids(text), self.client.ids(text)
-        if isinstance(expected, Refusal) or isinstance(got, Refusal):
+        if isinstance(expected, Failed) or isinstance(got, Failed):
             return []
         by_id = self.reference.bytes_by_id
         ends = [0, *accumulate(len(by_id.get(i, b"")) for i in expected)]
@@ -277,7 +287,7 @@ class Case:
 
     def _with_ids(self, texts: Sequence[str], ids: Answer) -> list[str]:
         """Return pieces of `texts` whose correct ids are `ids`, the shortest first."""
-        if isinstance(ids, Refusal):
+        if isinstance(ids, Failed):
             return []
         pieces = dict.fromkeys(piece for text in texts for piece in self.reference.pieces(text))
         found = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]

@@ -1,4 +1,4 @@
-"""The target as the checks see it: requests in, answers or refusals out, with a fresh process after a failure.
+"""The target as the checks see it: requests in, answers or failures out, with a fresh process after a failure.
 
 No exception of the target is raised here, except that it fails too often (`GaveUp`).
 """
@@ -11,15 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
+import msgspec
+
 from harness.conform.digests import Digests, of_ids, of_text
-from harness.conform.reference import Answer, Refusal
-from harness.conform.target import Target, TargetError, TargetFailed
+from harness.conform.reference import Answer
 from harness.conform.verdicts import RequestCounts
-from harness.process.limits import Limits
+from harness.outcome import Outcome
+from harness.process.limits import Limits, NotStarted
+from harness.process.protocol import ErrorResult
+from harness.process.session import Failed, Session
+from harness.targets.operations import REQUIRED, SHAPES, Description
 from harness.targets.spec import NotLoadable
 
-OpenTarget = Callable[[Mapping[str, str]], Target]
-"""Starts a process of the target with these variables in its environment."""
+OpenSession = Callable[[Mapping[str, str]], Session]
+"""Opens a session with the target, with these variables in its environment."""
 
 MAX_FAILURES = 10
 """Failures of the target's process after which a check stops; the whole run stops after three times as many."""
@@ -37,28 +42,27 @@ _FEWEST_CHARACTERS = 1_000  # enough to measure its speed
 class GaveUp(Exception):
     """The target failed too often for this check to continue; `TargetClient.given_up` says whether the run can."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, reason: str, outcome: Outcome = Outcome.CRASH) -> None:
+        self.reason, self.outcome = reason, outcome
         super().__init__(reason)
 
 
 class Elsewhere(Exception):
     """The target gave no answer in another thread or a forked child."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        self.refusal = refusal
-        super().__init__(str(refusal))
+    def __init__(self, failed: Failed) -> None:
+        self.failed = failed
+        super().__init__(str(failed))
 
 
 class TargetClient:
     """The client of one target under test."""
 
-    def __init__(self, open_target: OpenTarget, asked: Counter[str] | None = None) -> None:
+    def __init__(self, open_session: OpenSession, asked: Counter[str] | None = None) -> None:
         """Start the target; requests are counted in `asked` too. Raises `NotLoadable`."""
-        self._open_target = open_target
-        self._target = open_target({})
-        self._target.__enter__()
-        self.description = self._target.description
+        self._open_session = open_session
+        self._session = open_session({})
+        self.description = self._described()
         self.n_failures = 0
         self._n_in_check: Counter[str] = Counter()
         self._n_in_all: Counter[str] = Counter()
@@ -70,12 +74,28 @@ class TargetClient:
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
         """The target's fastest encoding observed so far; 0 before the first."""
-        self.peak_memory_bytes = 0
         self._asked = Counter() if asked is None else asked
+
+    def _described(self) -> Description:
+        """Start a process and return its description. Raises `NotLoadable`."""
+        try:
+            answer = self._session.ask("describe", seconds=self.limits.start_seconds, shape=Description)
+        except NotStarted as error:
+            raise NotLoadable(str(error)) from None
+        if isinstance(answer, Failed):
+            if answer.error == NotLoadable.__name__:
+                self._session.close()
+                raise NotLoadable(answer.message)
+            if answer.outcome.ends_process:
+                raise NotLoadable(f"it does not start: {answer}")
+            described = Description()  # a command need not support `describe`
+        else:
+            described = answer.value
+        return msgspec.structs.replace(described, operations=described.operations | REQUIRED)
 
     def close(self) -> None:
         """End its process."""
-        self._target.__exit__(None, None, None)
+        self._session.close()
 
     def __enter__(self) -> TargetClient:
         return self
@@ -86,7 +106,12 @@ class TargetClient:
     @property
     def limits(self) -> Limits:
         """Return the limits of its process."""
-        return self._target.limits
+        return self._session.limits
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """Return the highest resident memory of its processes."""
+        return self._session.peak_memory_bytes
 
     @property
     def asked(self) -> RequestCounts:
@@ -106,55 +131,46 @@ class TargetClient:
     def fresh(self) -> None:
         """Continue in a fresh process, which has encoded nothing yet."""
         self.history = []
+        self._session.close()
         try:
-            self._target.restart()
-        except (NotLoadable, TargetFailed) as error:
+            self._described()
+        except NotLoadable as error:
             self.given_up = f"it does not start again: {error}"
             raise GaveUp(self.given_up) from None
 
     def another(self, environment: Mapping[str, str]) -> TargetClient:
         """Start a second process of the same target. Raises `GaveUp` if it does not start."""
-
-        def open_target(more: Mapping[str, str]) -> Target:
-            return self._open_target({**environment, **more})
-
         try:
-            return TargetClient(open_target, self._asked)
-        except (NotLoadable, TargetFailed) as error:
+            return TargetClient(lambda more: self._open_session({**environment, **more}), self._asked)
+        except NotLoadable as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
 
     # --- requests ------------------------------------------------------------------------------------------
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
-        """Return the answer to one request, or a `Refusal`. Raises `GaveUp`."""
-        return self._answered(lambda: self._target.call(operation, seconds=seconds, **arguments), arguments)
-
-    def _answered(self, call: Callable[[], Any], arguments: Mapping[str, Any]) -> Any:
+        """Return the answer to one request, or a `Failed`. Raises `GaveUp`."""
         self._note_asked(arguments)
-        try:
-            return call()
-        except TargetError as error:
-            return Refusal(error.kind, error.message)
-        except TargetFailed as failure:
-            return self._failed(failure)
-        finally:
-            self.peak_memory_bytes = max(self.peak_memory_bytes, self._target.peak_memory_bytes)
+        answer = self._session.ask(operation, seconds=seconds, shape=SHAPES.get(operation, Any), **arguments)
+        return self._noted(answer) if isinstance(answer, Failed) else answer.value
 
     def begin_check(self) -> None:
         """Reset the count of failures."""
         self._n_in_check.clear()
 
-    def _failed(self, failure: TargetFailed) -> Refusal:
+    def _noted(self, failed: Failed) -> Failed:
+        """Return `failed`, after a fresh start if its process has ended."""
+        if not failed.outcome.ends_process:
+            return failed
         self.n_failures += 1
         if self.counting:
             for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
-                counted[failure.verdict] += 1
-                if counted.total() >= factor * MAX_FAILURES or counted["timeout"] >= factor * MAX_TIMEOUTS:
-                    reason = f"its process failed {counted.total()} times, at last: {failure}"
+                counted[failed.outcome] += 1
+                if counted.total() >= factor * MAX_FAILURES or counted[Outcome.TIMEOUT] >= factor * MAX_TIMEOUTS:
+                    reason = f"its process failed {counted.total()} times, at last: {failed}"
                     self.given_up = reason if counted is self._n_in_all else ""
-                    raise GaveUp(reason)
+                    raise GaveUp(reason, failed.outcome)
         self.fresh()
-        return Refusal(failure.verdict, failure.reason, fatal=True)
+        return failed
 
     def ids(self, text: str, **options: Any) -> Answer:
         """Return the target's ids of one text."""
@@ -190,12 +206,30 @@ class TargetClient:
         if len(texts) == 1:
             answers = [self.ids(texts[0])]
         else:
-            found = self._answered(lambda: self._target.encode_each(texts), {"texts": texts})
-            self.history += texts
-            if isinstance(found, Refusal):  # one text ended the process: send them singly
-                return self._singly(texts)
-            answers = [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in found]
+            answers = self._each(texts) if self.offers("encode_each") else self._singly(texts)
         self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
+        return answers
+
+    def _each(self, texts: list[str]) -> list[Answer]:
+        """Return the ids of each text, of which the target answers as many in one request as it has time for."""
+        self._note_asked({"texts": texts})
+        answers: list[Answer] = []
+        while left := texts[len(answers) :]:
+            seconds = self.limits.call_seconds / 2
+            shape = SHAPES["encode_each"]
+            part = self._session.ask("encode_each", shape=shape, texts=left, seconds_left=seconds)
+            failed = part if isinstance(part, Failed) else None
+            some = [] if isinstance(part, Failed) else part.value
+            if failed is None and not 0 < len(some) <= len(left):
+                failed = Failed(Outcome.PROTOCOL, f"encode_each: {len(some)} answers to {len(left)} texts")
+            given = [Failed.by(answer) if isinstance(answer, ErrorResult) else answer for answer in some]
+            failed = failed or next((a for a in given if isinstance(a, Failed) and a.outcome.ends_process), None)
+            if failed is not None:  # one text ended the process: send them singly
+                self.history += texts
+                self._noted(failed)
+                return self._singly(texts)
+            answers += given
+        self.history += texts
         return answers
 
     def _note_speed(self, n_characters: int, seconds: float) -> None:
@@ -206,7 +240,7 @@ class TargetClient:
         answers: list[Answer] = []
         for text in texts:
             answers.append(self.ids(text))
-            if isinstance(answers[-1], Refusal) and answers[-1].fatal:
+            if isinstance(answers[-1], Failed) and answers[-1].outcome.ends_process:
                 break
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
 
@@ -218,13 +252,13 @@ class TargetClient:
             part: Any = None
             began = time.perf_counter()
             if self.offers("digests"):
-                seconds = self._target.limits.call_seconds / 2
+                seconds = self.limits.call_seconds / 2
                 part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds, where=where)
                 if where != "here":
-                    if isinstance(part, Refusal):
+                    if isinstance(part, Failed):
                         raise Elsewhere(part)
                     return dict(part)
-            if part is None or isinstance(part, Refusal):  # one text ended the process: send them singly
+            if part is None or isinstance(part, Failed):  # one text ended the process: send them singly
                 part = self._digests_here(left, calls)
             else:
                 self.history += left[: len(part["encode"])]
@@ -236,20 +270,20 @@ class TargetClient:
 
     def _digests_here(self, texts: list[str], calls: Sequence[str]) -> Digests:
         answers = list(self.ids_of_all(texts))
-        found: Digests = {"encode": [None if isinstance(ids, Refusal) else of_ids(ids) for ids in answers]}
+        found: Digests = {"encode": [None if isinstance(ids, Failed) else of_ids(ids) for ids in answers]}
         digest: dict[str, Callable[[Any], int]] = {"count": int, "encode_array": of_ids, "decode_bytes": crc32}
         for call in calls:
             if call == "decode":
-                back = [ids if isinstance(ids, Refusal) else self.decode(ids) for ids in answers]
-                found[call] = [None if isinstance(text, Refusal) else of_text(text) for text in back]
+                back = [ids if isinstance(ids, Failed) else self.decode(ids) for ids in answers]
+                found[call] = [None if isinstance(text, Failed) else of_text(text) for text in back]
             elif call == "encode_batch":
                 lists = self.ask(call, texts=texts)
-                found[call] = [None] * len(texts) if isinstance(lists, Refusal) else list(map(of_ids, lists))
+                found[call] = [None] * len(texts) if isinstance(lists, Failed) else list(map(of_ids, lists))
             elif call in digest:
                 found[call] = []
                 for text, ids in zip(texts, answers, strict=True):
                     answer = self.ask(call, **({"ids": ids} if call == "decode_bytes" else {"text": text}))
-                    found[call].append(None if isinstance(answer, Refusal) else digest[call](answer))
+                    found[call].append(None if isinstance(answer, Failed) else digest[call](answer))
         return found
 
     def decoded(self, lists: Sequence[list[int]]) -> list[int | None]:
@@ -257,18 +291,18 @@ class TargetClient:
         found: list[int | None] = []
         while self.offers("decoded") and len(found) < len(lists):
             left = lists[len(found) :]
-            part = self.ask("decoded", lists=left, seconds_left=self._target.limits.call_seconds / 2)
-            if isinstance(part, Refusal):
+            part = self.ask("decoded", lists=left, seconds_left=self.limits.call_seconds / 2)
+            if isinstance(part, Failed):
                 break
             found += part
         texts = map(self.decode, lists[len(found) :])
-        return found + [None if isinstance(text, Refusal) else of_text(text) for text in texts]
+        return found + [None if isinstance(text, Failed) else of_text(text) for text in texts]
 
     def seconds_for(self, n_characters: int) -> float:
         """Estimate the seconds to encode so many characters, from the speed observed so far."""
         return n_characters / self.characters_per_second if self.characters_per_second else 0.0
 
-    def decode(self, ids: Sequence[int]) -> str | Refusal:
+    def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return the text the target decodes the ids to."""
-        answer: str | Refusal = self.ask("decode", ids=list(ids))
+        answer: str | Failed = self.ask("decode", ids=list(ids))
         return answer

@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import TargetClient
-from harness.conform.reference import Answer, Reference, Refusal
+from harness.conform.reference import Answer, Reference
 from harness.conform.verdicts import Stage
 from harness.explain import Side, black_box, explain, side_of
 from harness.explain.text_stage import rewriting
+from harness.process.session import Failed
 from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
@@ -38,10 +39,12 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
 
     `text` should be as small as possible. If the reference itself refuses, only the bytes of `got` are judged.
     """
-    if isinstance(got, Refusal):
+    if isinstance(got, Failed):
         if got.kind in ("timeout", "out-of-memory"):
             return "resources", str(got)
-        return ("process", f"its process ends: {got}") if got.fatal else ("refusal", f"refuses it: {got}")
+        return (
+            ("process", f"its process ends: {got}") if got.outcome.ends_process else ("refusal", f"refuses it: {got}")
+        )
     pieces = reference.pieces(text)
     if _confuses_pieces(pieces, got, client, reference):
         return "cache", "each piece alone is right; together one gets the ids of another"
@@ -141,7 +144,7 @@ def _target_side(client: TargetClient, reference: Reference) -> Side:
     )
 
 
-def _answered(answer: T | Refusal) -> T:
-    if isinstance(answer, Refusal):
+def _answered(answer: T | Failed) -> T:
+    if isinstance(answer, Failed):
         raise RuntimeError(str(answer))
     return answer

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 from zlib import crc32
@@ -14,6 +13,8 @@ from zlib import crc32
 import impls
 from harness.conform.digests import Digests, of_ids, of_text
 from harness.failures import message_of
+from harness.process.protocol import ErrorResult
+from harness.process.session import Failed
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
@@ -22,34 +23,11 @@ T = TypeVar("T")
 _LONGEST_OF_PURE = 20_000
 """Longest text, in characters, for a reference in pure Python: some take time quadratic in a piece's length."""
 _LONGEST_REMEMBERED = 20_000  # characters; longer texts are encoded once or twice only
-_OF_ANOTHER_KIND = ("TypeError", "NotImplementedError", "Unsupported", "unknown operation")
-"""Errors of a method that does not exist for this tokenizer, or takes other arguments; any other is a fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An error in place of an answer, or the end of the process."""
-
-    kind: str
-    """The name of the error, or the verdict on the process: timeout, crash, panic, out-of-memory, protocol."""
-    message: str
-    fatal: bool = False
-    """Whether the process is gone."""
-
-    @property
-    def is_of_another_kind(self) -> bool:
-        """Return whether it says that there is no such method, or one for something else."""
-        return self.kind in _OF_ANOTHER_KIND
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.message}" if self.message else self.kind
-
-
-Answer = list[int] | Refusal
+Answer = list[int] | Failed
 
 
 class Reference:
-    """One of our implementations over the model; whatever it raises becomes a `Refusal`."""
+    """One of our implementations over the model; whatever it raises becomes a `Failed`."""
 
     def __init__(self, name: str, model_name: str, model: impls.Model) -> None:
         """Load it. Raises `Unsupported`, `Missing` or `UnknownName` if the implementation cannot run the model."""
@@ -75,7 +53,7 @@ class Reference:
         """Return its ids of `text` by the rules for special tokens."""
         encode = self.tokenizer.encode
         with _silent() if len(text) > _LONGEST_REMEMBERED else nullcontext():
-            return _or_refusal(
+            return _or_failed(
                 lambda: encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             )
 
@@ -86,9 +64,9 @@ class Reference:
         by_id = self.bytes_by_id
         for text in texts:
             ids = self.encode(text)
-            known = None if isinstance(ids, Refusal) else of_ids(ids)
+            known = None if isinstance(ids, Failed) else of_ids(ids)
             for call, numbers in found.items():
-                if isinstance(ids, Refusal) or call in ("encode", "encode_batch", "encode_array"):
+                if isinstance(ids, Failed) or call in ("encode", "encode_batch", "encode_array"):
                     numbers.append(known)
                 elif call == "count":
                     numbers.append(len(ids))
@@ -98,16 +76,16 @@ class Reference:
                     numbers.append(of_text(text))
                 else:
                     back = self.decode(ids)
-                    numbers.append(None if isinstance(back, Refusal) else of_text(back))
+                    numbers.append(None if isinstance(back, Failed) else of_text(back))
         return found
 
-    def decode(self, ids: Sequence[int]) -> str | Refusal:
+    def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return its text of the ids."""
-        return _or_refusal(lambda: self.tokenizer.decode(ids))
+        return _or_failed(lambda: self.tokenizer.decode(ids))
 
-    def decode_bytes(self, ids: Sequence[int]) -> bytes | Refusal:
+    def decode_bytes(self, ids: Sequence[int]) -> bytes | Failed:
         """Return its bytes of the ids."""
-        return _or_refusal(lambda: self.tokenizer.decode_bytes(ids))
+        return _or_failed(lambda: self.tokenizer.decode_bytes(ids))
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
@@ -132,11 +110,11 @@ def _silent() -> Iterator[None]:
         os.close(nothing)
 
 
-def _or_refusal(call: Callable[[], T]) -> T | Refusal:
-    """Return the result of a call, or the error it raises as a `Refusal`."""
+def _or_failed(call: Callable[[], T]) -> T | Failed:
+    """Return the result of a call, or the error it raises as a `Failed`."""
     try:
         return call()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a Rust panic is not an Exception
-        return Refusal(type(error).__name__, message_of(error)[:200])
+        return Failed.by(ErrorResult(type(error).__name__, message_of(error)[:200]))

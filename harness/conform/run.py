@@ -8,13 +8,14 @@ from contextlib import suppress
 
 from harness.conform.case import Case
 from harness.conform.checks.catalogue import CHECKS, Check
-from harness.conform.client import GaveUp, OpenTarget, TargetClient
+from harness.conform.client import GaveUp, OpenSession, TargetClient
 from harness.conform.reference import Reference
-from harness.conform.target import Target, TargetFailed
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, Incomplete, NotAsked, Status, mark_repeated
 from harness.conform.wording import escape_surrogates
 from harness.data import load_model
+from harness.outcome import Outcome
 from harness.process.limits import Limits
+from harness.process.session import Session
 from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
 from impls.core.errors import BPEError, UnknownName
 
@@ -49,19 +50,21 @@ def run(
     except NotLoadable as error:
         raise NotATarget(error.reason) from None
 
-    def open_target(environment: Mapping[str, str]) -> Target:
-        return Target(spec, limits, environment)
+    def open_session(environment: Mapping[str, str]) -> Session:
+        return Session(spec.command(), limits, environment)
 
     other = Reference(reference, model, load_model(model))
     try:
-        return run_checks(open_target, other, only, seed=seed, check_seconds=check_seconds, done=done)
-    except (NotLoadable, TargetFailed) as error:
+        report = run_checks(open_session, other, only, seed=seed, check_seconds=check_seconds, done=done)
+    except NotLoadable as error:
         named = error.reason.startswith((target, spec.name))
-        raise NotATarget(error.reason if named else f"{target}: it does not start: {error.reason}") from None
+        raise NotATarget(error.reason if named else f"{spec.name}: {error.reason}") from None
+    report.target = report.target or spec.name
+    return report
 
 
 def run_checks(
-    open_target: OpenTarget,
+    open_session: OpenSession,
     reference: Reference,
     only: Collection[str] = (),
     *,
@@ -71,11 +74,11 @@ def run_checks(
 ) -> ConformanceReport:
     """Run the checks (those named `only`, else all) and report; `done` is called after each.
 
-    Raises `NotLoadable` or `TargetFailed` if the target does not start, `UnknownName` for an unknown check.
+    Raises `NotLoadable` if the target does not start, `UnknownName` for an unknown check.
     """
     chosen = choose(only)
     began = time.perf_counter()
-    with TargetClient(open_target) as client:
+    with TargetClient(open_session) as client:
         case = Case(client, reference, seed)
         verdicts: list[CheckVerdict] = []
         for check in chosen:
@@ -108,7 +111,7 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
     except Fault as found:
         fault = found
     except GaveUp as error:
-        fault = Fault("resources" if "timeout" in error.reason else "process", error.reason)
+        fault = Fault("resources" if error.outcome is Outcome.TIMEOUT else "process", error.reason)
         if not case.client.given_up:
             with suppress(GaveUp):  # recorded in `given_up`
                 case.client.fresh()

@@ -35,12 +35,11 @@ WATCH_SECONDS = 0.1
 _READ_BYTES = 1 << 18
 _GRACE_SECONDS = 1.0
 """How long a process that closed a pipe may take to end; its exit then determines the outcome."""
-_CLOSE_SECONDS = 2.0
-_SWEEP_SECONDS = 20.0
+_CLOSE_SECONDS, _SWEEP_SECONDS = 2.0, 20.0
 
 
 class Child:
-    """One child process. Always `close` it, or use it in a `with` statement; from one thread at a time."""
+    """One child process. Always `close` it; from one thread at a time."""
 
     def __init__(
         self,
@@ -109,13 +108,6 @@ class Child:
         return self._selector.fileno()
 
     # --- requests ------------------------------------------------------------------------------------------
-
-    def exchange(self, request: bytes, seconds: float) -> bytes:
-        """Send the line `request` and return the child's answering line, without its end. Raises `Stopped`."""
-        self.send(request, seconds)
-        while (answer := self.poll(WATCH_SECONDS)) is None:
-            pass
-        return answer
 
     def send(self, request: bytes, seconds: float) -> None:
         """Begin to send the line `request`, to be answered within `seconds`. Raises `Stopped`."""
@@ -251,11 +243,10 @@ class Child:
 
     def _stop(self, outcome: Outcome, reason: str) -> Stopped:
         """End every process and return the exception to raise."""
-        exit_status = self._process.poll()
         self.kill()
         if last := last_words(self._error_output):
             reason += f"; its last line of output: {last}"
-        self._stopped = Stopped(outcome, without_paths(reason), exit_status=exit_status)
+        self._stopped = Stopped(outcome, without_paths(reason))
         return self._stopped
 
     def kill(self) -> None:
@@ -302,14 +293,6 @@ class Child:
             for _ in range(64):
                 if self._stderr in self._selector.get_map():
                     self._keep(self._stderr)
-
-    def __enter__(self) -> Child:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.kill()
-        self.close()
 
 
 def _descriptor(pipe: IO[bytes] | None) -> int:

@@ -48,10 +48,8 @@ class NotStarted(Exception):
 class Stopped(Exception):
     """The child gave no answer; it and all its descendants have been ended."""
 
-    def __init__(self, outcome: Outcome, reason: str, *, exit_status: int | None = None) -> None:
+    def __init__(self, outcome: Outcome, reason: str) -> None:
         self.outcome, self.reason = outcome, reason
-        self.exit_status = exit_status
-        """Exit status if it ended by itself, negative for a signal."""
         super().__init__(f"{outcome}: {reason}")
 
 

@@ -48,6 +48,26 @@ class Failed(NamedTuple):
     packed_error: str = ""
     """That error itself, packed, for a call of a function of ours."""
 
+    @staticmethod
+    def by(answer: ErrorResult) -> Failed:
+        """Return what an answer with an error means."""
+        message = without_paths(answer.message)
+        if answer.status == ERROR:
+            reason = f"{answer.error}: {message}" if message else answer.error
+            return Failed(Outcome.REFUSED, reason, answer.error, message)
+        if answer.status not in _BY_ERRORS:
+            return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
+        outcome = Outcome(answer.status)
+        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message)
+
+    @property
+    def kind(self) -> str:
+        """Return the type of the error with which it declined, or the outcome."""
+        return (self.error if self.outcome is Outcome.REFUSED else "") or self.outcome
+
+    def __str__(self) -> str:
+        return self.reason if self.outcome is Outcome.REFUSED else f"{self.outcome}: {self.reason}"
+
     @property
     def raised(self) -> BaseException | None:
         """Return that error, if this process can: only one of ours is sure to be importable here."""
@@ -57,12 +77,16 @@ class Failed(NamedTuple):
         return None
 
 
+_BY_ERRORS = (Outcome.REFUSED, Outcome.MISSING, Outcome.CRASH, Outcome.PANIC, Outcome.OUT_OF_MEMORY)
+"""Outcomes that an answer may state."""
+
+
 class FailedError(Exception):
     """Raised by `Session.value` in place of a `Failed`."""
 
     def __init__(self, failed: Failed) -> None:
         self.failed = failed
-        super().__init__(failed.reason)
+        super().__init__(str(failed))
 
 
 class Session:
@@ -85,8 +109,14 @@ class Session:
         self._number = 0
         self.n_asked = 0
         """Number of questions put to the present process."""
-        self.peak_memory_bytes = 0
-        """Highest resident memory of its processes so far."""
+        self._peak_memory_bytes = 0
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """Return the highest resident memory of its processes so far."""
+        if self._child is not None:
+            self._peak_memory_bytes = max(self._peak_memory_bytes, self._child.peak_memory_bytes)
+        return self._peak_memory_bytes
 
     @property
     def is_running(self) -> bool:
@@ -165,19 +195,10 @@ class Session:
         return Failed(stopped.outcome, stopped.reason)
 
     def _erred(self, answer: ErrorResult) -> Failed:
-        message = without_paths(answer.message)
-        if answer.status == ERROR:
-            reason = f"{answer.error}: {message}" if message else answer.error
-            return Failed(Outcome.REFUSED, reason, answer.error, message)
-        try:
-            outcome = Outcome(answer.status)
-        except ValueError:
+        failed = Failed.by(answer)
+        if failed.outcome.ends_process:
             self.close()
-            return Failed(Outcome.PROTOCOL, f"answered with the unknown status {answer.status!r}")
-        if outcome.ends_process:
-            self.close()
-        packed_error = answer.raised if self._asked[0] == CALL else ""
-        return Failed(outcome, reason_of(outcome, answer.error, message), answer.error, message, packed_error)
+        return failed._replace(packed_error=answer.raised) if self._asked[0] == CALL else failed
 
     def call(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
         """Return what `function(*arguments)` returns in a process started by `functions`."""
@@ -214,13 +235,13 @@ class Session:
         child, self._child = self._child, None
         if child is not None:
             child.kill()
-            self.peak_memory_bytes = max(self.peak_memory_bytes, child.peak_memory_bytes)
+            self._peak_memory_bytes = max(self._peak_memory_bytes, child.peak_memory_bytes)
 
     def close(self) -> None:
         """Let the process end; the next question starts another."""
         child, self._child = self._child, None
         if child is not None:
-            self.peak_memory_bytes = max(self.peak_memory_bytes, child.peak_memory_bytes)
+            self._peak_memory_bytes = max(self._peak_memory_bytes, child.peak_memory_bytes)
             child.close()
 
     def __enter__(self) -> Session:

@@ -16,6 +16,9 @@ from typing import Any
 
 import impls
 from harness.failures import describe
+from harness.process.limits import NotStarted
+from harness.process.session import Failed, FailedError, Session
+from harness.targets.operations import SHAPES
 from harness.targets.spec import NotLoadable, TargetSpec, is_target, split_object
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
@@ -151,25 +154,26 @@ class _Command(Minimal):
     """A program used through `encode` and `decode`, restarted when it fails and ended with this process."""
 
     def __init__(self, spec: TargetSpec) -> None:
-        from harness.conform.target import Target, TargetFailed
-
-        self._failed = TargetFailed
+        self._session = Session(spec.command())
+        atexit.register(self._session.close)
         try:
-            self._target = Target(spec)
-        except TargetFailed as error:
-            raise NotLoadable(f"{spec.name}: it does not start: {error.reason}") from None
-        atexit.register(self._target.close)
+            self._ask("describe", seconds=self._session.limits.start_seconds)
+        except NotStarted as error:
+            raise NotLoadable(f"{spec.name}: {error}") from None
+        except FailedError as error:
+            if error.failed.outcome.ends_process:  # a command need not support `describe`
+                raise NotLoadable(f"{spec.name}: it does not start: {error.failed}") from None
+
+    def _ask(self, operation: str, **arguments: Any) -> Any:
+        answer = self._session.ask(operation, shape=SHAPES[operation], **arguments)
+        if isinstance(answer, Failed):
+            raise FailedError(answer)
+        return answer.value
 
     def encode(self, text: str) -> list[int]:
-        try:
-            return self._target.encode(text)
-        except self._failed:
-            self._target.restart()
-            raise
+        ids: list[int] = self._ask("encode", text=text)
+        return ids
 
     def decode(self, ids: list[int]) -> str:
-        try:
-            return self._target.decode(ids)
-        except self._failed:
-            self._target.restart()
-            raise
+        text: str = self._ask("decode", ids=list(ids))
+        return text

@@ -14,9 +14,9 @@ from harness.conform.case import Case, has_surrogate
 from harness.conform.checks.batches import compare
 from harness.conform.checks.over_texts import size
 from harness.conform.digests import CALLS
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Incomplete, Stage
 from harness.conform.wording import expression
+from harness.process.session import Failed
 
 _CHUNK_CHARACTERS, _CHUNK_TEXTS = 200_000, 20_000
 _ENOUGH = 50
@@ -125,7 +125,7 @@ def _fault(case: Case, text: str, call: str, chunk: list[str]) -> Fault:
 
 def _derived_fault(case: Case, call: str, text: str) -> Fault | None:
     ids = case.reference.ids(text)
-    if isinstance(ids, Refusal) or case.client.ids(text) != ids:
+    if isinstance(ids, Failed) or case.client.ids(text) != ids:
         return None
     argument: dict[str, Any] = {"ids": ids} if call == "decode_bytes" else {"text": text}
     wanted: Any = len(ids) if call == "count" else case.reference.decode_bytes(ids) if call == "decode_bytes" else ids

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from harness.conform.case import Case, has_surrogate
 from harness.conform.locate import ids_afresh
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault
 from harness.conform.wording import answered, expression
+from harness.process.session import Failed
 
 _MILLION = 1_000_000
 _AFTERWARDS = "hello world"
@@ -46,9 +46,9 @@ def bad_input(case: Case) -> str:
 def _decode(case: Case, ids: list[int]) -> None:
     """Raise a fault if unknown ids are neither refused nor decoded as the reference does."""
     got, wanted = case.client.decode(ids), case.reference.decode(ids)
-    if got == wanted or (isinstance(got, Refusal) and (not got.fatal or got.kind == "panic")):
+    if got == wanted or (isinstance(got, Failed) and (not got.outcome.ends_process or got.kind == "panic")):
         return
-    ends = isinstance(got, Refusal)
+    ends = isinstance(got, Failed)
     reason = (
         f"an id that no token has {'ends the process:' if ends else 'must be an error, and decodes to'} {answered(got)}"
     )
@@ -58,18 +58,18 @@ def _decode(case: Case, ids: list[int]) -> None:
 def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
     got, expected = case.client.ids(text), case.reference.ids(text)
-    if isinstance(got, Refusal) and got.fatal and got.kind != "panic":
+    if isinstance(got, Failed) and got.outcome.ends_process and got.kind != "panic":
         reason = f"ends the process: {got}"
-    elif isinstance(expected, Refusal):
-        if isinstance(got, Refusal):
+    elif isinstance(expected, Failed):
+        if isinstance(got, Failed):
             case.excused.append(f"{expression(text)}: {got.kind}; the reference: {expected.kind}")
             return
         if case.client.decode(got) == text:
             return
         reason = "it answers where the reference refuses, but the text does not come back"
-    elif got == expected or (isinstance(got, Refusal) and has_surrogate(text) and not got.fatal):
+    elif got == expected or (isinstance(got, Failed) and has_surrogate(text) and not got.outcome.ends_process):
         return
-    elif isinstance(got, Refusal):
+    elif isinstance(got, Failed):
         reason = f"refuses the text with {got}"
     else:
         raise case.explain(text, got, case.agrees)
@@ -87,7 +87,7 @@ def _ask_afterwards(case: Case, after: str | list[int]) -> None:
         if got != ids and ids_afresh(case.client, _AFTERWARDS) == ids:
             raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=(after,), expected=ids, got=got)
         return
-    if isinstance(ids, Refusal):
+    if isinstance(ids, Failed):
         return
     expected, back = case.reference.decode(ids), case.client.decode(ids)
     if back == expected:

@@ -8,10 +8,10 @@ from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import past_64k, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked, Stage
 from harness.conform.wording import expression
 from harness.generators.texts import prose
+from harness.process.session import Failed
 
 THREADS = 8
 _THREAD_ROUNDS = 3
@@ -36,7 +36,7 @@ def _sample(case: Case) -> Alone:
     special = [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
     texts = [*texts_for(case, _TEXTS), *special, *past_64k(case)]
     answers = zip(texts, case.client.ids_of_all(texts), strict=True)
-    alone = {text: answer for text, answer in answers if not isinstance(answer, Refusal)}
+    alone = {text: answer for text, answer in answers if not isinstance(answer, Failed)}
     if not alone:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
     return alone
@@ -90,7 +90,7 @@ def threads(case: Case) -> None:
         case.n_inputs += len(some)
         faults = case.client.ask("mixed_threads", texts=some, threads=THREADS)
         if faults:
-            reason = str(faults) if isinstance(faults, Refusal) else "; ".join(faults)
+            reason = str(faults) if isinstance(faults, Failed) else "; ".join(faults)
             raise Fault("threads", reason, after=tuple(some), expected="the answers of one thread", got=reason)
 
 
@@ -107,7 +107,7 @@ def compare(case: Case, stage: Stage, many: Many, lists: Sequence[list[str]], al
             return None
         where = "in a batch" if stage == "batch" else f"on {THREADS} threads"
         if at == len(texts):
-            got = str(answers) if isinstance(answers, Refusal) else f"{len(answers)} lists of ids"
+            got = str(answers) if isinstance(answers, Failed) else f"{len(answers)} lists of ids"
             reason = f"{where} of {len(texts)} texts: {got}"
             return Fault(stage, reason, after=texts, expected=f"{len(texts)} lists of ids", got=got)
         others = (texts[:at] + texts[at + 1 :])[:_SHOWN_BESIDE]
@@ -129,6 +129,6 @@ def compare(case: Case, stage: Stage, many: Many, lists: Sequence[list[str]], al
 
 def _wrong_at(answers: Any, texts: Sequence[str], alone: Alone) -> int | None:
     """Return the index of the first text with wrong ids; the number of texts if the answer is invalid."""
-    if isinstance(answers, Refusal) or len(answers) != len(texts):
+    if isinstance(answers, Failed) or len(answers) != len(texts):
         return len(texts)
     return next((k for k, (text, ids) in enumerate(zip(texts, answers, strict=True)) if ids != alone[text]), None)

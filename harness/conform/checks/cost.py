@@ -12,9 +12,9 @@ from math import log
 
 from harness.conform import questions
 from harness.conform.case import Case
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Incomplete, NotAsked
 from harness.generators.texts import prose
+from harness.process.session import Failed
 
 _MOST_EXPONENT = 1.4
 """Of n log n it is 1.1 over these sizes."""
@@ -92,14 +92,14 @@ def _exponent(times: Times) -> float:
 def _seconds(case: Case, text: str, decoding: bool) -> float | None:
     """Return how long the target takes to encode a text, or to decode its ids; None for a refusal."""
     client, ids = case.client, case.reference.encode(text) if decoding else []
-    if isinstance(ids, Refusal):
+    if isinstance(ids, Failed):
         return None
     if client.offers("timed_decode" if decoding else "timed_encode"):
         taken = client.ask("timed_decode", ids=ids) if decoding else client.ask("timed_encode", text=text, loops=1)
-        return None if isinstance(taken, Refusal) else float(taken)
+        return None if isinstance(taken, Failed) else float(taken)
     began = time.perf_counter()
     answer = client.decode(ids) if decoding else client.ids(text)
-    return None if isinstance(answer, Refusal) else time.perf_counter() - began
+    return None if isinstance(answer, Failed) else time.perf_counter() - began
 
 
 def _reference_seconds(case: Case, text: str, decoding: bool) -> float | None:
@@ -108,7 +108,7 @@ def _reference_seconds(case: Case, text: str, decoding: bool) -> float | None:
     if decoding and isinstance(ids, list):
         began = time.process_time()
         case.reference.decode(ids)
-    return None if isinstance(ids, Refusal) else time.process_time() - began
+    return None if isinstance(ids, Failed) else time.process_time() - began
 
 
 def memory(case: Case) -> str:
@@ -125,12 +125,12 @@ def memory(case: Case) -> str:
         n_bytes = len(text.encode())
         answer = alone.ids(text)
         grown = max(0, alone.peak_memory_bytes - before)
-    if isinstance(answer, Refusal) and not answer.fatal:
+    if isinstance(answer, Failed) and not answer.outcome.ends_process:
         refused = case.reference.ids(text[: case.reference.longest])
-        if isinstance(refused, Refusal):
+        if isinstance(refused, Failed):
             raise NotAsked(f"the reference refuses the text as well: {refused}")
     case.n_inputs += 1
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Failed):
         reason = f"a text of {n_bytes:,} bytes ends in {answer}"
         raise Fault("resources", reason, text=text, expected="ids", got=answer)
     more = f"{grown / n_bytes:.0f} bytes of memory for each byte of text"

@@ -10,10 +10,10 @@ from harness.conform import questions
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all, ask_lists
 from harness.conform.checks.over_texts import over, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import answered, expression
 from harness.generators.texts import RandomIds
+from harness.process.session import Failed
 from impls import Unsupported
 
 _MOST_LONG = 300
@@ -29,7 +29,7 @@ def tokens(case: Case) -> str:
         if model.lossy is None:
             return b"".join(map(by_id.__getitem__, ids)).decode("utf-8", "replace")
         text = case.reference.decode(ids)
-        return "" if isinstance(text, Refusal) else text
+        return "" if isinstance(text, Failed) else text
 
     ask_lists(case, questions.decoded_lists(model), text_of)
     return remark
@@ -50,7 +50,7 @@ def _vocabulary(case: Case) -> None:
     for i in sorted(by_id)[:: 1 + len(by_id) // _MOST_LONG] if case.client.offers("token_bytes") else ():
         case.n_inputs += 1
         got = case.client.ask("token_bytes", token=i)
-        is_refused = isinstance(got, Refusal) and not got.fatal and i in model.whole_token_ids.values()
+        is_refused = isinstance(got, Failed) and not got.outcome.ends_process and i in model.whole_token_ids.values()
         if got != by_id[i] and not is_refused:
             raise Fault("vocabulary", f"token_bytes({i}) is wrong", ids=[i], expected=by_id[i], got=answered(got))
 
@@ -73,11 +73,11 @@ def streaming(case: Case) -> str:
 
     def fault_of(pushes: Pushes) -> Fault | None:
         expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
-        if isinstance(expected, Refusal):
+        if isinstance(expected, Failed):
             raise NotCompared
         if got == expected:
             return None
-        reason = str(got) if isinstance(got, Refusal) else _difference(expected, got)
+        reason = str(got) if isinstance(got, Failed) else _difference(expected, got)
         ids = [i for pushed in pushes for i in pushed]
         return Fault("decode", reason, ids=ids, expected=_shown(expected), got=_shown(got))
 
@@ -106,13 +106,13 @@ def _streams(case: Case) -> Iterator[Pushes]:
         yield tuple(tuple(ids[start:end]) for start, end in zip([0, *ends], [*ends, len(ids)], strict=True))
 
 
-def _expected(case: Case, pushes: Pushes) -> list[str] | Refusal:
+def _expected(case: Case, pushes: Pushes) -> list[str] | Failed:
     """Return the text expected from each push, and from `finish`."""
     try:
         decoder = case.reference.tokenizer.decoder()
     except Unsupported as error:
         raise NotAsked(str(error)) from None
-    if isinstance(refused := case.reference.decode([i for pushed in pushes for i in pushed]), Refusal):
+    if isinstance(refused := case.reference.decode([i for pushed in pushes for i in pushed]), Failed):
         return refused
     return [*map(decoder.push, pushes), decoder.finish()]
 
@@ -133,5 +133,5 @@ def _difference(expected: Sequence[str], got: Sequence[str]) -> str:
     return f"after {where} the text differs from that of `decode`"
 
 
-def _shown(texts: Sequence[str] | Refusal) -> str:
-    return str(texts) if isinstance(texts, Refusal) else ", ".join(map(expression, texts))
+def _shown(texts: Sequence[str] | Failed) -> str:
+    return str(texts) if isinstance(texts, Failed) else ", ".join(map(expression, texts))

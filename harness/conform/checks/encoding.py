@@ -11,10 +11,10 @@ from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.digests import CALLS
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
 from harness.generators.texts import long_texts
+from harness.process.session import Failed
 from impls.core.text.text import special_matcher
 
 CODES: Collection[int] = range(questions.N_CODE_POINTS)
@@ -48,7 +48,7 @@ def transitions(case: Case) -> str:
             expected, got = case.reference.pieces(text), case.client.ask("pieces", text=text)
             case.n_inputs += 1
             if got != expected:
-                shown = str(got) if isinstance(got, Refusal) else " | ".join(map(expression, got))
+                shown = str(got) if isinstance(got, Failed) else " | ".join(map(expression, got))
                 wanted = " | ".join(map(expression, expected))
                 raise Fault(
                     "pieces", "its method `pieces` cuts this text differently", text=text, expected=wanted, got=shown
@@ -70,8 +70,8 @@ def spellings(case: Case) -> str:
     return ask_all(case, _plain(case, questions.spellings(case.seed)))
 
 
-def _listed(pieces: list[str] | Refusal) -> str:
-    return str(pieces) if isinstance(pieces, Refusal) else " | ".join(map(expression, pieces))
+def _listed(pieces: list[str] | Failed) -> str:
+    return str(pieces) if isinstance(pieces, Failed) else " | ".join(map(expression, pieces))
 
 
 def _plain(case: Case, texts: Iterable[str]) -> Iterable[str]:
@@ -98,7 +98,7 @@ def python_values(case: Case) -> None:
             return None
         reason = (
             f"the calls that look at types and lists end in {faults}"
-            if isinstance(faults, Refusal)
+            if isinstance(faults, Failed)
             else "; ".join(faults)
         )
         wanted = "a list of ints, the caller's own"
@@ -108,6 +108,6 @@ def python_values(case: Case) -> None:
         case.n_inputs += len(texts)
         few = sorted(texts, key=len)[:_N_ALONE]
         raise case.smallest_fault(tuple(texts), fault_of, fault, [*((text,) for text in few), *pairwise(few)])
-    case.n_inputs += sum(not isinstance(answer, Refusal) for answer in case.client.ids_of_all(texts))
+    case.n_inputs += sum(not isinstance(answer, Failed) for answer in case.client.ids_of_all(texts))
     if not case.n_inputs:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")

@@ -8,10 +8,10 @@ from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked, NotCompared
 from harness.conform.wording import expression
 from harness.generators.texts import prose
+from harness.process.session import Failed
 from impls.core.text.text import special_matcher
 
 _N_TEXTS = 500
@@ -46,7 +46,7 @@ def incremental(case: Case) -> str:
         except IndexError:  # a shrunk script that refers to a missing object or place
             return None
         found = case.client.ask("incremental", steps=steps)
-        if not isinstance(found, Refusal) and found:
+        if not isinstance(found, Failed) and found:
             n_ids += sum(len(ids) for _, ids, _ in found[-1])
             n_stable += sum(stable for *_, stable in found[-1])
         return _fault(case, steps, found)
@@ -123,8 +123,8 @@ def _texts(steps: Steps) -> list[list[str]]:
 def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
     """Return what is wrong with the states after each step, or None; other checks judge `encode` itself."""
     wanted = _texts(steps)
-    if isinstance(found, Refusal):
-        if any(isinstance(case.reference.ids(text), Refusal) for texts in wanted for text in texts):
+    if isinstance(found, Failed):
+        if any(isinstance(case.reference.ids(text), Failed) for texts in wanted for text in texts):
             raise NotCompared
         return Fault("refusal", str(found), text=wanted[-1][0])
     if not isinstance(found, list) or len(found) != len(wanted):
@@ -149,7 +149,7 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
 def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], int], after: str) -> Fault | None:
     held, ids, n_stable = state
     expected = case.reference.ids(text)
-    if isinstance(expected, Refusal):
+    if isinstance(expected, Failed):
         raise NotCompared
     if ids != expected:
         if case.client.ids(text) == ids:
@@ -161,7 +161,7 @@ def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], i
         return Fault("incremental", f"{after} it calls {n_stable} of {len(ids)} ids stable", text=text)
     for more in _FOLLOWING:
         later = case.reference.ids(text + more)
-        if not isinstance(later, Refusal) and later[:n_stable] != ids[:n_stable]:
+        if not isinstance(later, Failed) and later[:n_stable] != ids[:n_stable]:
             reason = f"{n_stable} of {len(ids)} ids are called stable, but appending {expression(more)} changes them"
             return Fault("incremental", reason, text=text, expected=later, got=ids)
     return None

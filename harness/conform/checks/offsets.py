@@ -7,9 +7,9 @@ from functools import partial
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, past_64k, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotCompared
 from harness.conform.wording import expression
+from harness.process.session import Failed
 from impls import BPEError
 
 _N_TEXTS = 400
@@ -29,7 +29,7 @@ def offsets(case: Case) -> str:
 def _texts(case: Case) -> list[str]:
     special = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:2]]
     texts = [*special, *sorted(texts_for(case)[::4], key=len)[: 4 * _N_TEXTS : 4], *past_64k(case)[:1]]
-    return [text for text in texts if not isinstance(case.reference.ids(text), Refusal)]
+    return [text for text in texts if not isinstance(case.reference.ids(text), Failed)]
 
 
 def _fault_of_starts(case: Case, text: str) -> Fault | None:
@@ -38,15 +38,15 @@ def _fault_of_starts(case: Case, text: str) -> Fault | None:
     For a token that begins inside a character, the start of that character or of the next one is right.
     """
     ids = case.reference.ids(text)
-    if isinstance(ids, Refusal):
+    if isinstance(ids, Failed):
         raise NotCompared
     expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
     answer = case.client.ask("decode_with_offsets", ids=ids)
-    right = not isinstance(answer, Refusal) and answer[0] == expected_text
+    right = not isinstance(answer, Failed) and answer[0] == expected_text
     if right and _starts_agree(case, ids, expected, answer[1]):
         return None
     wanted = f"{expression(expected_text)}, starts {expected}"
-    got = str(answer) if isinstance(answer, Refusal) else f"{expression(answer[0])}, starts {answer[1]}"
+    got = str(answer) if isinstance(answer, Failed) else f"{expression(answer[0])}, starts {answer[1]}"
     return Fault(
         "offsets",
         "decode_with_offsets says that tokens start where they do not",
@@ -76,9 +76,9 @@ def _fault_of_spans(case: Case, text: str) -> Fault | None:
     except BPEError:
         raise NotCompared from None
     answer, spans = case.client.ask("encode_with_offsets", text=text), array.tolist()
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Failed):
         special = any(name in text for name in case.reference.model.special_tokens)
-        refused = not answer.fatal and (special or isinstance(case.client.ids(text), Refusal))
+        refused = not answer.outcome.ends_process and (special or isinstance(case.client.ids(text), Failed))
         if refused:
             raise NotCompared
         reason, got = f"encode answers, and encode_with_offsets: {answer}", str(answer)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import ensure_all, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered
 from harness.generators.texts import RandomIds
 from harness.minimize import Budget, smallest_sequence
+from harness.process.session import Failed
 
 _N_RANDOM = 2_500
 _N_TEXTS = 150
@@ -31,7 +31,7 @@ def any_order(case: Case) -> str:
     lists = [*case.known_ids, *_lists(case)]
     n_judged = len(lists)
     for n, ids in enumerate(lists, 1):
-        if isinstance(case.reference.decode(ids), Refusal):
+        if isinstance(case.reference.decode(ids), Failed):
             n_left_out += 1
             continue
         case.n_inputs += 1
@@ -51,7 +51,7 @@ def _encode_again(case: Case, ids: Ids) -> bool:
     """Encode the text of `ids` if its ids differ, and return whether it did; a fault if decoding has changed them."""
     text = case.reference.decode(ids)
     specials = case.reference.model.whole_token_ids
-    if isinstance(text, Refusal) or any(name in text for name in specials):
+    if isinstance(text, Failed) or any(name in text for name in specials):
         return False
     expected = case.reference.ids(text)
     if expected == list(ids):
@@ -105,7 +105,7 @@ class _Answers(NamedTuple):
 
     @property
     def differ(self) -> bool:
-        return self.expected != self.got and not isinstance(self.expected, Refusal)
+        return self.expected != self.got and not isinstance(self.expected, Failed)
 
 
 def _answers(case: Case, ids: Ids) -> _Answers:

@@ -11,10 +11,11 @@ from harness.conform.adapter import ANY_OPTION
 from harness.conform.case import Case, Judgement
 from harness.conform.checks.bad_input import AFTER_BAD_INPUT
 from harness.conform.checks.over_texts import over_texts
-from harness.conform.reference import Answer, Refusal
+from harness.conform.reference import Answer
 from harness.conform.verdicts import Fault, NotAsked
 from harness.generators.alphabets import BESIDE
 from harness.generators.texts import prose
+from harness.process.session import Failed
 
 _MOST_SPECIALS = 64
 _OPTIONS = ("allowed_special", "disallowed_special")
@@ -33,7 +34,7 @@ def special_tokens(case: Case) -> str:
 
     def judge(text: str, answer: Answer) -> Judgement:
         nonlocal refusals
-        if isinstance(answer, Refusal) and not answer.fatal and any(name in text for name in names):
+        if isinstance(answer, Failed) and not answer.outcome.ends_process and any(name in text for name in names):
             refusals += 1  # the default behaviour of the reference
             return "right"
         return case.agrees(text, answer)
@@ -57,7 +58,7 @@ def _count(case: Case, texts: Sequence[str]) -> None:
     for text in texts if case.client.offers("count") else ():
         ids, got = case.client.ids(text), case.client.ask("count", text=text)
         case.n_inputs += 1
-        if (isinstance(got, Refusal) and got.fatal) or (
+        if (isinstance(got, Failed) and got.outcome.ends_process) or (
             isinstance(got, int) and isinstance(ids, list) and got != len(ids)
         ):
             raise Fault("derived", "the count is not the number of ids", text=text, got=got)
@@ -93,9 +94,9 @@ def _heeds_options(case: Case, name: str) -> bool:
     if not case.client.offers(ANY_OPTION):
         return True
     plain, allowed = case.client.ids(name), case.client.ids(name, allowed_special="all", disallowed_special=[])
-    if isinstance(allowed, Refusal) and allowed.fatal:
+    if isinstance(allowed, Failed) and allowed.outcome.ends_process:
         raise Fault("process", f"encode with allowed_special ends in {allowed}", text=name, got=allowed)
-    return not isinstance(allowed, Refusal) and plain != allowed
+    return not isinstance(allowed, Failed) and plain != allowed
 
 
 def _of_special(case: Case, text: str | None) -> bool:
@@ -123,14 +124,14 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             how = f"{fault.reason}; right in a fresh process, wrong after calls with other options"
             fault.reason = AFTER_BAD_INPUT if was_refused else how
             raise fault
-        was_refused = isinstance(expected, Refusal)
-        if not isinstance(expected, Refusal):
+        was_refused = isinstance(expected, Failed)
+        if not isinstance(expected, Failed):
             known[text] = expected
     remark = ""
     for rule, known in zip(rules, right, strict=True) if case.client.offers("encode_batch") else ():
         answers, batch = case.client.ask("encode_batch", texts=list(known), **_options(rule)), _worded(rule)
-        if isinstance(answers, Refusal):
-            if answers.fatal:
+        if isinstance(answers, Failed):
+            if answers.outcome.ends_process:
                 raise Fault("process", f"encode_batch with {batch} ends in {answers}")
             remark = remark or f"encode_batch with {batch} is refused: {answers}"
             continue
@@ -146,7 +147,7 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
 def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:
     """Return the fault of one text under a rule: the values of both options."""
     expected, got = case.reference.encode(text, *rule), case.client.ids(text, **_options(rule))
-    both_refuse = isinstance(expected, Refusal) and isinstance(got, Refusal) and not got.fatal
+    both_refuse = isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process
     if got == expected or both_refuse:
         return None
     return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)

@@ -14,9 +14,10 @@ from harness.conform.checks.asking import ask_all
 from harness.conform.checks.over_texts import texts_for
 from harness.conform.client import Elsewhere, TargetClient
 from harness.conform.digests import CALLS, Digests
-from harness.conform.reference import Answer, Refusal
+from harness.conform.reference import Answer
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import expression
+from harness.process.session import Failed
 
 HASH_SEED = "0"
 """Hash seed of the other process; that of the current one is random."""
@@ -83,8 +84,10 @@ def _same(
     try:
         got = answer()
     except Elsewhere as error:
-        if error.refusal.kind == "RuntimeError" or error.refusal.fatal:  # no answer; anything else is a stated refusal
-            raise Fault(stage, f"{what}: {error.refusal}") from None
+        if (
+            error.failed.kind == "RuntimeError" or error.failed.outcome.ends_process
+        ):  # no answer; anything else is a stated refusal
+            raise Fault(stage, f"{what}: {error.failed}") from None
         return
     for call in calls:
         wrong = [text for text, a, b in zip(texts, first[call], got[call], strict=False) if a != b]
@@ -129,7 +132,7 @@ def _pace(case: Case) -> float:
         return 0.0
     first = case.client.asked.calls  # texts that are new to the process
     times = [case.client.ask("timed_encode", text=f"the state of {first + n}", loops=1) for n in range(20)]
-    return min((seconds for seconds in times if not isinstance(seconds, Refusal)), default=0.0)
+    return min((seconds for seconds in times if not isinstance(seconds, Failed)), default=0.0)
 
 
 def _held(case: Case) -> str:
@@ -138,7 +141,7 @@ def _held(case: Case) -> str:
         return "not asked: what equal calls leave in memory, since the target is no Python object"
     seconds = min(_HELD_SECONDS, case.client.limits.call_seconds / 4)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Failed):
         raise Fault("memory", f"{HELD_CALLS:,} equal calls end in {answer}", text="hello world")
     few = [n for n, _, _ in answer.values() if n < HELD_CALLS]
     for call, (n, n_bytes, n_files) in answer.items():
@@ -174,12 +177,12 @@ def save_load(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for operation in ("save", "load"):
             answer = case.client.ask(operation, path=str(Path(folder) / "saved"))
-            if isinstance(answer, Refusal):
+            if isinstance(answer, Failed):
                 raise Fault("saving", f"{operation} failed with {answer}")
             after = answers()
             case.client.fresh()
             for (what, text, expected), (_, _, got) in zip(before, after, strict=True):
                 case.n_inputs += 1
-                if expected != got and not (isinstance(expected, Refusal) and isinstance(got, Refusal)):
+                if expected != got and not (isinstance(expected, Failed) and isinstance(got, Failed)):
                     reason = f"after {operation} it gives other {what}"
                     raise Fault("saving", reason, text=text, expected=expected, got=got)

@@ -12,9 +12,9 @@ import regex
 
 from harness.conform.case import Case, has_surrogate
 from harness.conform.checks.over_texts import ensure_all, past_64k, texts_for
-from harness.conform.reference import Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
+from harness.process.session import Failed
 from impls.core.truncation import Side, Whole
 
 _N_TEXTS = 200
@@ -70,7 +70,7 @@ def truncation(case: Case) -> str:
         if case.out_of_time and n_judged:
             break
         n_judged += 1
-        if isinstance(ids, Refusal) or ids != case.reference.ids(text):
+        if isinstance(ids, Failed) or ids != case.reference.ids(text):
             continue
         some = len(ways) if len(ids) <= _SHORT_IDS else min(len(ways), _WAYS_OF_LONG)
         for n_tokens in _limits(len(ids), random):
@@ -128,9 +128,9 @@ def _cut_characters(case: Case) -> list[str]:
 # --- right answers -------------------------------------------------------------------------------------------------
 
 
-def _expected(case: Case, text: str, call: _Call) -> int | bool | str | Refusal:
+def _expected(case: Case, text: str, call: _Call) -> int | bool | str | Failed:
     ids = case.reference.ids(text)
-    if isinstance(ids, Refusal):
+    if isinstance(ids, Failed):
         return ids
     if call.operation == "count":
         return min(len(ids), call.n_tokens + 1)
@@ -162,7 +162,7 @@ def _parts(case: Case, text: str, ids: list[int], call: _Call) -> Iterator[str]:
 
 def _n_ids(case: Case, text: str) -> float:
     ids = case.reference.ids(text)
-    return float("inf") if isinstance(ids, Refusal) else len(ids)
+    return float("inf") if isinstance(ids, Failed) else len(ids)
 
 
 # --- faults --------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _n_ids(case: Case, text: str) -> float:
 def _fault(case: Case, text: str, call: _Call) -> Fault | None:
     """Return the fault of one call, or None; texts with other ids than the reference's are left to the check of ids."""
     expected = _expected(case, text, call)
-    if isinstance(expected, Refusal) or (got := call.made(case, text)) == expected:
+    if isinstance(expected, Failed) or (got := call.made(case, text)) == expected:
         return None
     if case.client.ids(text) != case.reference.ids(text):
         return None
@@ -189,7 +189,7 @@ def _fault_at_a_low_limit(case: Case, call: _Call, text: str) -> Fault | None:
 
 def _difference(case: Case, text: str, call: _Call, expected: Any, got: Any) -> str:
     n_ids = f"{_n_ids(case, text)} ids"
-    if isinstance(got, Refusal):
+    if isinstance(got, Failed):
         return f"is refused: {got}"
     if not isinstance(got, str):
         return f"says {got} of a text of {n_ids}"

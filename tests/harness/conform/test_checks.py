@@ -13,8 +13,10 @@ import pytest
 import impls
 from harness.conform.reference import Reference
 from harness.conform.run import run_checks
-from harness.conform.target import TargetError, TargetFailed
 from harness.conform.verdicts import CheckVerdict
+from harness.outcome import Outcome
+from harness.process.protocol import ErrorResult
+from harness.process.session import Answer, Failed
 from harness.targets import NotLoadable
 
 _HERE = Path(__file__).resolve().parent
@@ -175,10 +177,10 @@ def test_what_is_not_there_is_not_offered(conform: Callable[..., CheckVerdict]) 
 
 def test_time_that_grows_with_the_square_is_found(conform: Any) -> None:
     class Quadratic(conform.target):  # type: ignore[misc]
-        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        def ask(self, operation: str, **arguments: Any) -> Any:
             if operation == "timed_encode":
-                return len(arguments["text"]) ** 2 * 1e-8
-            return super().call(operation, seconds, **arguments)
+                return Answer(len(arguments["text"]) ** 2 * 1e-8)
+            return super().ask(operation, **arguments)
 
     verdict = conform(Right, "cost", target=Quadratic)
     assert (verdict.status, verdict.stage) == ("failed", "resources")
@@ -189,20 +191,19 @@ def test_memory_out_of_proportion_is_found(conform: Any) -> None:
     class Heavy(conform.target):  # type: ignore[misc]
         peak_memory_bytes = 1 << 20
 
-        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        def ask(self, operation: str, **arguments: Any) -> Any:
             self.peak_memory_bytes += len(arguments.get("text", "")) * 2_000
-            return super().call(operation, seconds, **arguments)
+            return super().ask(operation, **arguments)
 
     assert conform(Right, "memory", target=Heavy).stage == "resources"
 
 
 def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(conform: Any) -> None:
     class Dying(conform.target):  # type: ignore[misc]
-        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
-            raise TargetFailed("crash", "died of it")
-
-        def encode_each(self, texts: list[str]) -> list[Any]:
-            raise TargetFailed("crash", "died of it")
+        def ask(self, operation: str, **arguments: Any) -> Any:
+            return (
+                super().ask(operation, **arguments) if operation == "describe" else Failed(Outcome.CRASH, "died of it")
+            )
 
     reports = conform(Right, "ids", "round-trip", "threads", "bad-input", target=Dying, whole=True)
     assert {verdict.status for verdict in reports.verdicts} == {"failed", "not asked"}
@@ -214,11 +215,11 @@ def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(confo
     class Once(conform.target):  # type: ignore[misc]
         starts = 0
 
-        def restart(self) -> None:
+        def _start(self) -> Any:
             self.starts += 1
             if self.starts > 1:
                 raise NotLoadable("out of licences")
-            super().restart()
+            return super()._start()
 
     verdict = conform(EverySeventhTime, "ids", target=Once)
     assert verdict.status == "failed"
@@ -246,12 +247,12 @@ def test_what_was_stopped_by_the_clock_is_incomplete(conform: Any, check: str) -
 
 def test_growth_names_the_families_it_did_not_measure(conform: Any) -> None:
     class Refuses(conform.target):  # type: ignore[misc]
-        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        def ask(self, operation: str, **arguments: Any) -> Any:
             if operation in ("timed_encode", "timed_decode"):
                 if operation == "timed_encode" and "  " in arguments["text"]:
-                    raise TargetError("ValueError", "no")
-                return 1e-6 * len(arguments.get("text", arguments.get("ids")))
-            return super().call(operation, seconds, **arguments)
+                    return Failed.by(ErrorResult("ValueError", "no"))
+                return Answer(1e-6 * len(arguments.get("text", arguments.get("ids"))))
+            return super().ask(operation, **arguments)
 
     verdict = conform(Right, "cost", target=Refuses)
     assert verdict.status == "passed"

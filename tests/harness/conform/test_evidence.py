@@ -21,7 +21,6 @@ from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import junit, render
 from harness.conform.run import run_checks
-from harness.conform.target import TargetFailed
 from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
@@ -30,6 +29,8 @@ from harness.conform.verdicts import (
     Stage,
     mark_repeated,
 )
+from harness.outcome import Outcome
+from harness.process.session import Failed, FailedError
 
 Conform = Callable[..., ConformanceReport]
 
@@ -117,7 +118,7 @@ def test_a_refused_text_is_no_reason_to_die(conform: Conform) -> None:
     class Dies:
         def encode(self, text: str) -> list[int]:
             if "\ud83d" in text:
-                raise TargetFailed("crash", "killed by SIGSEGV")
+                raise FailedError(Failed(Outcome.CRASH, "killed by SIGSEGV"))
             return priority.encode(text)
 
         def decode(self, ids: list[int]) -> str:

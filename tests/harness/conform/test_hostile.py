@@ -13,10 +13,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from conform_target import Target
 
 from harness.conform.run import run
-from harness.conform.target import Target, TargetError, TargetFailed
 from harness.process.limits import Limits
+from harness.process.session import Failed, FailedError
 from harness.targets import NotLoadable, TargetSpec
 from impls import Model
 
@@ -63,15 +64,14 @@ def hostile(name: str) -> TargetSpec:
     return TargetSpec.parse(f"hostile:{name}")
 
 
-def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> TargetFailed:
+def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> Failed:
     """Return how `encode` ends; afterwards a fresh process decodes as if nothing had happened."""
     with Target(spec, limits, env) as target:
-        with pytest.raises(TargetFailed) as caught:
+        with pytest.raises(FailedError) as caught:
             target.encode("ab")
-        target.limits = PATIENT
-        target.restart()
+        target.restart(PATIENT)
         assert target.decode([104, 105]) == "hi"
-    return caught.value
+    return caught.value.failed
 
 
 LIES = {
@@ -99,7 +99,7 @@ LIES = {
 @pytest.mark.parametrize("how", LIES)
 def test_what_is_no_answer_ends_in_the_verdict_protocol(how: str, mark: dict[str, str]) -> None:
     found = failure(raw(how), mark)
-    assert found.verdict == "protocol"
+    assert found.outcome == "protocol"
     assert re.search(LIES[how], found.reason), found.reason
     assert "\n" not in found.reason
     assert len(found.reason) < 700
@@ -122,7 +122,7 @@ FATES = {
 def test_what_dies_or_grows_ends_in_its_verdict(name: str, mark: dict[str, str]) -> None:
     verdict, reason = FATES[name]
     found = failure(hostile(name), mark)
-    assert re.fullmatch(verdict, found.verdict), found
+    assert re.fullmatch(verdict, found.outcome), found
     assert re.search(reason, found.reason), found.reason
 
 
@@ -138,7 +138,7 @@ LATE = {
 @pytest.mark.parametrize("name", LATE)
 def test_what_does_not_answer_in_time_is_ended_whole(name: str, mark: dict[str, str]) -> None:
     found = failure(hostile(name), mark, LIMITS)
-    assert found.verdict == "timeout"
+    assert found.outcome == "timeout"
     assert "longer than 1 s" in found.reason
     assert LATE[name] in found.reason
 
@@ -146,33 +146,30 @@ def test_what_does_not_answer_in_time_is_ended_whole(name: str, mark: dict[str, 
 @pytest.mark.parametrize("how", ["late", "no-line-end"])
 def test_an_answer_after_the_time_limit_is_none(how: str, mark: dict[str, str]) -> None:
     found = failure(raw(how), mark, LIMITS)
-    assert found.verdict == "timeout"
+    assert found.outcome == "timeout"
     assert ("without an end of line" in found.reason) == (how == "no-line-end")
 
 
 def test_a_request_that_is_never_read_is_no_reason_to_wait_for_ever(mark: dict[str, str]) -> None:
     with Target(raw("does-not-read"), LIMITS, mark) as target:
-        with pytest.raises(TargetFailed, match="timeout"):
+        with pytest.raises(FailedError, match="timeout"):
             target.encode("a")
-        target.restart()
-        with pytest.raises(TargetFailed, match="timeout"):
+        with pytest.raises(FailedError, match="timeout"):
             target.encode("a" * 1_000_000)
 
 
 @pytest.mark.parametrize("how", ["twice", "closes-stdin", "answers-and-exits"])
 def test_what_spoils_the_next_question_is_found_there_at_the_latest(how: str, mark: dict[str, str]) -> None:
     with Target(raw(how), PATIENT, mark) as target:
-        with pytest.raises(TargetFailed) as caught:  # noqa: PT012 (which of the two it is, is its affair)
+        with pytest.raises(FailedError) as caught:  # noqa: PT012 (which of the two it is, is its affair)
             target.encode("ab")
             target.encode("ab")
-        assert caught.value.verdict == ("crash" if how == "answers-and-exits" else "protocol")
-        with pytest.raises(TargetFailed):  # and stays so until it is restarted
-            target.decode([104])
+        assert caught.value.failed.outcome == ("crash" if how == "answers-and-exits" else "protocol")
 
 
 def test_the_reason_shows_what_it_said_and_no_folder_of_this_machine(mark: dict[str, str]) -> None:
     found = failure(raw("exits"), mark)
-    assert found.verdict == "crash"
+    assert found.outcome == "crash"
     assert found.reason == (
         "the process ended with exit status 3; its last line of output: and that is an error in file.c"
     )
@@ -181,22 +178,21 @@ def test_the_reason_shows_what_it_said_and_no_folder_of_this_machine(mark: dict[
 def test_a_target_that_never_starts_times_out_and_one_that_cannot_is_not_loadable(mark: dict[str, str]) -> None:
     limits = Limits(start_seconds=0.4)
     for spec in (raw("never-starts"), TargetSpec.parse("never_imported:anything")):
-        with pytest.raises(TargetFailed, match=r"longer than 0\.4 s") as caught:
+        with pytest.raises(NotLoadable, match=r"it does not start: timeout: took longer than 0\.4 s"):
             Target(spec, limits, mark)
-        assert caught.value.verdict == "timeout"
     with pytest.raises(NotLoadable, match="exit status 1; its last line of output: there is nothing to load"):
         Target(raw("exits-at-once"), PATIENT, mark)
 
 
 def test_an_ordinary_error_is_an_answer_and_the_process_lives_on(mark: dict[str, str]) -> None:
     with Target(hostile("Raising"), PATIENT, mark) as target:
-        with pytest.raises(TargetError) as caught:
+        with pytest.raises(FailedError) as caught:
             target.encode("a")
-        assert (caught.value.kind, caught.value.message) == ("ValueError", "cannot open file.bin")
-        answers = target.encode_each(["a", "b"])
-        assert [isinstance(answer, TargetError) for answer in answers] == [True, True]
+        failed = caught.value.failed
+        assert (failed.outcome, failed.error, failed.message) == ("refused", "ValueError", "cannot open file.bin")
+        assert [isinstance(answer, Failed) for answer in target.ids_of_all(["a", "b"])] == [True, True]
         assert target.decode([104]) == "h"
-    with Target(hostile("Unspeakable"), PATIENT, mark) as target, pytest.raises(TargetError, match="Bad"):
+    with Target(hostile("Unspeakable"), PATIENT, mark) as target, pytest.raises(FailedError, match="Bad"):
         target.encode("a")
 
 
@@ -209,27 +205,27 @@ def test_what_it_prints_and_forks_beside_a_right_answer_does_not_spoil_it(name: 
 @pytest.mark.parametrize("text", ["none", "words", "float", "nan", "text", "object"])
 def test_a_python_object_that_answers_no_ids_is_reported(text: str, mark: dict[str, str]) -> None:
     with Target(hostile("WrongTypes"), PATIENT, mark) as target:
-        with pytest.raises(TargetFailed) as caught:
+        with pytest.raises(FailedError) as caught:
             target.encode(text)
-        assert caught.value.verdict == "protocol"
-        target.restart()
-        with pytest.raises(TargetFailed, match="Expected `str`, got `object`"):
-            target.decode([1])
+        assert caught.value.failed.outcome == "protocol"
+        with pytest.raises(FailedError, match="Expected `str`, got `object`"):
+            target.call("decode", ids=[1])
 
 
 def test_a_batch_with_a_text_that_kills_ends_in_a_verdict(mark: dict[str, str]) -> None:
-    with Target(hostile("Panicking"), PATIENT, mark) as target, pytest.raises(TargetFailed, match="index out of"):
-        target.encode_each(["a", "b"])
+    with Target(hostile("Panicking"), PATIENT, mark) as target:
+        for answer in target.ids_of_all(["a", "b"]):
+            assert isinstance(answer, Failed)
+            assert (answer.outcome, "index out of" in answer.reason) == ("panic", True)
 
 
 KILLED = f"""
 import os, signal, sys
-from harness.conform.run import run
-from harness.conform.target import Target
+from harness.process.session import Session
 from harness.targets import TargetSpec
-target = Target(TargetSpec.parse("hostile:DaemonisingQuietly"), env={{{MARK!r}: sys.argv[1]}})
-target.encode("a")
-print(target._child.pid, flush=True)
+session = Session(TargetSpec.parse("hostile:DaemonisingQuietly").command(), environment={{{MARK!r}: sys.argv[1]}})
+session.ask("encode", text="a")
+print(session.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conform_target import Target
 
 import impls
-from harness.conform.target import Target, TargetError
 from harness.process.limits import Limits
+from harness.process.session import FailedError
 from harness.targets import NotLoadable, TargetSpec
+from harness.targets.operations import SHAPES
 
 TARGETS = Path(__file__).parent / "conform_targets"
 PROTOCOL = Path(__file__).parents[3] / "harness" / "conform" / "PROTOCOL.md"
@@ -121,9 +123,9 @@ def test_an_implementation_runs_a_model_with_all_it_has(
         assert {"allowed_special", "disallowed_special", "save", "load"} < target.description.operations
         assert target.encode(text, disallowed_special=set()) == plain
         assert target.encode(text, allowed_special="all") == ours.encode(text, allowed_special="all")
-        with pytest.raises(TargetError, match="SpecialToken"):
+        with pytest.raises(FailedError, match="SpecialToken"):
             target.encode(text)
-        assert target.encode_each([text, "a"], disallowed_special=()) == [plain, ours.encode("a")]
+        assert target.call("encode_each", texts=[text, "a"], disallowed_special=()) == [plain, ours.encode("a")]
         assert target.call("decode_bytes", ids=plain) == text.encode()
         assert target.call("encode_array", text="cat") == ours.encode("cat")
         assert target.call("encode_batch", texts=["cat", ""]) == [ours.encode("cat"), []]
@@ -141,7 +143,7 @@ def test_texts_arrive_as_they_were_sent() -> None:
         for text in (*TEXTS, "a\ud83d", "\udc4d\ud83d"):
             assert target.encode(text) == [ord(character) for character in text]
             assert target.decode([ord(character) for character in text]) == text
-        assert target.encode_each(list(TEXTS)) == [list(map(ord, text)) for text in TEXTS]
+        assert list(target.ids_of_all(list(TEXTS))) == [list(map(ord, text)) for text in TEXTS]
         long = "naïve " * 200_000
         assert target.decode(target.encode(long)) == long
 
@@ -157,7 +159,7 @@ def test_what_an_object_has_is_found_and_asked() -> None:
         assert target.call("token_bytes", token=65) == b"A"
         assert target.call("decode_bytes", ids=[255]) == b"\xff"
         assert target.encode("ab", allowed_special={"<s>"}) == [97, 98]  # uint32 of NumPy
-        with pytest.raises(TargetError, match="no operation encode_batch"):
+        with pytest.raises(FailedError, match="no operation encode_batch"):
             target.call("encode_batch", texts=[])
 
 
@@ -178,7 +180,7 @@ def test_the_environment_reaches_the_target() -> None:
 
 def test_a_slow_batch_is_asked_for_in_parts() -> None:
     with Target(TargetSpec.parse("well_behaved:Slow"), Limits(call_seconds=1)) as target:
-        assert target.encode_each(["a"] * 8) == [[0], [1], [2], [3], [4], [5], [6], [7]]
+        assert list(target.ids_of_all(["a"] * 8)) == [[0], [1], [2], [3], [4], [5], [6], [7]]
 
 
 # --- other languages ---------------------------------------------------------------------------------------
@@ -215,12 +217,12 @@ def test_a_tokenizer_in_another_language_gives_our_ids(language: str, tmp_path: 
             ids = ours.encode(text)
             assert target.encode(text) == ids
             assert target.decode(ids) == ours.decode(ids)
-        assert target.encode_each(["cat", "mat"]) == [ours.encode("cat"), ours.encode("mat")]
+        assert list(target.ids_of_all(["cat", "mat"])) == [ours.encode("cat"), ours.encode("mat")]
         for bad in ([0xC3], [0xF0, 0x9F, 0x41], [0xED, 0xA0, 0x80], [0xFF, 0xC0, 0x80]):
             ids = [ours.model.id_by_token[bytes([byte])] for byte in bad]
             assert target.decode(ids) == ours.decode(ids)
-        with pytest.raises(TargetError, match="99999"):
-            target.decode([99999])
+        with pytest.raises(FailedError, match="99999"):
+            target.call("decode", ids=[99999])
 
 
 _BYTES = """
@@ -247,8 +249,8 @@ def test_the_example_adapter_serves_a_javascript_module(tmp_path: Path) -> None:
         assert target.description.operations == {"encode", "decode", "describe"}
         assert target.encode("h\u00e9!") == [104, 195, 169, 33]
         assert target.decode([104, 195, 169, 33]) == "h\u00e9!"
-        with pytest.raises(TargetError, match="no id 256"):
-            target.decode([256])
+        with pytest.raises(FailedError, match="no id 256"):
+            target.call("decode", ids=[256])
     with Target(TargetSpec.parse("cmd:" + shlex.join(javascript(tmp_path, "", "gpt2")))) as target:
         assert target.encode("x") == [4]
         assert target.decode([4]) == "gpt2"
@@ -281,13 +283,11 @@ def test_the_examples_of_the_protocol_work(language: str, source: str, tmp_path:
     with Target(TargetSpec.parse("cmd:" + shlex.join([runner, str(path)]))) as target:
         assert target.encode("h\u00e9!") == [104, 195, 169, 33]
         assert target.decode([104, 195, 169, 33]) == "h\u00e9!"
-        with pytest.raises(TargetError):
-            target.decode([256])
+        with pytest.raises(FailedError):
+            target.call("decode", ids=[256])
 
 
 def test_the_operations_of_the_protocol_are_all_documented() -> None:
-    from harness.conform.protocol import SHAPES
-
     rows = re.findall(r"^\| ([a-z_, ]+) \| [^|]*\| [^|]*\|$", PROTOCOL.read_text(), re.MULTILINE)
     assert {name for row in rows for name in row.split(", ")} - {"op"} == set(SHAPES)
 

@@ -1,0 +1,58 @@
+"""What may be asked of a target over the protocol, and the type of each answer; PROTOCOL.md describes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from harness.process.protocol import ErrorResult
+
+Id = Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
+Offset = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Description(msgspec.Struct, frozen=True):
+    """The target's description of itself; every field of its answer may be left out."""
+
+    name: str = ""
+    operations: frozenset[str] = frozenset()
+    """Operations and options of the target; `encode` and `decode` always."""
+    special_tokens: dict[str, Id] = {}
+    n_vocab: int | None = None
+    info: dict[str, str] = {}
+
+
+SHAPES: dict[str, Any] = {
+    "describe": Description,
+    "encode": list[Id],
+    "decode": str,
+    "decode_bytes": bytes,
+    "encode_each": list[list[Id] | ErrorResult],
+    "encode_batch": list[list[Id]],
+    "encode_array": list[Id],
+    "count": int,
+    "encode_threads": list[list[Id]],
+    "timed_encode": Seconds,
+    "timed_decode": Seconds,
+    "digests": dict[str, list[int | None]],
+    "decoded": list[int | None],
+    "held": dict[str, tuple[int, float, int]],
+    "python_values": list[str],
+    "mixed_threads": list[str],
+    "decode_with_offsets": tuple[str, list[Offset]],
+    "encode_with_offsets": tuple[list[Id], list[tuple[Offset, Offset]]],
+    "decode_stream": list[str],
+    "incremental": list[list[tuple[str | None, list[Id], int]]],
+    "truncate": str,
+    "fits": bool,
+    "pieces": list[str],
+    "token_bytes": bytes,
+    "n_vocab": int,
+    "save": None,
+    "load": None,
+}
+"""Operation -> type of its result; `bytes` are sent as base64."""
+
+REQUIRED = frozenset({"encode", "decode"})
