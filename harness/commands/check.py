@@ -92,13 +92,13 @@ class Check(Verb):
 
     def _compared_on(self, models: Sequence[str]) -> list[str]:
         """Return the implementations, and a file as its own library reads it if a model has such a file."""
-        from harness.targets.published import library_of
+        from harness.targets.published import library_of_model
 
         chosen = options.choose_compared(self.implementation, self.exclude)
         asked = self.implementation is None or is_target(self.implementation)
         pattern = self.exclude if asked else self.implementation
         matches = pattern is not None and re.search(pattern, PUBLISHED) is not None
-        return [*chosen, PUBLISHED] if matches is not asked and any(map(library_of, models)) else chosen
+        return [*chosen, PUBLISHED] if matches is not asked and any(map(library_of_model, models)) else chosen
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""

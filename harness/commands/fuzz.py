@@ -112,7 +112,7 @@ class Fuzz(Verb):
         from harness.check.fuzz.run import FuzzPlan
         from harness.data.models import is_model_name
         from harness.targets import DEFAULT_MODEL, PUBLISHED
-        from harness.targets.published import library_of
+        from harness.targets.published import library_of_model
 
         made_up, given = self.random_models, bool(self.models)
         options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
@@ -122,7 +122,7 @@ class Fuzz(Verb):
         )
         # A user's file is also read by its own library, which everything must agree with.
         files = [model for model in self.models if not is_model_name(model)]
-        by_library = files == list(self.models) and bool(files) and all(map(library_of, files))
+        by_library = files == list(self.models) and bool(files) and all(map(library_of_model, files))
         return FuzzPlan(
             sides=(PUBLISHED, *self.sides) if by_library else self.sides,
             models=() if self.random_models else self.models or (DEFAULT_MODEL,),

@@ -18,12 +18,11 @@ from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken
 from harness.explain.rules import Rules
 from harness.explain.sides import Side, black_box
 from harness.failures import message_of
-from harness.targets import FORMS, NotLoadable, is_target, load_object
+from harness.targets import FORMS, NotLoadable, TargetSpec, is_target, load_object
 from impls.core.errors import UnknownName
 from impls.core.model.cuts import Cuts
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
-from impls.formats import sentencepiece_model
 from impls.interface import SpecialSet, Tokenizer
 
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
@@ -123,18 +122,14 @@ def _assumed_to_run(model: Model, side: Side) -> Side:
 
 
 def _of_file(path: Path, allow_special: bool) -> Side:
-    content = path.read_bytes()
-    if sentencepiece_model.looks_like(content):
+    by = TargetSpec.parse(str(path)).words[0]
+    if by == "sentencepiece":
         return _sentencepiece(path)
-    head = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.startswith(b"{") and b'"bpebench model"' not in head[:100]:
+    if by == "tokenizers":
         import tokenizers
 
         return side_of(_read("tokenizers", path, tokenizers.Tokenizer.from_file), path.name)
-    from harness.data import load_model
-
-    by = "tiktoken" if not head.startswith(b"{") else "priority"
-    return side_of(impls.load(by, load_model(path)), f"{path.name} by {by}", allow_special=allow_special)
+    return side_of(impls.load(by, Model.load(path)), f"{path.name} by {by}", allow_special=allow_special)
 
 
 def _read(library: str, path: Path, read: Callable[[str], Any]) -> Any:

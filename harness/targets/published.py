@@ -18,33 +18,23 @@ import numpy as np
 
 import impls
 from harness.data import load_model, model_file
-from harness.targets.spec import PUBLISHED
+from harness.targets.spec import PUBLISHED, library_of
 from impls.core.errors import BPEError, Missing, Unsupported
 from impls.core.text.stages import drops_text
 from impls.core.text.text import repair_surrogates
-from impls.formats import own, sentencepiece_model
 from impls.formats.files import read_bytes
-
-_BEGINNING = 100
 
 Encode = Callable[[str, bool], list[int]]
 """A text, and whether special tokens are recognised -> its ids."""
 
 
-def library_of(name: str | Path) -> str | None:
+def library_of_model(name: str | Path) -> str | None:
     """Return the library that a model's file belongs to; None if it is of another format, or not at hand."""
     try:
         path = _file(name)
-        content = b"" if path is None else read_bytes(path)
+        return None if path is None else library_of(read_bytes(path))
     except BPEError:
         return None
-    if sentencepiece_model.looks_like(content):
-        return "sentencepiece"
-    if content.lstrip().startswith(b"{"):
-        is_ours = own.NAME.encode() in content[:_BEGINNING]
-        return "tokenizers" if not is_ours and b'"model"' in content and b'"merges"' in content else None
-    first, _, rank = content.split(b"\n", 1)[0].partition(b" ")
-    return "tiktoken" if first and rank.isdigit() else None
 
 
 def _file(name: str | Path) -> Path | None:
@@ -56,7 +46,7 @@ def _file(name: str | Path) -> Path | None:
 
 def published(name: str | Path) -> impls.Tokenizer:
     """Return the file of a model as its library reads it. Raises `Unsupported`, `Missing`, and what loading raises."""
-    model, library, path = load_model(name), library_of(name), _file(name)
+    model, library, path = load_model(name), library_of_model(name), _file(name)
     if library is None or path is None:
         raise Unsupported(PUBLISHED, "the file belongs to none of the libraries tokenizers, sentencepiece and tiktoken")
     try:

@@ -11,6 +11,8 @@ from typing import Literal
 
 import impls
 from impls.core.errors import BPEError, some_of
+from impls.formats import own, sentencepiece_model
+from impls.formats.files import read_bytes
 
 DEFAULT_MODEL = "o200k_base"
 """The default vocabulary of every verb that takes one."""
@@ -19,7 +21,7 @@ PUBLISHED = "as published"
 COMMAND_PREFIX = "cmd:"
 _OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*)*))?")
-_LIBRARIES = {".model": "sentencepiece", ".tiktoken": "tiktoken", ".json": "tokenizers"}
+_BEGINNING = 100
 FORMS = (
     "module:object, a Python file, an implementation (`bpebench list implementations`), a model file with the library "
     "to run it, or "
@@ -63,7 +65,7 @@ class TargetSpec:
         if found_file or _OBJECT.fullmatch(target):
             return TargetSpec("object", target, (target, model))
         if Path(target).is_file():
-            found = _LIBRARIES.get(Path(target).suffix)
+            found = runner_of(read_bytes(Path(target)))
             if found is None:
                 raise NotLoadable(
                     f"{target}: is a file; name the library that runs it as a model, or write "
@@ -81,6 +83,23 @@ class TargetSpec:
         from harness.process.protocol import python_command  # slow to import, and not needed by most commands
 
         return python_command("harness.conform.serve", self.kind, *self.words)
+
+
+def library_of(content: bytes) -> str | None:
+    """Return the library that a model file of this content belongs to; None if it is of another format."""
+    if sentencepiece_model.looks_like(content):
+        return "sentencepiece"
+    if content.lstrip().startswith(b"{"):
+        is_ours = own.NAME.encode() in content[:_BEGINNING]
+        return "tokenizers" if not is_ours and b'"model"' in content and b'"merges"' in content else None
+    first, _, rank = content.split(b"\n", 1)[0].partition(b" ")
+    return "tiktoken" if first and rank.isdigit() else None
+
+
+def runner_of(content: bytes) -> str | None:
+    """Return the implementation that runs a model file of this content if none is named; None if it is not a model."""
+    is_known = own.NAME.encode() in content[:_BEGINNING] or content.startswith((b"minbpe ", b"#version"))
+    return library_of(content) or ("priority" if is_known else None)
 
 
 def is_target(name: str) -> bool:

@@ -14,7 +14,7 @@ from harness.check.fuzz.files import fuzz_files
 from harness.check.tasks import _tokenizer, encode_corpus
 from harness.outcome import Outcome
 from harness.targets import PUBLISHED
-from harness.targets.published import library_of, published
+from harness.targets.published import library_of_model, published
 from impls.formats.tokenizer_json import split_stages
 
 
@@ -65,7 +65,7 @@ def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkey
     ("model", "library"), [("o200k_base", "tiktoken"), ("mistral-v1", "sentencepiece"), ("deepseek", "tokenizers")]
 )
 def test_published_vocabularies_are_read_by_their_own_libraries(model: str, library: str) -> None:
-    assert library_of(model) == library
+    assert library_of_model(model) == library
     ours, own = (encode_corpus(name, model, "samples/unusual", None, 5_000) for name in ("priority", PUBLISHED))
     assert own.verdict.status == Outcome.RIGHT
     assert ours.digests == own.digests
