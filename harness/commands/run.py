@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from harness.commands import options
 from harness.commands.verb import Verb, flag, option
 from harness.data.generated import ADVERSARIAL
 from harness.progress import progress
+from harness.targets.spec import DEFAULT_MODEL
 from impls.core.errors import plural
 
 if TYPE_CHECKING:
@@ -72,14 +74,61 @@ class Run(Verb):
         if self.tour and self.scale:
             raise click.UsageError("--tour and --scale are two runs; give one of them")
         if self.tour:
-            from harness.commands.tour_report import take_tour
+            return self._tour()
+        return self._scale() if self.scale else self._measure(self.out or DEFAULT_OUT)
 
-            return take_tour(self)
-        if self.scale:
-            from harness.commands.scale_report import measure_growth
+    def _scale(self) -> bool:
+        from harness.commands import scale_report
+        from harness.measure.scaling import FAMILIES, Scale
 
-            return measure_growth(self)
-        return self._measure(self.out or DEFAULT_OUT)
+        families = tuple(dict.fromkeys(self.families)) or FAMILIES
+        scale = Scale(
+            implementations=tuple(options.choose_implementations(self.implementation, self.exclude)),
+            model=self.models[0] if self.models else DEFAULT_MODEL,
+            families=ADVERSARIAL if ALL_FAMILIES in families else families,
+            sizes=tuple(1024 << step for step in range(self.doublings + 1)),
+            rounds=self.rounds,
+            limit_seconds=self.limit,
+        )
+        records = scale_report.measured(scale, self.out, resume=self.resume)
+        self.output(scale_report.document(scale, records), lambda: scale_report.text(scale, records))
+        return any(record.exact and record.outcome.is_fault for record in records)
+
+    def _tour(self) -> bool:
+        """Train a Turkish and an English and code vocabulary, check every pair, time everything, print a summary.
+
+        Return whether something that must agree does not.
+        """
+        from harness import tour
+        from harness.measure.workloads import PROFILES, Plan, load_workloads, select
+        from harness.records import RecordWriter, read_records
+        from harness.report.summary import render_summary
+
+        start = time.monotonic()
+        folder = self.out or tour.new_folder(DEFAULT_OUT)
+        with RecordWriter(folder, has_resume=False) as writer:
+            with progress("training two vocabularies", len(tour.RECIPES)) as bar:
+                tour.train_all(writer, lambda name: bar.advance(1, name))
+            with progress("checking every pair", len(tour.CHECKED.cells)) as bar:
+                tour.measure_compression(writer)
+                result = tour.check_all(writer, lambda what: bar.advance(1, what))
+        workloads = select(load_workloads(), profile="quick")
+        chosen = tuple(tour.CHECKED.implementations)
+        measuring = Plan(profile=PROFILES["quick"], implementations=chosen, workloads=tuple(workloads))
+        faults = carry_out(measuring, folder, resume=True)
+        records = read_records(folder)
+        self.output({"records": records}, lambda: render_summary(records))
+        for fault in result.faults:
+            options.say(f"fault: {fault}")
+        minutes, seconds = divmod(round(time.monotonic() - start), 60)
+        for line in (
+            f"done in {minutes} min {seconds} s; records: {folder}",
+            f"every table: bpebench report {folder}; as one page: bpebench report {folder} --html page.html",
+            "your own text: bpebench check -m o200k_base -c FILE; "
+            "your own vocabulary: bpebench train -c FILE --name mine",
+        ):
+            options.say(line, err=True)
+        return bool(result.faults or faults)
 
     def _measure(self, out: Path) -> bool:
         from msgspec.structs import replace

@@ -2,59 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from harness.commands import options
-from harness.data.generated import ADVERSARIAL
 from harness.measure import scaling
 from harness.measure.scaling import FAMILIES
 from harness.measure.stats import Exponent
 from harness.progress import progress
 from harness.records import Measurement
 
-if TYPE_CHECKING:
-    from harness.commands.run import Run
-
 _NOTE = "exponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
 
 
-def measure_growth(verb: Run) -> bool:
-    """Time the texts and print the exponents; return whether a curve ends in a fault."""
-    from harness.commands.run import ALL_FAMILIES
-    from harness.targets import DEFAULT_MODEL
-
-    families = tuple(dict.fromkeys(verb.families)) or FAMILIES
-    scale = scaling.Scale(
-        implementations=tuple(options.choose_implementations(verb.implementation, verb.exclude)),
-        model=verb.models[0] if verb.models else DEFAULT_MODEL,
-        families=ADVERSARIAL if ALL_FAMILIES in families else families,
-        sizes=tuple(1024 << step for step in range(verb.doublings + 1)),
-        rounds=verb.rounds,
-        limit_seconds=verb.limit,
-    )
-    records = _measured(verb, scale)
-    found, ended = scaling.exponents(records), scaling.ends(records)
-    curves = [
-        {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
-        for (name, family), fit in found.items()
-    ]
-    cells = {
-        (name, family): _cell(found.get((name, family)), ended.get((name, family)))
-        for name in dict.fromkeys(record.implementation for record in records)
-        for family in scale.families
-    }
-    if len(scale.families) > len(FAMILIES):
-        rows, headers = [[*key, cell] for key, cell in cells.items()], ["implementation", "family", "exponent"]
-    else:
-        names = dict.fromkeys(name for name, _ in cells)
-        rows = [[name, *(cells[name, family] for family in scale.families)] for name in names]
-        headers = ["implementation", *scale.families]
-    text = f"{options.table(rows, headers)}\n\n{_NOTE}"
-    verb.output({"model": scale.model, "curves": curves}, lambda: text)
-    return any(record.exact and record.outcome.is_fault for record in records)
-
-
-def _measured(verb: Run, scale: scaling.Scale) -> list[Measurement]:
+def measured(scale: scaling.Scale, out: Path | None, *, resume: bool) -> list[Measurement]:
     """Return the records of every point, written to the folder if one is given."""
     from harness.data import load_model
     from harness.measure import placement
@@ -65,7 +26,7 @@ def _measured(verb: Run, scale: scaling.Scale) -> list[Measurement]:
     load_model(scale.model)
     points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * scale.rounds
     with (
-        recording(verb.out, scale.implementations, options.command_line(), resume=verb.resume) as kept,
+        recording(out, scale.implementations, options.command_line(), resume=resume) as kept,
         progress("scaling", points) as bar,
         placement.parent_on_first_core() as cores,
         Materials(cores) as materials,
@@ -75,10 +36,37 @@ def _measured(verb: Run, scale: scaling.Scale) -> list[Measurement]:
             kept.write(record)
             bar.advance(1, f"{record.implementation} · {record.corpus}")
 
-        done = read_records(verb.out) if verb.out is not None and verb.resume else []
+        done = read_records(out) if out is not None and resume else []
         records = scaling.measure_scaling(scale, materials, keep, done=done)
         kept.facts["digests"] = materials.digests()
     return records
+
+
+def document(scale: scaling.Scale, records: Sequence[Measurement]) -> dict[str, object]:
+    """Return the exponents as JSON."""
+    ended = scaling.ends(records)
+    curves = [
+        {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
+        for (name, family), fit in scaling.exponents(records).items()
+    ]
+    return {"model": scale.model, "curves": curves}
+
+
+def text(scale: scaling.Scale, records: Sequence[Measurement]) -> str:
+    """Return the table of exponents."""
+    found, ended = scaling.exponents(records), scaling.ends(records)
+    names = list(dict.fromkeys(record.implementation for record in records))
+    cells = {
+        (name, family): _cell(found.get((name, family)), ended.get((name, family)))
+        for name in names
+        for family in scale.families
+    }
+    if len(scale.families) > len(FAMILIES):
+        rows, headers = [[*key, cell] for key, cell in cells.items()], ["implementation", "family", "exponent"]
+    else:
+        rows = [[name, *(cells[name, family] for family in scale.families)] for name in names]
+        headers = ["implementation", *scale.families]
+    return f"{options.table(rows, headers)}\n\n{_NOTE}"
 
 
 def _cell(fit: Exponent | Measurement | None, end: Measurement | None) -> str:
