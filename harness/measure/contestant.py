@@ -18,10 +18,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from harness.judge import Encoded, ModelDecoder, wrong_types
+from harness.judge import Encoded, ModelDecoder
 from harness.measure import placement
+from harness.measure.answers import packed, packed_answers, unpacked
 from harness.measure.stats import binned
 from harness.measure.texts import strings
 from harness.measure.workloads import GROWING, Task
@@ -35,10 +34,6 @@ FIRST_TEXT = "hello world"
 """The text whose ids end the loading of an implementation."""
 APPENDED_CHARACTERS, N_APPENDS = 20, 20
 TURN_CHARACTERS, N_TURNS = (200, 2_000), 8
-
-
-class NotIds(Exception):
-    """Raised for an answer of another type than the task requires, since producing it is different work."""
 
 
 class Opened(NamedTuple):
@@ -143,7 +138,7 @@ def prepare(task: Task, calls: list[list[bytes]], ids: list[bytes], threads: int
     tokenizer = held()
     _held.answers = []
     if task == "decode":
-        _held.inputs = [np.frombuffer(row, dtype="<u4").tolist() for row in ids]
+        _held.inputs = [unpacked(row).tolist() for row in ids]
         _held.run = tokenizer.decode
     elif task in GROWING:
         _held.inputs = [_growing(task, strings(texts)[0]) for texts in calls]
@@ -253,41 +248,11 @@ def warm_up(most_seconds: float) -> tuple[int, int]:
 
 
 def ids(task: Task) -> list[bytes]:
-    """Return the answers of the last pass, a text each, as little-endian uint32; raise `NotIds` for another type.
-
-    For `count` these are the counts, for `decode` the texts in UTF-8.
-    """
+    """Return the answers of the last pass, packed; see `answers.packed_answers`."""
     answers = _held.answers
-    if task == "decode":
-        if others := wrong_types(answers, str):
-            raise NotIds(f"{others} in place of str")
-        return [text.encode("utf-8", "surrogatepass") for text in answers]
-    if task == "count":
-        if others := wrong_types(answers, int):
-            raise NotIds(f"{others} in place of int")
-        return [_packed(answers)]
     if task in GROWING and held().follows_text:
         answers = [followed.ids for followed in answers]
-    if task == "encode-batch":
-        if others := wrong_types(answers, list):
-            raise NotIds(f"{others} in place of a list of lists of ids")
-        answers = [row for rows in answers for row in rows]
-    kind = np.ndarray if task == "encode-array" else list
-    for row in answers:
-        if type(row) is not kind:
-            raise NotIds(f"{type(row).__name__} in place of {'an array' if kind is np.ndarray else 'a list'} of ids")
-        if kind is list and (others := wrong_types(row, int)):
-            raise NotIds(f"a list of {others} in place of int")
-    return [_packed(row) for row in answers]
-
-
-def _packed(row: Any) -> bytes:
-    array = np.asarray(row)
-    if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
-        raise NotIds(f"an answer of {array.dtype} and shape {array.shape}, not of ids")
-    if len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF):
-        raise NotIds("an answer with ids out of range")
-    return array.astype("<u4").tobytes()
+    return packed_answers(task, answers)
 
 
 def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
@@ -295,7 +260,7 @@ def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
     tokenizer = held()
     decoder = ModelDecoder(tokenizer.model)
     return [
-        Encoded.by(tokenizer, text, np.frombuffer(row, dtype="<u4").tolist(), decoder)
+        Encoded.by(tokenizer, text, unpacked(row).tolist(), decoder)
         for text, row in zip(strings(texts), rows, strict=True)
     ]
 
@@ -303,7 +268,7 @@ def decoded(texts: list[bytes], rows: list[bytes]) -> list[Encoded]:
 def encode_all(texts: list[bytes]) -> list[bytes]:
     """Return the ids of each text as little-endian uint32: the answer of a reference."""
     tokenizer = held()
-    return [_packed(tokenizer.encode(text, disallowed_special=())) for text in strings(texts)]
+    return [packed(tokenizer.encode(text, disallowed_special=())) for text in strings(texts)]
 
 
 class Learned(NamedTuple):

@@ -7,89 +7,19 @@ is kept, marked, and made again as a further round.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from harness.judge import Encoded, Judgement, judge, judge_counts, judge_merges
-from harness.measure import contestant, placement
-from harness.measure.contestant import OPEN_SECONDS, Learned, NotIds, Opened, Timed
-from harness.measure.counterexamples import of_mismatch
 from harness.measure.materials import Materials
-from harness.measure.texts import Stream, strings
-from harness.measure.workloads import GROWING, Profile, Workload, short_corpus, short_name
+from harness.measure.texts import Stream
+from harness.measure.turns import Contestants, Entry, Round, Stand
+from harness.measure.workloads import Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
-from harness.process.memory import cpu_seconds
-from harness.process.session import Failed, FailedError, Session
-from harness.records import Measurement, Pass
+from harness.process.session import Failed, FailedError
+from harness.records import Measurement
 
 MOST_FURTHER_ROUNDS = 0.5
 """Rounds added for passes that lost the processor, as a share of the planned ones."""
-NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
-_LOST_SHARE = 0.02
-"""An interrupted pass is lost if it waited for the processor for more than this share of its time."""
-_CLOCK_SECONDS, _CLOCK_SHARE, _CLOCK_PASSES = 0.002, 0.1, 3
-"""By how much the processor time the system counts may exceed the reported times, and the number of passes that decide:
-a request is read and answered beside them."""
-
-Who = tuple[str, int]
-"""An implementation and the number of its copy."""
-
-
-class Entry(NamedTuple):
-    """One contestant on one workload in this opening."""
-
-    who: Who
-    workload: Workload
-    n_rounds: int
-    n_calls: int
-    """Calls of its pass; 0 until the first opening has determined it."""
-
-
-class Round(NamedTuple):
-    """The texts of a round, and their ids by the reference as uint32."""
-
-    calls: list[list[bytes]]
-    ids: list[bytes] | None
-    reference: str
-
-    def texts(self, n_calls: int) -> list[bytes]:
-        """Return the texts of the first calls."""
-        return [text for call in self.calls[:n_calls] for text in call]
-
-    def rows(self, n_texts: int) -> list[np.ndarray] | None:
-        """Return the reference's ids of the first texts."""
-        return None if self.ids is None else [_row(ids) for ids in self.ids[:n_texts]]
-
-
-def _row(ids: bytes) -> np.ndarray:
-    return np.frombuffer(ids, dtype="<u4")
-
-
-class _Stand:
-    """One contestant on one workload while the opening runs."""
-
-    def __init__(self, entry: Entry, record: Measurement) -> None:
-        self.who, self.workload, self.record = entry.who, entry.workload, record
-        self.n_rounds = self.left = entry.n_rounds
-        self.n_calls = entry.n_calls
-        self.calls = Counter[int]()
-        self.gaps: list[float] = []
-        """Seconds of processor time that the system counted, pass by pass, beyond what the reported times allow."""
-
-    @property
-    def is_in(self) -> bool:
-        """Return whether it is still timed."""
-        return self.record.outcome is Outcome.RIGHT
-
-    def fail(self, failed: Failed | Judgement) -> None:
-        """Record an outcome other than right; its passes no longer count."""
-        self.record.outcome, self.record.reason = failed.outcome, failed.reason
 
 
 class OpeningRun:
@@ -97,45 +27,28 @@ class OpeningRun:
 
     def __init__(self, materials: Materials, profile: Profile, seed: int, number: int, *, first: bool = False) -> None:
         """With `first` every contestant encodes a short text once it is open."""
-        self._materials, self._profile, self._number, self._first = materials, profile, number, first
+        self._materials, self._number = materials, number
         self._seed = f"{seed}/{number}"
         self._chance = Random(self._seed)
         self._stream = Stream(materials.corpora, self._seed)
-        self._sessions: dict[Who, Session] = {}
-        self._opened: dict[Who, Opened] = {}
-        self._processes = ExitStack()
+        self._contestants = Contestants(materials, profile, self._seed, first=first)
 
     def __enter__(self) -> OpeningRun:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._processes.close()
+        self._contestants.close()
 
     def records(self, entries: Sequence[Entry]) -> list[Measurement]:
         """Measure `entries`, all of one process, and return a record of each."""
-        stands = [_Stand(entry, self._blank(entry)) for entry in entries]
-        workload = stands[0].workload
+        stands = [Stand(entry, self._blank(entry)) for entry in entries]
         order = list(dict.fromkeys(stand.who for stand in stands))
         for who in self._chance.sample(order, len(order)):
             mine = [stand for stand in stands if stand.who == who]
-            session = self._sessions.get(who)
-            if session is None or not session.is_running:
-                seed = Random(f"{self._seed}/{who}").randrange(2**32)
-                session = self._materials.session(self._materials.threads(workload), seed)
-                self._sessions[who] = self._processes.enter_context(session)
-                self._open(who, mine)
-            elif opened := self._opened.get(who):
-                for stand in mine:
-                    stand.record.exact, stand.record.pinned = opened.exact, opened.pinned
-                    stand.record.round_trip = self._materials.round_trip(workload.model)
+            self._contestants.enter(who, mine)
         self._measure([stand for stand in stands if stand.workload.task != "load"])
         for stand in stands:
-            stand.record.call_times, stand.record.n_calls = sorted(stand.calls.items()), stand.n_calls
-            if len(stand.gaps) >= _CLOCK_PASSES and min(stand.gaps) > 0 and stand.is_in:
-                reason = "it reports shorter times than the system counts"
-                stand.fail(Failed(Outcome.PROTOCOL, reason))
-            if not stand.is_in:
-                stand.record.passes = []
+            stand.finish()
         return [stand.record for stand in stands]
 
     def _blank(self, entry: Entry) -> Measurement:
@@ -153,67 +66,13 @@ class OpeningRun:
             threads=self._materials.threads(workload),
         )
 
-    def _ask(self, who: Who, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the answer of a contestant. Raises `FailedError`."""
-        answer = self._sessions[who].call(function, *arguments, seconds=seconds)
-        if not isinstance(answer, Failed):
-            return answer.value
-        if answer.error == NotIds.__name__:
-            answer = Failed(Outcome.MISMATCH, answer.message)
-        raise FailedError(answer)
-
-    # --- opening -------------------------------------------------------------------------------------------
-
-    def _open(self, who: Who, stands: list[_Stand]) -> None:
-        """Open one contestant; its failure is the outcome of all its workloads."""
-        workload = stands[0].workload
-        loads = [stand for stand in stands if stand.workload.task == "load"]
-        try:
-            model = "" if workload.task == "train" else self._materials.model_file(workload.model)
-            cores = self._materials.cores_for(workload)
-            opened = self._ask(
-                who, OPEN_SECONDS, contestant.open_implementation, who[0], model, cores, bool(loads) or self._first
-            )
-        except FailedError as error:
-            for stand in stands:
-                stand.fail(error.failed)
-            return
-        self._opened[who] = opened
-        for stand in stands:
-            stand.record.exact, stand.record.pinned = opened.exact, opened.pinned
-            stand.record.round_trip = self._materials.round_trip(workload.model)
-        for stand in loads:
-            self._loaded(stand, opened, Path(model).stat().st_size)
-
-    def _loaded(self, stand: _Stand, opened: Opened, n_bytes: int) -> None:
-        """Record the loading of an implementation: from the model's file to the first ids; import is apart."""
-        text = contestant.FIRST_TEXT
-        ids, reference = self._materials.references.ids(stand.workload.model, [text.encode()], confirm=True)
-        rows = None if ids is None else [_row(ids[0])]
-        model = self._materials.models[stand.workload.model]
-        judgement = judge([Encoded(text, opened.first_ids)], rows, model, exact=stand.record.exact)
-        if judgement.outcome is not Outcome.RIGHT:
-            stand.fail(judgement)
-            return
-        record = stand.record
-        record.reference, record.parts_seconds = reference, opened.parts_seconds
-        record.peak_memory_bytes = opened.peak_memory_bytes
-        wall, cpu = opened.load_seconds
-        record.passes, stand.n_calls = [Pass(0, False, n_bytes, [1], [_short(wall)], [_short(cpu)])], 1
-
-    def _reopen(self, stand: _Stand, stands: list[_Stand]) -> None:
-        """Open a contestant again whose process ended on one workload, for the others."""
-        others = [other for other in stands if other.who == stand.who and other.is_in]
-        if others:
-            self._open(stand.who, others)
-
     # --- rounds --------------------------------------------------------------------------------------------
 
-    def _measure(self, stands: list[_Stand]) -> None:
+    def _measure(self, stands: list[Stand]) -> None:
         workloads = list({stand.workload.name: stand.workload for stand in stands}.values())
         for workload in self._chance.sample(workloads, len(workloads)):
             if workload.task == "train":
-                self._each(stands, workload, self._train, lambda stand: stand.is_in)
+                self._each(stands, workload, self._contestants.train, lambda stand: stand.is_in)
             elif not workload.is_once:
                 self._round(stands, workload, None)
         timed = [workload for workload in workloads if workload.task != "train"]
@@ -225,7 +84,7 @@ class OpeningRun:
                 if any(stand.left > 0 for stand in mine if stand.n_rounds == most):
                     self._round(stands, workload, number)
 
-    def _round(self, stands: list[_Stand], workload: Workload, number: int | None) -> None:
+    def _round(self, stands: list[Stand], workload: Workload, number: int | None) -> None:
         """Give the texts of one round, or of the warm-up, to each contestant that is due, in an order of its own."""
         mine = [stand for stand in stands if stand.workload == workload and stand.is_in]
         most = max((stand.n_rounds for stand in mine), default=0)
@@ -248,20 +107,20 @@ class OpeningRun:
         texts_of_round = Round(calls, ids, reference)
         stops = {stand.n_calls or workload.n_calls for stand in mine}
 
-        def act(stand: _Stand) -> None:
+        def act(stand: Stand) -> None:
             if number is None:
-                self._warm_up(stand, texts_of_round)
+                self._contestants.warm_up(stand, texts_of_round)
             else:
-                self._pass(stand, texts_of_round, number, stops)
+                self._contestants.time_pass(stand, texts_of_round, number, stops)
 
         self._each(stands, workload, act, lambda stand: stand.is_in and (stand.left > 0 or stand.n_rounds == most))
 
     def _each(
         self,
-        stands: list[_Stand],
+        stands: list[Stand],
         workload: Workload,
-        act: Callable[[_Stand], None],
-        is_due: Callable[[_Stand], bool],
+        act: Callable[[Stand], None],
+        is_due: Callable[[Stand], bool],
     ) -> None:
         mine = [stand for stand in stands if stand.workload == workload and is_due(stand)]
         for stand in self._chance.sample(mine, len(mine)):
@@ -270,116 +129,7 @@ class OpeningRun:
             except FailedError as error:
                 stand.fail(error.failed)
                 if error.failed.outcome.ends_process:
-                    self._sessions[stand.who].kill()
-                    self._reopen(stand, stands)
-
-    def _prepare(self, stand: _Stand, texts: Round, n_calls: int) -> None:
-        workload = stand.workload
-        if workload.task == "decode" and texts.ids is None:
-            raise FailedError(Failed(Outcome.UNVERIFIED, NOTHING_TO_DECODE))
-        ids = (texts.ids or [])[:n_calls] if workload.task == "decode" else []
-        threads = self._materials.threads(workload)
-        self._ask(stand.who, OPEN_SECONDS, contestant.prepare, workload.task, texts.calls[:n_calls], ids, threads)
-
-    def _warm_up(self, stand: _Stand, texts: Round) -> None:
-        """Let a contestant read other text of the corpus; determine its calls a pass; verify, decoding included."""
-        self._prepare(stand, texts, len(texts.calls))
-        profile = self._profile
-        fitting, done = self._ask(stand.who, profile.time_limit_seconds, contestant.warm_up, profile.pass_seconds)
-        stand.n_calls = stand.n_calls or fitting
-        stand.record.warm_up_bytes = sum(map(len, texts.texts(done)))
-        self._judge(stand, texts, done, decode=True)
-
-    def _pass(self, stand: _Stand, texts: Round, number: int, stops: set[int]) -> None:
-        """Time one pass of a contestant, whose clocks are read at `stops`, and judge its answers."""
-        workload, record = stand.workload, stand.record
-        n_calls = stand.n_calls = stand.n_calls or workload.n_calls
-        mine = sorted({stop for stop in stops if stop < n_calls} | {n_calls})
-        self._prepare(stand, texts, n_calls)
-        cores = self._materials.cores_for(workload)
-        session = self._sessions[stand.who]
-        stolen, counted = placement.steal_ticks(cores), cpu_seconds(session.pid)
-        timed: Timed = self._ask(
-            stand.who, self._profile.time_limit_seconds, contestant.run, mine, workload.times_each_call
-        )
-        stolen, counted = placement.steal_ticks(cores) - stolen, cpu_seconds(session.pid) - counted
-        n_tokens = self._judge(stand, texts, n_calls, decode=not record.exact or workload.is_once)
-        wall, cpu = timed.wall_seconds[-1], timed.cpu_seconds[-1]
-        waited = record.threads == 1 and timed.was_interrupted and wall - cpu > _LOST_SHARE * wall
-        lost = bool(stolen) or waited
-        n_bytes = sum(map(len, texts.texts(n_calls)))
-        marks = ([_short(s) for s in some] for some in (timed.wall_seconds, timed.cpu_seconds))
-        record.passes.append(Pass(number, lost, n_bytes, mine, *marks))
-        record.n_tokens += n_tokens
-        record.reference = texts.reference
-        stand.calls.update(dict(timed.call_times))
-        reported = min(cpu, wall * record.threads)
-        stand.gaps.append(counted - _CLOCK_SECONDS - (1 + _CLOCK_SHARE) * reported)
-        stand.left -= not lost
-        if workload.state == "cold":
-            record.peak_memory_bytes = self._ask(stand.who, OPEN_SECONDS, contestant.peak_memory_bytes)
-
-    def _judge(self, stand: _Stand, texts: Round, n_calls: int, *, decode: bool) -> int:
-        """Judge the answers to the first calls and return the number of ids. Raises `FailedError`."""
-        workload, record = stand.workload, stand.record
-        model, given = self._materials.models[workload.model], texts.texts(n_calls)
-        reference = texts.rows(len(given))
-        answers: list[bytes] = self._ask(stand.who, OPEN_SECONDS, contestant.ids, workload.task)
-        if workload.task == "count":
-            counts: list[int] = _row(answers[0]).tolist()
-            judgement, n_tokens = judge_counts(counts, reference), sum(counts)
-        elif workload.task == "decode":
-            assert reference is not None
-            encoded = [
-                Encoded(text, ids.tolist(), back.decode("utf-8", "surrogatepass"))
-                for text, ids, back in zip(strings(given), reference, answers, strict=True)
-            ]
-            judgement = judge(encoded, reference, model)
-            n_tokens = sum(len(ids) for ids in reference)
-        else:
-            n_tokens = sum(len(ids) for ids in answers) // 4
-            if len(answers) != len(given):
-                raise FailedError(Failed(Outcome.MISMATCH, f"{len(answers)} answers to {len(given)} texts"))
-            if decode and workload.task not in GROWING:
-                encoded = self._ask(stand.who, self._profile.time_limit_seconds, contestant.decoded, given, answers)
-            else:
-                encoded = [Encoded(text, _row(ids)) for text, ids in zip(strings(given), answers, strict=True)]
-            judgement = judge(encoded, reference, model, exact=record.exact)
-            if judgement.outcome is Outcome.MISMATCH:
-                text, got = given[judgement.number], _row(answers[judgement.number]).tolist()
-                record.counterexample = of_mismatch(
-                    self._materials, stand.who[0], workload, text, judgement, got, texts.reference
-                )
-        if judgement.outcome is not Outcome.RIGHT:
-            raise _wrong(judgement, texts.reference)
-        return n_tokens
-
-    def _train(self, stand: _Stand) -> None:
-        """Time one training from a file."""
-        workload, record = stand.workload, stand.record
-        try:
-            path = self._materials.training_file(workload)
-        except Exception as error:  # whatever reading a corpus raises
-            raise FailedError(self._materials.unavailable(error)) from None
-        training = dict(workload.training)
-        reference, name = self._materials.references.merges(path, training)
-        limit = self._profile.time_limit_seconds
-        learned: Learned = self._ask(stand.who, limit, contestant.train, str(path), training)
-        judgement = judge_merges(learned.model, reference)
-        if judgement.outcome is not Outcome.RIGHT:
-            raise _wrong(judgement, name)
-        wall, cpu = learned.timed.wall_seconds[0], learned.timed.cpu_seconds[0]
-        record.passes = [Pass(0, False, path.stat().st_size, [1], [_short(wall)], [_short(cpu)])]
-        record.n_tokens, record.reference, stand.n_calls = len(learned.model.merges), name, 1
-        record.peak_memory_bytes = learned.peak_memory_bytes
-
-
-def _wrong(judgement: Judgement, reference: str) -> FailedError:
-    """Return the error for an answer that is not right, with the name of the reference in its reason."""
-    reason = judgement.reason.replace("the reference", reference) if reference else judgement.reason
-    return FailedError(Failed(judgement.outcome, reason))
-
-
-def _short(seconds: float) -> float:
-    """Return seconds to five digits: more is noise, and fills the records."""
-    return float(f"{seconds:.5g}")
+                    self._contestants.end(stand.who)
+                    # Its process ended on one workload; it is opened again for the others.
+                    if others := [other for other in stands if other.who == stand.who and other.is_in]:
+                        self._contestants.open(stand.who, others)
