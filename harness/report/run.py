@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.records import read_machine, read_records
+from harness.measure.summary import summaries
+from harness.records import Measurement, of_kind, read_machine, read_records
 from harness.report.charts import charts
 from harness.report.charts.chart import Chart
 from harness.report.headlines import Headline, headlines
@@ -68,6 +69,12 @@ class Run:
     def speed_rows(self) -> list[Row]:
         """Return a row for each workload and implementation, as `speed.speed_rows`."""
         return speed.speed_rows(self.records)
+
+    @cached_property
+    def uncitable(self) -> dict[str, float]:
+        """Return the noise floor of each workload that may not be cited."""
+        found = summaries(of_kind(self.records, Measurement))
+        return {w.name: w.floor for w in found if w.floor is not None and not w.citable}
 
     @cached_property
     def _tables(self) -> dict[float, dict[str, Table]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import escape
 
+from harness.measure.summary import CITABLE_FLOOR
 from harness.records import write_atomically
 from harness.report import palette
 from harness.report.charts.chart import Chart, svg
@@ -18,6 +19,8 @@ from harness.report.page.templates import slug
 from harness.report.readme.markers import Block, ReadmeError, blocks
 from harness.report.readme.runs import WIDTH, headline_list, machine_line, pages, table_text
 from harness.report.run import Run
+from harness.report.tables import overview
+from harness.report.wording import percent
 
 UNCOMMITTED = "results/local"
 _REMEDY = "bpebench report --readme"
@@ -105,6 +108,8 @@ def _rendered(block: Block, root: Path, runs: dict[str, Run]) -> tuple[str, list
     if block.chart is None:
         return content, []
     chart = chart_of(block, run)
+    spec = json.dumps(chart.spec)
+    _ensure_citable(block, run, {name for name in run.uncitable if json.dumps(name) in spec}, "another chart")
     return content, [(image_path(block.run, chart, scheme), chart, scheme) for scheme in palette.SCHEMES]
 
 
@@ -163,7 +168,18 @@ def _table(block: Block, run: Run) -> str:
             known = ", ".join(by_key)
             raise ReadmeError(f"line {block.line}: {block.name!r} has no column {unknown[0]!r}; it has: {known}")
         chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
+    keys = {column.key for column in chosen.columns}
+    shown = {workload for workload, (key, _) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
+    shown = shown if block.name == "overview" else set(chosen.frame.get("workload", ()))
+    _ensure_citable(block, run, shown, "only: or columns:")
     return table_text(chosen)
+
+
+def _ensure_citable(block: Block, run: Run, shown: Collection[str], how: str) -> None:
+    """Raise `ReadmeError` if a block shows a workload whose noise floor is too high for it to be cited."""
+    if wrong := [f"{name} (floor {percent(floor)})" for name, floor in run.uncitable.items() if name in shown]:
+        refused = f"{', '.join(wrong)} may not be cited: the noise floor is above {percent(CITABLE_FLOOR)}"
+        raise ReadmeError(f"line {block.line}: generated:{block.name}: {refused}; leave it out by {how}")
 
 
 def chart_of(block: Block, run: Run) -> Chart:

@@ -12,7 +12,7 @@ from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of
 
-_MEMORY = "memory_mb"
+MEMORY = "memory_mb"
 COLUMNS = {
     "encode/o200k_base/turkish": ("turkish", "Turkish"),
     "encode/o200k_base/english": ("english", "English"),
@@ -22,7 +22,7 @@ COLUMNS = {
     "short/o200k_base/english": ("short_us", "50, µs"),
     "decode/o200k_base/code": ("decode", "decode"),
     "load/o200k_base": ("load_ms", "load ms"),
-    "encode-cold/o200k_base/parallel": (_MEMORY, "MB"),
+    "encode-cold/o200k_base/parallel": (MEMORY, "MB"),
 }
 """Workload -> name and heading of its column; figures are MB/s unless a unit is given."""
 
@@ -36,7 +36,7 @@ def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Tabl
     rows = [row for row in speed_rows if row["task"] != "train"]
     run = {row["workload"] for row in rows}
     shown = {workload: column for workload, column in COLUMNS.items() if workload in run}
-    if {key for key, _ in shown.values()} <= {_MEMORY}:
+    if {key for key, _ in shown.values()} <= {MEMORY}:
         shown = {}
     by_name = {
         name: {row["workload"]: row for row in some}
@@ -91,7 +91,7 @@ def _cell(key: str, row: Row | None) -> float | str | None:
     if row["status"] is not Outcome.RIGHT:
         return None if row["status"].did_not_run else wording.WORDS[row["status"]]
     found: float | None = row["median"]
-    if key == _MEMORY:
+    if key == MEMORY:
         found = None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
     return found
 

@@ -98,6 +98,22 @@ def test_a_spliced_readme_is_fresh_and_an_edited_one_is_stale(root: Path) -> Non
     assert line.startswith("line 4: generated:turkish is stale; run `bpebench report --readme`")
 
 
+@pytest.mark.parametrize("block", ["speed", "chart-speed-encode/own/english"])
+def test_what_may_not_be_cited_is_refused_by_name(root: Path, block: str) -> None:
+    splice(readme(f"{block} run:{RUN}"), root=root)
+    with RecordWriter(root / RUN, resume=True) as writer:
+        for number, factor in ((0, 1.5), (1, 0.6)):
+            writer.write(
+                Measurement(
+                    workload="encode/own/english", implementation="naive", task="encode", model="own", corpus="english",
+                    outcome=Outcome.RIGHT, n_tokens=250, opening=number, copy=1,
+                    passes=[Pass(i, False, 1000, [1], [0.2 * factor], [0.2 * factor]) for i in range(3)],
+                )
+            )  # fmt: skip
+    with pytest.raises(ReadmeError, match=r"line 4: .*encode/own/english \(floor .* %\) may not be cited"):
+        splice(readme(f"{block} run:{RUN}"), root=root)
+
+
 def test_a_block_that_names_no_run_yet_is_stale(root: Path) -> None:
     (line,) = is_stale(readme("turkish"), root=root)
     assert "names no run yet" in line
