@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from harness.outcome import Outcome
 from impls import Model, Tokenizer, UnknownId
-from impls.core.decoding import Decoder, round_trip_text
 from impls.core.text.text import repair_surrogates
+from impls.operations.decoding import decode, round_trip_text
 
 LOST = "the ids do not decode to the text they came from"
 MISREAD = "its ids in another order do not decode to what the model has for them"
@@ -26,14 +26,18 @@ Ids = Any
 """Ids of one text: a list, or an array."""
 
 
-class ModelDecoder(Decoder):
+class ModelDecoder:
     """Decodes by the model alone.
 
     Raises `UnknownId` for ids outside the model.
     """
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self._model, self._bytes_by_id = model, model.bytes_by_id()
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of the ids."""
+        return decode(self._model, ids)
 
     def reordered(self, ids: Sequence[int]) -> list[int]:
         """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.

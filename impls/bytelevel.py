@@ -56,7 +56,7 @@ class ByteLevel(Tokenizer):
                 return [self._id_of[text] for text in word]
             word[at : at + 2] = [word[at] + word[at + 1]]
 
-    _encode_piece_with_dropout = encode_piece
+    encode_piece_with_dropout = encode_piece
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:

@@ -1,39 +1,28 @@
-"""The interface every tokenizer of the suite implements: the `Tokenizer` class, its specification and its errors.
+"""The interface every tokenizer of the suite implements.
 
-It knows text, ids and models, but no particular algorithm, and nothing of the harness. An implementation overrides one
-of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone surrogates, threads) is here, and
-costs two checks per call if there is nothing to do. Decoding is in `core.decoding`, counting and truncating in
-`core.truncation`, growing texts in `core.incremental`, offsets in `core.offsets`, the specification in
-`core.specification`, checks of arguments in `core.arguments`.
+An implementation gives `encode_piece`, or `encode_normalized` if it takes whole texts, or `encode_ordinary` if it also
+normalises; besides these whatever its library has a call of its own for, and `learn` or `train_model` if it trains.
+Everybody gets all the rest: one function of `impls.operations` a method, which uses the public names here.
 """
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from itertools import chain, pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
-from impls.core.arguments import (
-    SpecialSet,
-    check_special_sets,
-    check_text,
-    check_texts,
-    checked_bytes,
-    text_sequence,
-    thread_count,
-)
-from impls.core.canonical import Drift, first_drift
-from impls.core.dropout import Dropout
+from impls.core.arguments import Special, SpecialSet
 from impls.core.errors import BPEError, Unsupported
-from impls.core.growing import Growing
-from impls.core.hooks import joined, map_on_threads
-from impls.core.model.cuts import Cuts
-from impls.core.model.whole_tokens import WholeTokens
-from impls.core.offsets import Offsets
+from impls.core.extension import ExtendedCorpus
 from impls.core.specification import Ties, TrainingSpec
-from impls.core.text.text import repair_surrogates
+from impls.core.training import Corpus, Pair
+from impls.operations import batches, canonical, decoding, offsets, pieces, specials, truncation
+from impls.operations.canonical import Drift
+from impls.operations.incremental import Incremental, incremental
+from impls.operations.offsets import Unit
+from impls.operations.stream_rules import stream_rules
+from impls.operations.streaming import StreamDecoder
+from impls.operations.truncation import Cut
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,38 +33,33 @@ if TYPE_CHECKING:
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
-Ids = TypeVar("Ids")
 
-
-class Tokenizer(Growing, Offsets, ABC):
+class Tokenizer(ABC):
     """One algorithm over one model.
 
-    Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
-    are encoded as U+FFFD and surrogate pairs as their character, as tiktoken does.
+    Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates are encoded
+    as U+FFFD and surrogate pairs as their character, as tiktoken does. `threads=None` uses all cores, if it can.
     """
 
+    name: ClassVar[str]
     summary: ClassVar[str] = ""
-    """One line for `bpebench list`."""
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     follows_text: ClassVar[bool] = False
     """Whether its fastest public way to keep the ids of a growing text is `incremental`, not to encode it again."""
     exact: ClassVar[bool] = True
     """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
+    normalizes: bool = False
+    """Whether `encode_normalized` normalises texts itself."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """Exceptions that the `_encode_text` hooks reliably raise for a text with a surrogate.
-
-    Such a text is then repaired and encoded again; if empty, every text is searched for surrogates first.
-    """
+    """What `encode_normalized` and its like raise for a text with a surrogate; if empty, every text is searched."""
 
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raise `Unsupported` if this algorithm cannot run it."""
         self._model = model
-        self._cuts = None if model.sentencepiece is None else Cuts(model)
-        self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
-        # The last two are raised for an argument that is not a str.
-        self._refusals: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError, AttributeError)
-        self._added = bool(model.added_tokens)
-        self._whole_tokens = WholeTokens(model)
+        as_given = bool(self.surrogate_errors) and (self.normalizes or not model.rewrites_text)
+        self.refusals: tuple[type[Exception], ...] = ()  # if empty, every text is repaired and normalised first
+        if as_given:
+            self.refusals = (*self.surrogate_errors, TypeError, AttributeError)
 
     def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
         """Pickle the model only; another process, or a copy, prepares it again."""
@@ -84,195 +68,220 @@ class Tokenizer(Growing, Offsets, ABC):
     def __repr__(self) -> str:
         return f"<{self.name}: {self._model!r}>"
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file of the suite's own format, atomically; `load_model` reads it."""
-        self._model.save(path)
-
     @property
     def model(self) -> Model:
         """Return the model this tokenizer runs."""
         return self._model
 
-    def pieces(self, text: str) -> list[str]:
-        """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
-        check_text(text)
-        return self._cut_pieces(self._model.normalize(repair_surrogates(text)))
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file of the suite's own format, atomically; `load_model` reads it."""
+        self._model.save(path)
 
-    # --- encoding ------------------------------------------------------------------------------------------
+    # --- what an implementation gives ------------------------------------------------------------------------
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Return the ids that the symbols of one of `pieces` merge to; bytes that are not UTF-8 are surrogates in it
+        (`surrogateescape`), and may raise UnicodeEncodeError. What `Model.whole_piece` knows is not asked for."""
+        raise Unsupported(self.name, "does not encode single pieces")
+
+    def encode_normalized(self, text: str) -> list[int]:
+        """Return the ids of a text in the model's normal form, without surrogates, as ordinary text."""
+        if type(self).encode_ordinary is not Tokenizer.encode_ordinary:
+            return self.encode_ordinary(text)
+        return pieces.encode(self._model, text, self.piece_ids)
+
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a uint32 array of shape (n_tokens,)."""
+        return batches.as_array(self.encode_normalized(text))
+
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, computed on up to `threads` threads."""
+        return batches.map_on_threads(self.encode_normalized, texts, threads)
+
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return `encode_ragged` of such texts, from arrays if an implementation has them, else from lists."""
+        if type(self).encode_normalized_array is Tokenizer.encode_normalized_array:
+            return batches.joined(self.encode_normalized_batch(texts, threads))
+        return batches.joined(batches.map_on_threads(self.encode_normalized_array, texts, threads))
+
+    def encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""
+        return pieces.encode_byte_piece(self, piece)
+
+    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Return the ids of one piece; each coin decides whether one possible merge is dropped (`core.dropout`)."""
+        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
+        return decoding.decode_bytes(self._model, ids)
+
+    def encode_cut(self, text: str) -> Sequence[Any] | None:
+        """Return the last certain place of a text (or 0), the ids before it and those after it, if one call does so."""
+        return None
+
+    # --- what everybody gets: text to ids --------------------------------------------------------------------
 
     def encode(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
         """Return the ids of `text`.
 
-        `allowed_special` (a set, or "all") are encoded as their single id. Text of a special token that is
-        disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
-        encoded as ordinary text. Of special tokens that start at one place the longest wins.
+        `allowed_special` (a set, or "all") are encoded as their single id. Text of a special token that is disallowed
+        ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is encoded as ordinary
+        text. Of special tokens that start at one place the longest wins. Added tokens are always recognised.
         """
-        # The timed path is the first branch, which calls nothing but the hook.
-        if self._as_given and not (allowed_special or disallowed_special or self._added):
+        if self.refusals and not (allowed_special or disallowed_special or self._model.added_tokens):
             try:
-                return self._encode_text(text)
-            except self._refusals:
-                return self._encode_text(self._repaired(text))
-        if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self._encode_text, text)
-        return self._encode_around_specials(text, allowed_special)
+                return self.encode_normalized(text)  # the timed path, which calls nothing else
+            except self.refusals:
+                pass
+        return specials.encode(self, text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Return the ids of `text`, all of it encoded as ordinary text, special and added tokens included.
+        """Return the ids of `text`, all of it encoded as ordinary text, special and added tokens included."""
+        return specials.prepared(self, self.encode_normalized, text)
 
-        Same as `encode(text, disallowed_special=())`, except that the latter recognises added tokens.
-        """
-        return self._encode_as(self._encode_text, text)
+    def encode_array(self, text: str, **special: Unpack[Special]) -> np.ndarray:
+        """Return the ids of `encode` as a uint32 array of shape (n_tokens,)."""
+        return specials.encode_array(self, text, **special)
+
+    def encode_batch(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> list[list[int]]:
+        """Return `encode` of each text, in order."""
+        return batches.encode_batch(self, texts, threads, **special)
+
+    def encode_array_batch(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> list[np.ndarray]:
+        """Return `encode_array` of each text, in order."""
+        return batches.encode_array_batch(self, texts, threads, **special)
+
+    def encode_ragged(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return all ids in one array, uint32; those of text i are `ids[offsets[i]:offsets[i + 1]]` (int64)."""
+        return batches.encode_ragged(self, texts, threads, **special)
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes that need not be UTF-8, as ordinary text; see `operations.pieces`."""
+        return pieces.encode_bytes(self, data)
+
+    def encode_with_dropout(self, text: str, *, probability: float, seed: int, **special: Unpack[Special]) -> list[int]:
+        """Return the ids of `text` with each possible merge dropped with `probability`; see `core.dropout`."""
+        return specials.encode_with_dropout(self, text, probability=probability, seed=seed, **special)
+
+    def encode_with_offsets(
+        self, text: str, *, unit: Unit = "codepoint", **special: Unpack[Special]
+    ) -> tuple[list[int], np.ndarray]:
+        """Return the ids of `encode`, and the start and end of each token; see `operations.offsets`."""
+        return offsets.encode_with_offsets(self, text, unit=unit, **special)
+
+    def encode_batch_with_offsets(
+        self, texts: Sequence[str], threads: int | None = None, *, unit: Unit = "codepoint", **special: Unpack[Special]
+    ) -> list[tuple[list[int], np.ndarray]]:
+        """Return `encode_with_offsets` of each text, in order."""
+        return offsets.encode_batch_with_offsets(self, texts, threads, unit=unit, **special)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
+        return pieces.of_text(self._model, text)
+
+    def piece_ids(self, piece: str) -> list[int]:
+        """Return the ids of one of `pieces`: its token if the model takes it whole, else those of `encode_piece`."""
+        whole = self._model.whole_piece(piece)
+        return self.encode_piece(piece) if whole is None else [whole]
+
+    @property
+    def by_pieces(self) -> bool:
+        """Return whether the ids of a text are certainly those of its pieces."""
+        if self._model.splitter.drops or (self.normalizes and self._model.rewrites_text):
+            return False
+        is_default = type(self).encode_normalized is Tokenizer.encode_normalized
+        is_default = is_default and type(self).encode_ordinary is Tokenizer.encode_ordinary
+        return is_default or self.kind in ("pure", "compiled", "production")
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
-        """Return whether `encode` gives these ids for what they decode to; see `core.canonical`."""
-        return first_drift(self, ids) is None
+        """Return whether `encode` gives these ids for what they decode to; see `operations.canonical`."""
+        return canonical.first_drift(self, ids) is None
 
     def first_drift(self, ids: Iterable[int]) -> Drift | None:
         """Return the first place where ids are not those that `encode` gives, and what it gives there."""
-        return first_drift(self, ids)
+        return canonical.first_drift(self, ids)
 
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes that need not be UTF-8, as ordinary text; like tiktoken's `_encode_bytes`.
+    def count(self, text: str, at_most: int | None = None) -> int:
+        """Count the ids of `text`, special tokens read as ordinary text; see `operations.truncation`."""
+        return truncation.count(self, text, at_most)
 
-        Valid UTF-8 is encoded as its text. Otherwise the text before the first invalid byte is normalised and split;
-        its last piece and everything after it is one piece, since a pattern applies only to text. A library with a rule
-        of its own follows that. Decoding restores the bytes, except for normalisation. Raise `Unsupported` for a model
-        over characters, and for invalid UTF-8 if an implementation takes only texts.
-        """
-        data = checked_bytes(data)
-        if self._model.alphabet != "bytes":
-            raise Unsupported(self.name, "encodes bytes by models over bytes; this model's alphabet is 'chars'")
-        try:
-            return self.encode_ordinary(data.decode())
-        except UnicodeDecodeError as error:
-            good, bad = data[: error.start], data[error.start :]
-        return self._encode_text_and_bytes(self._model.normalize(good.decode()), bad)
+    def fits(self, text: str, n_tokens: int) -> bool:
+        """Return whether `text` has at most `n_tokens` ids."""
+        return truncation.fits(self, text, n_tokens)
 
-    def encode_with_dropout(
-        self,
-        text: str,
-        *,
-        probability: float,
-        seed: int,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[int]:
-        """Return the ids of `text` with each possible merge dropped with `probability`; deterministic in `seed`.
+    def count_batch(self, texts: Sequence[str], threads: int | None = None, *, at_most: int | None = None) -> list[int]:
+        """Return `count` of each text, in order."""
+        return truncation.count_batch(self, texts, threads, at_most=at_most)
 
-        `core.dropout` defines which merges are dropped, for all implementations. With 0 the ids are those of `encode`,
-        with 1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary. Raise
-        `Unsupported`, or ValueError for an out-of-range probability or seed.
-        """
-        dropout = Dropout(probability, seed)
-        if probability == 0:
-            return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        encode = partial(self._encode_text_with_dropout, dropout=dropout)
-        if self._is_ordinary(text, allowed_special, disallowed_special):
-            return encode(self._repaired(text))
-        return self._encode_around_specials(text, allowed_special, encode)
+    def truncate(self, text: str, n_tokens: int, **cut: Unpack[Cut]) -> str:
+        """Return the longest beginning (`side="left"`: end) that has at most `n_tokens` ids."""
+        return truncation.truncate(self, text, n_tokens, **cut)
 
-    def encode_array(
-        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-    ) -> np.ndarray:
-        """Return the ids of `encode` as a uint32 array of shape (n_tokens,)."""
-        if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self._encode_text_to_array, text)
-        import numpy as np
+    def truncate_batch(
+        self, texts: Sequence[str], n_tokens: int, threads: int | None = None, **cut: Unpack[Cut]
+    ) -> list[str]:
+        """Return `truncate` of each text, in order."""
+        return truncation.truncate_batch(self, texts, n_tokens, threads, **cut)
 
-        return np.array(self._encode_around_specials(text, allowed_special), dtype=np.uint32)
+    def incremental(self, text: str = "", **special: Unpack[Special]) -> Incremental:
+        """Return `text` with its ids, those of `encode`, to be appended to and edited; see `operations.incremental`."""
+        return incremental(self, text, **special)
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """Return one list of ids per text, in order. `threads=None` uses all cores, if the algorithm can."""
+    # --- what everybody gets: ids to text --------------------------------------------------------------------
 
-        texts, threads = text_sequence(texts), thread_count(threads)
-        if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self._encode_texts, texts, threads)
-        one = partial(self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        return map_on_threads(one, texts, threads)
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`."""
+        return decoding.decode(self._model, ids, errors, self.decode_bytes)
 
-    def encode_array_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[np.ndarray]:
-        """Return one array of ids (uint32) per text, in order; `threads` as in `encode_batch`."""
-        ids, offsets = self.encode_ragged(
-            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
-        return [ids[start:end] for start, end in pairwise(offsets.tolist())]
+    def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
+        """Return one text per sequence of ids."""
+        return decoding.decode_batch(self, batch, errors)
 
-    def encode_ragged(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of all texts in one array, uint32, and their offsets, int64 of shape (n_texts + 1,).
+    def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
+        """Return the text, and the start of each token in code points: that of the character it begins in."""
+        return decoding.decode_with_offsets(self, ids)
 
-        The ids of text i are `ids[offsets[i]:offsets[i + 1]]`; `threads` as in `encode_batch`.
-        """
+    def decoder(
+        self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
+    ) -> StreamDecoder:
+        """Return a decoder of one stream of ids; raise `Unsupported` where later ids may change earlier text."""
+        return StreamDecoder(stream_rules(self._model), errors, skip_special=skip_special, stop=stop)
 
-        texts, threads = text_sequence(texts), thread_count(threads)
-        if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
-        one = partial(self.encode_array, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        return joined(map_on_threads(one, texts, threads))
+    # --- training --------------------------------------------------------------------------------------------
 
-    def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        """Return whether `text` contains no special or added token to encode; raise `SpecialToken` for a disallowed
-        one."""
-        if not (allowed_special or disallowed_special or self._added):
-            return True
-        check_text(text)
-        check_special_sets(allowed_special, disallowed_special)
-        return not self._whole_tokens.occur(text, allowed_special, disallowed_special)
+    @classmethod
+    def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
+        """Return up to `corpus.budget` merges, and the count of each, after `Corpus.join` of each."""
+        raise Unsupported(cls.name, "does not train")
 
-    def _are_ordinary(self, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        if not (allowed_special or disallowed_special or self._added):
-            return True
-        check_texts(texts)
-        check_special_sets(allowed_special, disallowed_special)
-        return not any(self._whole_tokens.occur(text, allowed_special, disallowed_special) for text in texts)
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn a model; raise `Unsupported` if this implementation does not train, or not by `spec`."""
+        if cls.learn.__func__ is Tokenizer.learn.__func__:  # type: ignore[attr-defined]
+            raise Unsupported(cls.name, "does not train")
+        corpus = Corpus(texts, spec)
+        return corpus.model(*cls.learn(corpus))
 
-    def _encode_around_specials(
-        self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
-    ) -> list[int]:
-        return list(chain.from_iterable(self._ids_by_part(text, allowed_special, encode or self._encode_text)))
+    @classmethod
+    def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Keep the merges of `model` and learn more, from texts as it encodes them; see `core.extension`."""
+        if not cls.extends():
+            raise Unsupported(cls.name, "does not go on from a given model; naive, priority, wordcount and compiled do")
+        corpus = ExtendedCorpus(cls.name, lambda begun: cls(begun).encode_piece, model, texts, spec)
+        return corpus.model(*cls.learn(corpus))
 
-    def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
-        """Return `encode(text)`, with the text repaired and normalised if needed."""
-        if self._as_given:
-            try:
-                return encode(text)
-            except self._refusals:
-                pass
-        return encode(self._repaired(text))
-
-    def _encode_all_as(self, encode: Callable[[Sequence[str], int], Ids], texts: Sequence[str], threads: int) -> Ids:
-        """Do the same as `_encode_as` for several texts."""
-        if self._as_given:
-            try:
-                return encode(texts, threads)
-            except self._refusals:
-                pass
-        check_texts(texts)
-        return encode(list(map(self._repaired, texts)), threads)
-
-    def _repaired(self, text: str) -> str:
-        check_text(text)
-        return self._normalized(repair_surrogates(text))
+    @classmethod
+    def extends(cls) -> bool:
+        """Return whether it can continue from a model: whether it learns from symbols."""
+        own: list[Any] = [cls.learn, cls.extend_model]
+        defaults: list[Any] = [Tokenizer.learn, Tokenizer.extend_model]
+        return any(method.__func__ is not default.__func__ for method, default in zip(own, defaults, strict=True))

@@ -72,7 +72,7 @@ class Naive(Tokenizer):
             _, at, merged = chosen
             ids[at : at + 2] = [merged]
 
-    _encode_piece_with_dropout = encode_piece
+    encode_piece_with_dropout = encode_piece
 
 
 def replaced(ids: list[int], pair: Pair, merged: int) -> list[int]:

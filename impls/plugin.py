@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.streaming import StreamDecoder
 from impls.interface import Tokenizer
+from impls.operations.streaming import StreamDecoder
 
 
 class Minimal(Protocol):
@@ -35,7 +35,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
         def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
             return _rebuilt, (name, factory, self._model)
 
-        def _encode_text(self, text: str) -> list[int]:
+        def encode_normalized(self, text: str) -> list[int]:
             return list(self.target.encode(text))
 
         def decode_bytes(self, ids: Iterable[int]) -> bytes:

@@ -10,7 +10,7 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag
-from impls.core.canonical import Drift
+from impls.operations.canonical import Drift
 
 _BETWEEN = str.maketrans(",[]", "   ")
 _MOST_DIGITS = 40

@@ -142,7 +142,7 @@ def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.n
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
-    # Larger ids are decoded by the dictionary of `Decoder`.
+    # Larger ids are decoded by the dictionary of `operations.stream_rules`.
     n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
     tokens = [by_id.get(i, b"") for i in range(n_ids)]
     starts = np.zeros(n_ids + 1, np.int64)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from impls.compiled import files
-from impls.compiled.batching import KernelBatches
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
-from impls.compiled.decoding import KernelDecoder
+from impls.compiled.decoding import decode_bytes
 from impls.compiled.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
@@ -24,21 +23,20 @@ from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_
 from impls.compiled.sentencepiece.special_pieces import SpecialPieces
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import Density
+from impls.compiled.threads.batches import Batches, Density, Ready
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
-from impls.core.arguments import SpecialSet
-from impls.core.certain_cuts import CertainCuts
+from impls.core.arguments import Special, SpecialSet
 from impls.core.counts import PieceCounts
-from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.text import repair_surrogates
-from impls.interface import TrainingSpec
+from impls.interface import Tokenizer, TrainingSpec
+from impls.operations.certain_cuts import cuts_around, pairs_of
 
 
-class Compiled(KernelDecoder, KernelBatches):
+class Compiled(Tokenizer):
     """Byte pair encoding in Numba kernels: an automaton splits, a cache holds pieces, a perfect hash holds pairs."""
 
     name = "compiled"
@@ -49,6 +47,7 @@ class Compiled(KernelDecoder, KernelBatches):
     def __init__(self, model: Model) -> None:
         """Build the tables, or read them from the user's cache; compile the kernels on first use."""
         super().__init__(model)
+        self._added = bool(model.added_tokens)
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
         if model.ignore_merges and model.end_of_word is not None:
@@ -85,7 +84,8 @@ class Compiled(KernelDecoder, KernelBatches):
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
 
-    def _encode_cut(self, text: str) -> list[Any] | None:
+    def encode_cut(self, text: str) -> list[Any] | None:
+        """Encode a text in two parts; see `Tokenizer.encode_cut`."""
         return None if self._searching is None else self._searching.encode_cut(text)
 
     @classmethod
@@ -161,14 +161,70 @@ class Compiled(KernelDecoder, KernelBatches):
             ids = None
         return super().encode_ordinary(text) if ids is None else ids
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
+        """Count the ids of `text`; see `Tokenizer.count`."""
         counted = None
-        if self._fast is not None and not self._added:
+        if at_most is None and self._fast is not None and not self._added:
             with suppress(UnicodeEncodeError, TypeError):
                 counted = self._fast.count_ids(text)
-        return super()._count(text) if counted is None else counted
+        return super().count(text, at_most) if counted is None else counted
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_batch(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> list[list[int]]:
+        """Return `encode` of each text, on threads that run without the interpreter lock."""
+        return arguments.encoded_batch(self._batches(**special).lists, texts, threads)
+
+    def encode_array_batch(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> list[np.ndarray]:
+        """Return `encode_array` of each text, likewise."""
+        return arguments.encoded_batch(self._batches(**special).arrays, texts, threads)
+
+    def encode_ragged(
+        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
+        return arguments.encoded_batch(self._batches(**special).ragged, texts, threads)
+
+    def _batches(self, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all") -> Batches:
+        arguments.check_special_sets(allowed_special, disallowed_special)
+
+        def one(text: str) -> np.ndarray:
+            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
+        ready = None if self._fast is None else self._ready(is_searched)
+        return Batches(self._run_claimed, self._pool, ready, one, self._density)
+
+    def _ready(self, is_searched: bool) -> Ready:
+        """Return the function that prepares texts of a batch for the kernels; whether special tokens are searched."""
+        if not self._model.rewrites_text and not self._special_pieces:
+            return lambda texts: (texts, int(is_searched))
+
+        # Special tokens are searched for in the original text.
+        def normalized(text: str) -> str | None:
+            return self._written(text) if not is_searched or self._specials.absent(text) else None
+
+        return lambda texts: (list(map(normalized, texts)), 0)
+
+    def _written(self, text: str) -> str | None:
+        """Return the normalised text for the kernels, or None if they alone cannot encode it."""
+        if type(text) is not str:
+            arguments.check_text(text)
+        written = self._model.normalize(text)
+        return written if self._special_pieces.absent(written) else None
+
+    def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
+        """Call `run` with this tokenizer's own context, or with a borrowed one if that is in use; close the job."""
+        builtins = self._own.builtins
+        if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
+            return
+        with self._pool.borrowed() as call_context:
+            if call_context.builtins is not None:
+                call_context.builtins.run_claimed(job, run, call_context)
+
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
         builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
@@ -189,25 +245,49 @@ class Compiled(KernelDecoder, KernelBatches):
                     return plain.encode(call_context.context, text)
                 except Uncovered:
                     pass
-            pieces = self._splitter.split(text)
+            pieces = self._model.splitter.split(text)
             if self._prints:
                 pieces = [to_printable(piece.encode()) for piece in pieces]
             text = "".join(pieces)
             return plain.encode_pieces(call_context.context, text, plain.ends_of(text, pieces))
 
-    def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """Return the ids of a text with merges left out, by `naive` in plain Python: no kernel does that."""
+    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Return the ids of a piece with merges left out, by `naive` in plain Python: no kernel does that."""
         from impls.naive import Naive
 
-        return Naive(self._model)._encode_text_with_dropout(text, dropout)
+        return self._model.derived(Naive).encode_piece_with_dropout(piece, coins)
 
-    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+    def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not UTF-8, by a kernel of its own: other kernels read characters."""
         if (whole := self._model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
             return [whole]
         with self._pool.borrowed() as call_context:
             ids: list[int] = plain.encode_byte_piece(call_context.context, piece).tolist()
             return ids
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Decode the ids to text; see `Tokenizer.decode`."""
+        decoder = self._model.token_decoder
+        if decoder is not None and not decoder.joins_bytes:
+            return super().decode(ids, errors)
+        if self._model.sentencepiece is not None or decoder is not None:
+            arguments.check_text(errors, "errors")
+            ids = arguments.id_list(ids)
+            try:
+                return self.decode_bytes(ids).decode()
+            except UnicodeDecodeError:
+                return super().decode(ids, errors)
+        if self._own.builtins is not None and errors == "replace" and type(ids) is list:
+            text: str | None = self._own.builtins.decode_to_str(ids)
+            if text is not None:
+                return text
+        return super().decode(ids, errors)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
+        ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
+        data = decode_bytes(self._model, self._pool, self._own, ids)
+        return super().decode_bytes(ids) if data is None else data
 
     def encode_file(
         self,
@@ -220,16 +300,16 @@ class Compiled(KernelDecoder, KernelBatches):
     ) -> int:
         """Encode a UTF-8 file to `.npy` or `.bin`, uint16 if every id fits, else uint32; return the number of ids.
 
-        The file is one text; memory stays bounded if it holds certain places to cut (`impls.core.certain_cuts`).
+        The file is one text; memory stays bounded if it holds certain places to cut (`impls.operations.certain_cuts`).
         """
 
         def encode(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self._model.vocab_size <= 1 << 16 else np.uint32)
-        texts = frozenset(self._model.whole_token_ids)
-        cuts = CertainCuts(self._certain_pairs, self._model, texts, hidden=self._whole_tokens.hidden)
-        cut = None if self._certain_pairs.changes_beginning else cuts.last
+        cut = (
+            None if pairs_of(self).changes_beginning else cuts_around(self, frozenset(self._model.whole_token_ids)).last
+        )
         return files.encode_file(Path(source), Path(target), encode, kind, cut, progress)
 
 

@@ -12,9 +12,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import index
-from typing import Any, Literal, SupportsIndex, TypeVar
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar
 
 SpecialSet = Collection[str] | Literal["all"]
+
+
+class Special(TypedDict, total=False):
+    """Which special tokens are encoded as their id, and which are refused: the arguments of `Tokenizer.encode`."""
+
+    allowed_special: SpecialSet
+    disallowed_special: SpecialSet
+
 
 Ids = TypeVar("Ids")
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.operations import pieces
 from impls.peers.conversion import require_public
 from impls.peers.peer import Peer, library
 
@@ -27,25 +28,25 @@ class BpeOpenai(Peer):
     def _load(self, model: Model) -> Any:
         return bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens; raise `Unsupported` for one too long for the library."""
         try:
             return self._library.encode_ordinary(text)
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, by the library's own threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, by the library's own threads."""
         if threads == 1:
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         try:
             return self._library.encode_ordinary_batch(texts, num_threads=threads)
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
-    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
-        return self._library._encode_bytes(text.encode() + bad)
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, if not UTF-8 by the library's rule: text and bytes are one piece."""
+        return pieces.encode_bytes(self, data, self._library._encode_bytes)
 
     def _too_long(self, error: Exception) -> Unsupported:
         return Unsupported(self.name, f"it refuses long texts: {error}")

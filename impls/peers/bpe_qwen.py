@@ -38,16 +38,16 @@ class BpeQwen(Peer):
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
             return bpe_qwen.QwenTokenizer(str(folder))
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_bytes(text), np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, by the library's own threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, by the library's own threads."""
         if threads == 1:
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return self._library.encode_batch_parallel(list(texts), threads)
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count_tokens, text)
+        return self._counted(self._library.count_tokens, text, at_most)

@@ -45,23 +45,23 @@ class Fastokens(Peer):
                 return fastokens.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
         return fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text).ids
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's threads if it has this many."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's threads if it has this many."""
         if threads != _library_threads():
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts))]
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as read-only views of the library's flat output."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch` as read-only views of the library's flat output."""
         if threads != _library_threads():
-            return super()._encode_texts_to_ragged(texts, threads)
+            return super().encode_normalized_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(list(texts))
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 

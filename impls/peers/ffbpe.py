@@ -45,8 +45,8 @@ class Ffbpe(Peer):
         vocab = dict(model.id_by_token)
         return ffbpe.BpeEncoder("byte", merges=merges, vocab=vocab, pat_str=one_pattern_of(model))
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as the array the library makes."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as the array the library makes."""
         return self._library.encode_to_numpy(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:

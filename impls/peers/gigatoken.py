@@ -21,6 +21,7 @@ from impls.core.text.patterns import NAMED, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
+from impls.operations import pieces
 from impls.peers.conversion import (
     file_of,
     has_plain_rules,
@@ -72,33 +73,33 @@ class Gigatoken(Peer):
                 return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
         return gigatoken.Tokenizer.from_json(tokenizer_json(self.name, model, every_way=True)).backend
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens; the library gives arrays, and lists only in batches.
 
         A batch of one long text is no faster, and the first batch costs a tenth of a second more.
         """
         return self._library.encode(text).tolist()
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as the array the library makes."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as the array the library makes."""
         return self._library.encode(text)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
         if threads not in (1, rayon_threads()):
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return self._library.encode_batch_list(list(texts), parallel=threads > 1)
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts`: the two buffers of the awkward array the library makes."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch`: the two buffers of the awkward array the library makes."""
         if threads not in (1, rayon_threads()):
-            return super()._encode_texts_to_ragged(texts, threads)
+            return super().encode_normalized_ragged(texts, threads)
         layout = self._library.encode_batch(list(texts), parallel=threads > 1).layout
         return layout.content.data, layout.offsets.data
 
-    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Return the ids by the library's own rule, which is not tiktoken's: bytes after invalid ones are split too."""
-        return self._library.encode(text.encode() + bad).tolist()
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, if not UTF-8 by the library's rule: bytes after invalid ones are split too."""
+        return pieces.encode_bytes(self, data, lambda given: self._library.encode(given).tolist())
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids. The library panics for unknown ids, special ones included."""

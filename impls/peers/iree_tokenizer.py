@@ -27,13 +27,13 @@ class IreeTokenizer(Peer):
     def _load(self, model: Model) -> Any:
         return iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(self.name, model))
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a view of the array the library makes."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a view of the array the library makes."""
         return self._library.encode_to_array(text).view(np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; the library's batch call uses one thread, and releases the GIL."""
-        return self._library.encode_batch(texts) if threads == 1 else super()._encode_texts(texts, threads)
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; the library's batch call uses one thread, and releases the GIL."""
+        return self._library.encode_batch(texts) if threads == 1 else super().encode_normalized_batch(texts, threads)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""

@@ -32,9 +32,11 @@ class Kitoken(Peer):
             return kitoken.Kitoken.from_tiktoken(rank_file(model))
         return kitoken.Kitoken.from_tokenizers(tokenizer_json(self.name, model))
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; the library's batch call uses one thread, and releases the GIL."""
-        return self._library.encode_all(list(texts)) if threads == 1 else super()._encode_texts(texts, threads)
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; the library's batch call uses one thread, and releases the GIL."""
+        return (
+            self._library.encode_all(list(texts)) if threads == 1 else super().encode_normalized_batch(texts, threads)
+        )
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids. The library raises for unknown ids, special ones included."""

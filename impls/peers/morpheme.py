@@ -25,15 +25,15 @@ class Morpheme(Peer):
     def _load(self, model: Model) -> Any:
         return morpheme.Tokenizer.from_str(any_json(self.name, model).decode())
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode(text, False).ids
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts), False)]
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(lambda given: int(self._library.count(given, False)), text)
+        return self._counted(lambda given: int(self._library.count(given, False)), text, at_most)

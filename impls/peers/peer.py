@@ -1,7 +1,7 @@
 """Base of the adapters: `library` imports a third-party package, and `Peer` uses its calls where they are correct.
 
-An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the hooks of
-`impls.core.hooks` for which the library has a call other than `encode`. Decoding, and anything else it does not
+An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the
+methods of `Tokenizer` for which the library has a call other than `encode`. Decoding, and anything else it does not
 override, is inherited from `Tokenizer`.
 """
 
@@ -46,19 +46,19 @@ class Peer(Tokenizer):
         """Return the library's tokenizer over `model`; raise `Unsupported` for a model it cannot run."""
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens, by the library's `encode`."""
         return self._library.encode(text)
 
-    def _counted(self, count: Callable[[str], int], text: str) -> int:
+    def _counted(self, count: Callable[[str], int], text: str, at_most: int | None) -> int:
         """Count the ids of `text`, by the library's own `count` if nothing is recognised or normalised in it."""
         refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
-        if not self.model.added_tokens and self.model.normalization is None:
+        if at_most is None and not self.model.added_tokens and self.model.normalization is None:
             try:
                 return count(text)
             except refused:
                 pass
-        return super()._count(text)
+        return super().count(text, at_most)
 
     def _bytes_if_known(self, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
         """Return the bytes of `ids`, by a library that silently skips unknown ids, if it knows all of them."""

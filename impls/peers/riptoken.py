@@ -25,13 +25,13 @@ class Riptoken(Peer):
     def _load(self, model: Model) -> Any:
         return riptoken.CoreBPE(ranks_for(self.name, model), {}, one_pattern_of(model))
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return self._library.encode_ordinary_batch(list(texts))
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:

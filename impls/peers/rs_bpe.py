@@ -33,16 +33,16 @@ class RsBpe(Peer):
         self._public_name = require_public(self.name, model, _NAMES)
         return getattr(openai, self._public_name)()
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, in tasks of the size in the library's documentation."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, in tasks of the size in the library's documentation."""
         if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)
         return self._library.encode_batch_parallel(list(texts), options)[0]
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count, text)
+        return self._counted(self._library.count, text, at_most)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""

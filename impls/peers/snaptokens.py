@@ -31,24 +31,24 @@ class Snaptokens(Peer):
         content = tokenizer_json(self.name, model, every_way=True, dense=True)
         return snaptokens.Tokenizer.from_json_str(content.decode())
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         if len(text) < _LONG:
             return self._library.encode(text).ids
-        return self._encode_text_to_array(text).tolist()
+        return self.encode_normalized_array(text).tolist()
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, from the library's flat output."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, from the library's flat output."""
         if threads != rayon_threads():
-            return super()._encode_texts(texts, threads)
-        return as_lists(*self._encode_texts_to_ragged(texts, threads))
+            return super().encode_normalized_batch(texts, threads)
+        return as_lists(*self.encode_normalized_ragged(texts, threads))
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as read-only views, if the library's pool has this many threads."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch` as views, if the library's pool has this many threads."""
         if threads != rayon_threads():
-            return super()._encode_texts_to_ragged(texts, threads)
+            return super().encode_normalized_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(list(texts))
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)

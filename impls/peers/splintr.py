@@ -36,23 +36,23 @@ class Splintr(Peer):
             return splintr.Tokenizer.from_bytes(rank_file(model), one_pattern_of(model))
         return splintr.from_json_bytes(tokenizer_json(self.name, model))
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text) if text != "" else []
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's flat output."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's flat output."""
         return np.frombuffer(self._library.encode_flat(text) if text != "" else b"", np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
         if threads != rayon_threads() or self._marks_empty_text(texts):
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return self._library.encode_batch(texts)
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as read-only views of the library's flat output."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch` as read-only views of the library's flat output."""
         if threads != rayon_threads() or self._marks_empty_text(texts):
-            return super()._encode_texts_to_ragged(texts, threads)
+            return super().encode_normalized_ragged(texts, threads)
         ids, offsets = self._library.encode_batch_flat(texts)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 

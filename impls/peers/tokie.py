@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
+from impls.operations import pieces
 from impls.peers.conversion import file_of, plain_pattern, rayon_threads, tokenizer_json
 from impls.peers.peer import Peer, library
 
@@ -36,22 +37,22 @@ class Tokie(Peer):
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
             return tokie.Tokenizer.from_json(path)
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode(text, False).ids
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's threads if all cores are to be used."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's threads if all cores are to be used."""
         if threads == 1 or threads != rayon_threads():
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts), False)]
 
-    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
-        return self._library.encode_bytes(text.encode() + bad)
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, if not UTF-8 by the library's rule: text and bytes are one piece."""
+        return pieces.encode_bytes(self, data, self._library.encode_bytes)
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count_tokens, text)
+        return self._counted(self._library.count_tokens, text, at_most)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids. The library panics for unknown ids, special ones included."""

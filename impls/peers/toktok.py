@@ -29,26 +29,26 @@ class Toktok(Peer):
     def _load(self, model: Model) -> Any:
         return toktok._encoding(require_public(self.name, model, _NAMES))
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text)
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_to_buffer(text, disallowed_special=()), np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; with several threads, from the library's arrays."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; with several threads, from the library's arrays."""
         if threads == 1:
-            return super()._encode_texts(texts, threads)
-        return as_lists(*self._encode_texts_to_ragged(texts, threads))
+            return super().encode_normalized_batch(texts, threads)
+        return as_lists(*self.encode_normalized_ragged(texts, threads))
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as the library's arrays."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch` as the library's arrays."""
         return self._library.encode_batch_to_numpy(list(texts), threads)
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count, text)
+        return self._counted(self._library.count, text, at_most)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if each belongs to a token."""

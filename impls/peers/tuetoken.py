@@ -28,22 +28,22 @@ class Tuetoken(Peer):
         with file_of(any_json(self.name, model), "tokenizer.json") as path:
             return tuetoken.Tokenizer(path)
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode_ordinary(text)
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a read-only view of the library's buffer."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a read-only view of the library's buffer."""
         return np.frombuffer(self._library.encode_to_bytes(text), np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, by the library's own threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, by the library's own threads."""
         return self._library.encode_ordinary_batch(list(texts), threads)
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `_encode_texts` as the library's arrays."""
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of `encode_normalized_batch` as the library's arrays."""
         found = self._library.encode_ordinary_to_buffer(list(texts), threads)
         return found["data"], found["offsets"]
 
-    def _count(self, text: str) -> int:
+    def count(self, text: str, at_most: int | None = None) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count_tokens, text)
+        return self._counted(self._library.count_tokens, text, at_most)

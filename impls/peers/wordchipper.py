@@ -39,13 +39,13 @@ class Wordchipper(Peer):
         self._decodes_alike = dict(tokenizer.specials) == dict(model.whole_token_ids)
         return tokenizer
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return self._library.encode(text, self._no_specials)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; on the library's pool if it has this many threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
-            return super()._encode_texts(texts, threads)
+            return super().encode_normalized_batch(texts, threads)
         return self._library.encode_batch(list(texts), self._no_specials)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:

@@ -65,26 +65,26 @@ class SentencePiece(Tokenizer):
         self._unknown = _outside(model) if _unknown_by_us(model) else None
         self._decodable = _ids_it_decodes_alike(model) if self.normalizes else frozenset()
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens."""
         if self.normalizes:
             return self._processor.encode(text, out_type=int)
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text: all their pieces in one call of the library, on its threads."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text: all their pieces in one call of the library, on its threads."""
         if self.normalizes:
             return self._processor.encode(list(texts), out_type=int, num_threads=threads)
         split = list(map(self._pieces, texts))
         found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
 
-    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+    def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8."""
         return self._encode_pieces([piece.decode("utf-8", "surrogateescape")], 1)[0]
 
     def _pieces(self, text: str) -> list[str]:
-        pieces = self._splitter.split(text)
+        pieces = self.model.splitter.split(text)
         if self._unknown is None:
             return pieces
         if self.model.unknown is None:

@@ -25,6 +25,7 @@ from impls.core.text.patterns import IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
+from impls.operations import pieces
 from impls.production.libraries import check_stages, failure, loading, ranks_for
 from impls.production.training import model_of_tokens, require
 
@@ -44,29 +45,29 @@ class Tiktoken(Tokenizer):
         super().__init__(model)
         self._encoding = _encoding(model)
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens; raise `LibraryFailed` (see the module)."""
         try:
             return self._encoding.encode_ordinary(text)
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Return the ids of a text and the invalid UTF-8 after it, by the library's own rule, which is the hook's."""
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, by the library's own rule, which is that of `Tokenizer.encode_bytes`."""
         try:
-            return self._encoding._encode_bytes(text.encode() + bad)
+            return pieces.encode_bytes(self, data, self._encoding._encode_bytes)
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """Return the ids of `_encode_text` as a uint32 array made by the library itself."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as a uint32 array made by the library itself."""
         try:
             return self._encoding.encode_to_numpy(text, disallowed_special=())
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text, by the library's own thread pool."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text, by the library's own thread pool."""
         try:
             if threads == 1 or len(texts) < 2:
                 return [self._encoding.encode_ordinary(text) for text in texts]

@@ -26,6 +26,8 @@ from impls.core.training import base_symbols, merge_budget
 from impls.formats.tokenizer_json import write_compact
 from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.interface import Tokenizer, TrainingSpec
+from impls.operations import pieces
+from impls.operations.stream_rules import stream_rules
 from impls.production.libraries import check_stages, environment, failure, first_line, is_panic, loading
 from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
 
@@ -53,7 +55,7 @@ class HuggingFace(Tokenizer):
         printed = any(not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids)
         self._decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens."""
         self._refuse_unknown(text)
         try:
@@ -61,8 +63,8 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `_encode_text` of each text; the library uses one thread, or for any other number all cores."""
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """Return `encode_normalized` of each text; the library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
         try:
@@ -71,7 +73,7 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+    def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not valid UTF-8, merged as printable characters."""
         try:
             return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
@@ -82,7 +84,7 @@ class HuggingFace(Tokenizer):
         """Return the text of the ids, by the library if `errors` is `replace`."""
         ids = id_list(ids)
         try:
-            if errors == "replace" and self._decodes_alike and self._bytes_by_id.keys() >= set(ids):
+            if errors == "replace" and self._decodes_alike and stream_rules(self.model).bytes_by_id.keys() >= set(ids):
                 return self._tokenizer.decode(ids, skip_special_tokens=False)
         except TypeError:
             pass
@@ -112,13 +114,13 @@ class HuggingFace(Tokenizer):
         if self._alphabet is None or self.model.unknown is not None:
             return
         if self.model.end_of_word is not None:
-            self._join_pieces(text, self.model.symbols)
+            pieces.encode(self.model, text, self.model.symbols)
             return
-        kept = "".join(self._splitter.split(text)) if self._splitter.drops else text
+        kept = "".join(self.model.splitter.split(text)) if self.model.splitter.drops else text
         if unknown := set(kept) - self._alphabet:
             text.encode()  # a surrogate is replaced before it counts as unknown
             offset = min(map(kept.index, unknown))
-            raise UnknownSymbol(kept[offset], self._splitter.offset(text, offset))
+            raise UnknownSymbol(kept[offset], self.model.splitter.offset(text, offset))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

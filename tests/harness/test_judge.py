@@ -18,16 +18,16 @@ BYTES = Model(tokens=(*(bytes([byte]) for byte in range(256)), b"ab"), merges=((
 class Right(Tokenizer):
     name = "right"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return list(text.encode())
 
 
 class RemembersTexts(Right):
     """Decodes every list of ids to the text it encoded last."""
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         self.last = text
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         return self.last

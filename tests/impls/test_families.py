@@ -21,7 +21,7 @@ from family_libraries import FAMILIES, IN_MISTRAL_COMMON, mistral_common, model_
 
 import impls
 from impls import Model
-from impls.core.decoding import round_trip_text
+from impls.operations.decoding import round_trip_text
 
 ASKED = os.environ.get("BPEBENCH_FULL", "0")
 FULL = ASKED not in ("", "0")

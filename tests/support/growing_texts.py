@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from impls import BPEError
-from impls.core.incremental import Change, Incremental
 from impls.interface import Tokenizer
+from impls.operations.incremental import Change, Incremental
 
 FRAGMENTS = [
     *"aaelt  \n\r\t'1x.,!<>|_/", "  ", "    ", "\r\n", " \n", "I'll", "'s", "'LL", "don't", "hello", " world", "12345",

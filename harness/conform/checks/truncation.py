@@ -15,7 +15,7 @@ from harness.conform.checks.over_texts import ensure_all, past_64k, texts_for
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
 from harness.process.session import Failed
-from impls.core.truncation import Side, Whole
+from impls.operations.truncation import Side, Whole
 
 _N_TEXTS = 200
 _SHORT_IDS = 8

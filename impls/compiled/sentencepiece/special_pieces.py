@@ -15,9 +15,9 @@ from impls.compiled.sentencepiece.spelling_tables import single_characters
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model import Model
 from impls.core.model.cuts import Cuts
-from impls.core.stream_rules import StreamRules
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import special_matcher
+from impls.operations.stream_rules import StreamRules
 
 Merge = Callable[[str], np.ndarray]
 

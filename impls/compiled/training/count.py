@@ -19,7 +19,6 @@ from impls.compiled.pages import return_freed
 from impls.compiled.training import bounded
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
-from impls.core.certain_cuts import pair_cuts_of
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError, Unsupported
@@ -27,6 +26,7 @@ from impls.core.specification import TrainingSpec
 from impls.core.text.blocks import BLOCK_BYTES
 from impls.core.text.files import Part, TextFiles, check_unchanged
 from impls.core.text.patterns import resolve
+from impls.operations.certain_cuts import pair_cuts_of
 
 T = TypeVar("T")
 

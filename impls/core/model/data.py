@@ -6,19 +6,21 @@ two neighbours whose joined bytes are a token merge, and the token's id is the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from operator import add
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from impls.core.errors import UnknownSymbol
 from impls.core.text.decoder_steps import TokenDecoder, token_decoder
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
 from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+
+Kind = TypeVar("Kind")
 
 
 def _pairs(merges: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
@@ -77,6 +79,15 @@ class ModelData:
             "whole_token_flags": MappingProxyType(flags),
         }
         self.__dict__.update(fields)  # the dataclass is frozen
+
+    def derived(self, derive: Callable[..., Kind], *arguments: Hashable) -> Kind:
+        """Return `derive(self, *arguments)`, computed once for this model."""
+        known = self.__dict__.setdefault("_derived", {})
+        key = (derive, arguments)
+        if key not in known:
+            known[key] = derive(self, *arguments)
+        result: Kind = known[key]
+        return result
 
     @cached_property
     def id_by_token(self) -> dict[bytes, int]:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from impls.core.model import derivations
 from impls.core.model.checks import check_model
+from impls.core.model.cuts import Cuts
 from impls.core.model.data import ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.normalization import is_settled
-from impls.core.text.patterns import name_of
+from impls.core.text.patterns import Splitter, name_of
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 
@@ -104,6 +105,21 @@ class Model(ModelData):
     def bytes_by_id(self) -> dict[int, bytes]:
         """Return the bytes of each id; `end_of_word` and SentencePiece's U+2581 become a space."""
         return derivations.bytes_by_id(self)
+
+    @cached_property
+    def splitter(self) -> Splitter:
+        """Return the pattern as a function of a text in normal form."""
+        return Splitter(self.pattern)
+
+    @cached_property
+    def cuts(self) -> Cuts | None:
+        """Return where SentencePiece's rules cut the pieces of the pattern further."""
+        return None if self.sentencepiece is None else Cuts(self)
+
+    def split(self, text: str) -> list[str]:
+        """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""
+        pieces, cuts = self.splitter.split(text), self.cuts
+        return pieces if cuts is None else [part for piece in pieces for part in cuts.cut(piece)]
 
     # --- derived values, see `derivations` -------------------------------------------------------------------
 

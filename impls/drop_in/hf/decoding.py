@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from impls.core.stream_rules import StreamRules, rules_of_decoder
 from impls.core.text.decoder_steps import SPACES, token_decoder
 from impls.drop_in.hf.arguments import items, text
 from impls.drop_in.hf.parts import Part
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
+from impls.operations.stream_rules import StreamRules, rules_of_decoder
 
 
 class Decoder(Part):

@@ -17,7 +17,6 @@ import msgspec
 from impls import registry
 from impls.core.errors import BPEError, InvalidModel
 from impls.core.model import Model
-from impls.core.stream_rules import StreamRules
 from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.decoding import Decoder, stream_rules
@@ -30,6 +29,7 @@ from impls.formats.files import naming, parse_json, without_collecting
 from impls.formats.tokenizer_json.reader import OtherDocument, check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
+from impls.operations.stream_rules import StreamRules
 
 
 @dataclass(frozen=True)

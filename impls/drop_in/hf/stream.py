@@ -2,7 +2,7 @@
 
 The library's class decodes all recent ids again at each step, and returns nothing while the result ends in U+FFFD, so
 that replaced bytes come late, and text of a prompt may be repeated. Here a step returns the text that is certain by
-`core.streaming`: the joined parts are a prefix of the text of all ids.
+`operations.streaming`: the joined parts are a prefix of the text of all ids.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from impls.core.arguments import wrong_type
-from impls.core.streaming import StreamDecoder
 from impls.drop_in.hf.arguments import flag, id_list
 from impls.drop_in.hf.pipeline import Pipeline
 from impls.drop_in.hf.tokenizer import Tokenizer
+from impls.operations.streaming import StreamDecoder
 
 
 class DecodeStream:

@@ -16,6 +16,7 @@ from impls.drop_in.hf.added_tokens import AddedTokens
 from impls.drop_in.hf.encoding import Encoding, Span
 from impls.drop_in.hf.parts import Normalizer, PreTokenizer
 from impls.interface import Tokenizer
+from impls.operations.offsets import spans_in_piece
 
 Row = tuple[int, str, Span, int]
 """The id of a token, its text, its start and end in the original text, and its word."""
@@ -85,15 +86,15 @@ class TextEncoder:
     def _ids(self, text: str, original: str | None) -> Sequence[int]:
         """Return the ids of a text without added tokens; `original` is the text before it was rewritten."""
         if not self._implementation.normalizes:
-            return self._implementation._encode_text(text)
+            return self._implementation.encode_normalized(text)
         if original is None:
             why = "rewrites texts itself, so tokens cannot be searched in rewritten text; take another implementation"
             raise Unsupported(self._implementation.name, why)
-        return self._implementation._encode_text(original)
+        return self._implementation.encode_normalized(original)
 
     def _ordinary(self, part: Traced, ids: Sequence[int], n_words: int) -> Iterator[Row]:
         """Yield the rows of the ids of `part`, whose first word has index `n_words`."""
         given = iter(ids)
-        for word, (first, last) in enumerate(self._implementation._splitter.spans(part.text), n_words):
-            for i, start, end in self._implementation._spans_in_piece(part.text[first:last], given):
+        for word, (first, last) in enumerate(self._model.splitter.spans(part.text), n_words):
+            for i, start, end in spans_in_piece(self._implementation, part.text[first:last], given):
                 yield i, self._names[i], (part.starts[first + start], part.ends[first + end - 1]), word

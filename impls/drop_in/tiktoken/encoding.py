@@ -257,13 +257,13 @@ class Encoding(DecodingEncoding):
         if data in model.id_by_token:
             return [model.id_by_token[data]]
         try:
-            return self._tokenizer._encode_byte_piece(data) if data else []
+            return self._tokenizer.encode_byte_piece(data) if data else []
         except Unsupported:
             return unstable.merged_bytes(model, data)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         check_text(text)
-        return [i for piece in self._tokenizer._splitter.split(text) for i in self._encode_single_piece(piece)]
+        return [i for piece in self._tokenizer.model.splitter.split(text) for i in self._encode_single_piece(piece)]
 
 
 def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dict[str, int]:

@@ -20,6 +20,7 @@ from impls.core.model import Model
 from impls.core.model.merging import merged
 from impls.core.text.normalization import WHITE_SPACE
 from impls.interface import Tokenizer
+from impls.operations.pieces import last_piece_start
 
 MAX_BYTES = 100_000_000
 """How many bytes are encoded to find the completions of one text."""
@@ -39,7 +40,7 @@ class TooManyCompletions(BPEError, ValueError):
 def stable_and_unstable(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes]:
     """Return the stable ids of a text without special tokens, and the bytes after them."""
     ids = tokenizer.encode_ordinary(text)
-    start = tokenizer._last_piece_start(text, ids)
+    start = last_piece_start(tokenizer.model, text, ids)
     return ids[:start], tokenizer.decode_bytes(ids[start:])
 
 

@@ -49,7 +49,7 @@ def test_one_that_fails_is_a_finding(
         return self._join_pieces(text, self.encode_piece)[1:]
 
     monkeypatch.setattr(Pool, "run", run_here)
-    monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
+    monkeypatch.setattr(Naive, "encode_normalized", drops_a_token)
     assert command.main(["matrix", "-e", "^naive$", "-m", models[0]], standalone_mode=False) == 1
     assert (
         f"mismatch: naive on {models[0]}: the ids do not decode to the text they came from" in capsys.readouterr().out

@@ -148,7 +148,7 @@ class Pairs(Tokenizer):
 
     name = "pairs"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return [0] * math.ceil(len(text.encode()) / 2)
 
 

@@ -16,12 +16,12 @@ from impls import InvalidFile, InvalidPattern, TrainingSpec
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts, words
 from impls.compiled.training.count import count_files
-from impls.core.certain_cuts import pair_cuts_of
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import NAMED, Splitter, resolve
+from impls.operations.certain_cuts import pair_cuts_of
 
 DAMAGE = ["80", "c080", "c1bf", "e09fbf", "eda080", "f08fbfbf", "f49080", "f5808080", "ff", "e282", "c4", "f09f98"]
 DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]

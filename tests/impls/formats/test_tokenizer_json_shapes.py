@@ -14,9 +14,9 @@ from tokenizers import Tokenizer, models
 
 import impls
 from impls import Model, TrainingSpec, formats
-from impls.core.decoding import round_trip_text
 from impls.core.errors import InvalidModel, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
+from impls.operations.decoding import round_trip_text
 
 IN_ALL = [
     "marks, without C4 E3, fused True",

@@ -8,9 +8,9 @@ from itertools import pairwise, product
 import pytest
 from random_patterns import ALPHABET, random_pattern, random_text
 
-from impls.core.certain_cuts import pair_cuts_of
 from impls.core.pattern.classes import N_CODE_POINTS
 from impls.core.text.patterns import NAMED, Splitter
+from impls.operations.certain_cuts import pair_cuts_of
 
 _MOST_TEXTS = 4_000
 STAGED = [

@@ -16,7 +16,6 @@ from growing_texts import fresh
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.incremental import Incremental
 from impls.core.text import normal_borders
 from impls.core.text.normal_borders import NormalBorders, is_independent_of_next, is_independent_of_previous
 from impls.core.text.normal_forms import normal_form
@@ -24,6 +23,7 @@ from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import NAMED
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
+from impls.operations.incremental import Incremental
 
 
 @cache
@@ -141,7 +141,7 @@ def test_a_text_may_be_cut_at_a_certain_place_whatever_follows(name: str) -> Non
 def test_every_edit_of_a_short_text_gives_the_ids_of_a_fresh_encoding(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("impls.core.incremental.CHUNK", 1)
+    monkeypatch.setattr("impls.operations.incremental.CHUNK", 1)
     model, fragments, _ = CASES[name]
     tokenizer = impls.load("priority", model())
     for text in map("".join, product(fragments, repeat=4)):

@@ -15,8 +15,8 @@ from growing_texts import FRAGMENTS
 
 import impls
 from impls import SpecialToken, TrainingSpec, UnknownSymbol
-from impls.core.incremental import CHUNK, Change, Incremental, _change
 from impls.interface import Tokenizer
+from impls.operations.incremental import CHUNK, Change, Incremental, _change
 
 LEARNED = ["the cat sat on the mat, and the rat that sat there as well; 12 cats" for _ in range(3)]
 SPEC = TrainingSpec(vocab_size=330, pattern="cl100k", special_tokens=("<|end|>",))
@@ -197,7 +197,7 @@ def test_chunks_that_an_interrupted_step_left_do_not_count(tokenizer: Tokenizer)
 def test_truncating_keeps_the_longest_beginning_that_fits(
     tokenizer: Tokenizer, n_tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("impls.core.incremental.CHUNK", 10)
+    monkeypatch.setattr("impls.operations.incremental.CHUNK", 10)
     text = "the cat sat, 1234 times; thecatsat <|end|>on çay日本 the mat"
     grown = tokenizer.incremental(text, allowed_special="all")
     change = grown.truncate(n_tokens)

@@ -20,9 +20,9 @@ from tokenizer_json_shapes import ODD, SHAPES
 
 import impls
 from impls import Model, TrainingSpec, formats
-from impls.core import incremental
 from impls.core.errors import InvalidPattern
 from impls.core.text.patterns import NAMED
+from impls.operations import incremental
 
 LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <|end|>\t\t\t\t\t\t,, 한국 é"] * 3
 SPECIALS = ("<|end|>", "<|endoftext|>", "<|", "日本<|end", "x\ny")

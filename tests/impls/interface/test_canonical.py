@@ -9,8 +9,8 @@ import pytest
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.canonical import Drift
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.operations.canonical import Drift
 
 SPEC = TrainingSpec(vocab_size=320, pattern="gpt2", special_tokens=("<s>", "<e>"))
 LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345;\t\t\t"] * 3

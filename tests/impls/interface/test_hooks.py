@@ -11,7 +11,7 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, Tokenizer
-from impls.core.hooks import joined
+from impls.operations.batches import joined
 from impls.plugin import wrap
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
@@ -33,15 +33,15 @@ class Library(Tokenizer):
         super().__init__(model)
         self.calls: list[Any] = []
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         self.calls.append(text)
         return list(text.encode())
 
-    def _encode_text_to_array(self, text: str) -> np.ndarray:
+    def encode_normalized_array(self, text: str) -> np.ndarray:
         self.calls.append((text, "array"))
         return np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
 
-    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         self.calls.append((tuple(texts), threads))
         return [list(text.encode()) for text in texts]
 
@@ -51,7 +51,7 @@ class Careless(Tokenizer):
 
     name = "careless"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         assert not any("\ud800" <= character <= "\udfff" for character in text)
         return list(text.encode())
 
@@ -145,7 +145,7 @@ def test_text_is_normalised_in_every_form(kind: type[Tokenizer]) -> None:
 class Flat(Library):
     """Has a call for many texts that gives one array."""
 
-    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         self.calls.append((tuple(texts), threads, "ragged"))
         return joined([list(text.encode()) for text in texts])
 
@@ -182,7 +182,7 @@ def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_els
     assert library.calls == [("a", "array"), ("b", "array")]
 
     class Lists(Library):
-        _encode_text_to_array = Tokenizer._encode_text_to_array
+        encode_normalized_array = Tokenizer.encode_normalized_array
 
     lists = Lists(PLAIN)
     lists.encode_ragged(texts, 3, disallowed_special=())

@@ -14,11 +14,11 @@ import regex
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.certain_cuts import CertainCuts
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.text import repair_surrogates
-from impls.core.truncation import Side, Whole
 from impls.interface import Tokenizer
+from impls.operations.certain_cuts import CertainCuts
+from impls.operations.truncation import Side, Whole, ids_of_beginning, ids_of_end
 
 LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <s>\t\t\t\t\t\t"] * 3
 SIDES: tuple[Side, ...] = ("right", "left")
@@ -128,7 +128,7 @@ def check_first_ids(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence
         ids = tokenizer.encode(text, disallowed_special=())
         assert tokenizer.count(text) == len(ids)
         for limit in limits:
-            first, last = tokenizer._ids_of_beginning(text, limit) or ids, tokenizer._ids_of_end(text, limit) or ids
+            first, last = (part(tokenizer, text, limit) or ids for part in (ids_of_beginning, ids_of_end))
             assert first == ids[: len(first)], (text, limit)
             assert last == ids[len(ids) - len(last) :], (text, limit)
             assert min(len(first), len(last)) >= min(len(ids), limit + 1), (text, limit)
@@ -191,7 +191,7 @@ def test_the_text_of_the_first_ids_alone_does_not_always_fit() -> None:
 def test_of_a_long_text_only_a_head_is_encoded(name: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = loaded(name, model)
     given: list[int] = []
-    for method in ("encode", "_encode_text"):
+    for method in ("encode", "encode_normalized"):
         real = getattr(tokenizer, method)
 
         def recording(text: str, real: Callable[..., list[int]] = real, **options: Any) -> list[int]:
@@ -222,16 +222,18 @@ class Work:
 
     def __init__(self, tokenizer: Tokenizer, patch: pytest.MonkeyPatch) -> None:
         self.n_characters = self.n_lines = 0
-        for method in ("encode", "_count"):
+        for method in ("encode", "count"):
             self._record(tokenizer, method, patch)
 
     def _record(self, tokenizer: Tokenizer, method: str, patch: pytest.MonkeyPatch) -> None:
         real = getattr(tokenizer, method)
 
-        def recording(text: str, **options: Any) -> Any:
+        def recording(text: str, *limit: int, **options: Any) -> Any:
             before = self.n_characters
+            if limit or "at_most" in options:  # it counts parts of the text
+                return real(text, *limit, **options)
             try:
-                return real(text, **options)
+                return real(text, *limit, **options)
             finally:
                 self.n_characters = before + len(text)  # whatever it calls itself
 

@@ -14,7 +14,6 @@ from tiktoken_calls import WORDS
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
-from impls.core.offsets import Unit
 from impls.core.text import tracing
 from impls.core.text.patterns import NAMED
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
@@ -22,6 +21,7 @@ from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.text import repair_surrogates
 from impls.formats.tokenizer_json import write_compact
 from impls.interface import Tokenizer
+from impls.operations.offsets import Unit
 from impls.plugin import wrap
 
 HARD = ["e\u0301", "ﬁ", "①", "가", "\u1100\u1161\u11a8", "[x]", " <m> ", "[Ü]", "a\u0323\u0301", "½", "ll", "l", "  "]

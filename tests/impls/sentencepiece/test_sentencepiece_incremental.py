@@ -14,9 +14,9 @@ from growing_texts import follow
 
 import impls
 from impls import Model
-from impls.core import incremental
 from impls.core.text.normal_borders import CharsmapBorders
 from impls.formats.sentencepiece_model import read
+from impls.operations import incremental
 
 WITHOUT = {"user-defined, nmt_nfkc"}
 """Options with a charsmap beside user-defined pieces, which are found first."""

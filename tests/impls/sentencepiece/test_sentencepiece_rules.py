@@ -11,8 +11,8 @@ import pytest
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol, Unsupported
-from impls.core.decoding import round_trip_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.operations.decoding import round_trip_text
 
 Texts = Callable[..., list[str]]
 EXACT = ("naive", "wordcount", "priority", "backtracking")

@@ -9,7 +9,7 @@ import pytest
 
 import impls
 from impls import TrainingSpec
-from impls.core import streaming
+from impls.operations import streaming
 
 MODEL = impls.train("naive", ["çay <s>"], TrainingSpec(vocab_size=257, special_tokens=("<s>",))).model
 TOKENIZER = impls.load("priority", MODEL)

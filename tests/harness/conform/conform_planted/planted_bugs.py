@@ -31,7 +31,7 @@ class Right:
 
     def __init__(self) -> None:
         self.tokenizer = impls.load(self.inner, model())
-        self.split = self.tokenizer._splitter.split
+        self.split = self.tokenizer.model.splitter.split
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, disallowed_special=())

@@ -23,7 +23,7 @@ class ToyBytes(Tokenizer):
 
     name = "toy-bytes"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return list(text.encode())
 
 
@@ -33,8 +33,8 @@ class ToySwapping(ToyBytes):
     name = "toy-swapping"
     emitted = 0
 
-    def _encode_text(self, text: str) -> list[int]:
-        ids = super()._encode_text(text)
+    def encode_normalized(self, text: str) -> list[int]:
+        ids = super().encode_normalized(text)
         for position in range(len(ids) - 1):
             self.emitted += 1
             if self.emitted % 5_000 == 0:
@@ -47,8 +47,8 @@ class ToyWrongOnQ(ToyBytes):
 
     name = "toy-wrong-on-q"
 
-    def _encode_text(self, text: str) -> list[int]:
-        return [ord("k") if i == ord("q") else i for i in super()._encode_text(text)]
+    def encode_normalized(self, text: str) -> list[int]:
+        return [ord("k") if i == ord("q") else i for i in super().encode_normalized(text)]
 
 
 class ToyWrongOnA(ToyBytes):
@@ -56,8 +56,8 @@ class ToyWrongOnA(ToyBytes):
 
     name = "toy-wrong-on-a"
 
-    def _encode_text(self, text: str) -> list[int]:
-        ids = super()._encode_text(text)
+    def encode_normalized(self, text: str) -> list[int]:
+        ids = super().encode_normalized(text)
         return [0, *ids[1:]] if len(ids) > 1000 else ids
 
 
@@ -67,7 +67,7 @@ class ToyInexact(ToyBytes):
     name = "toy-inexact"
     exact = False
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         parts = text.encode().split(b"ab")
         ids = list(parts[0])
         for part in parts[1:]:
@@ -97,9 +97,9 @@ class ToyLastText(ToyBytes):
     name = "toy-last-text"
     last = ""
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         self.last = text
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
     def decode_bytes(self, ids: object) -> bytes:
         return self.last.encode()
@@ -110,8 +110,8 @@ class ToyFloats(ToyBytes):
 
     name = "toy-floats"
 
-    def _encode_text(self, text: str) -> list[int]:
-        return [i + 0.25 for i in super()._encode_text(text)]  # type: ignore[misc]
+    def encode_normalized(self, text: str) -> list[int]:
+        return [i + 0.25 for i in super().encode_normalized(text)]  # type: ignore[misc]
 
 
 class Later(list[int]):
@@ -135,7 +135,7 @@ class ToyLazy(ToyBytes):
 
     name = "toy-lazy"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return Later(text)
 
 
@@ -144,7 +144,7 @@ class ToyArrays(ToyBytes):
 
     name = "toy-arrays"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)  # type: ignore[return-value]
 
 
@@ -166,7 +166,7 @@ class ToyPanicking(ToyBytes):
 
     name = "toy-panicking"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         raise PanicException("called `Option::unwrap()` on a `None` value")
 
 
@@ -175,7 +175,7 @@ class ToyExiting(ToyBytes):
 
     name = "toy-exiting"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         raise SystemExit(0)
 
 
@@ -184,7 +184,7 @@ class ToyRaising(ToyBytes):
 
     name = "toy-raising"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         raise ValueError("cannot open /some/secret/folder/file.bin")
 
 
@@ -193,7 +193,7 @@ class ToyDying(ToyBytes):
 
     name = "toy-dying"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         os.write(2, b"about to die in /some/secret/folder/file.c\n")
         os.kill(os.getpid(), signal.SIGSEGV)
         return []
@@ -204,7 +204,7 @@ class ToyHanging(ToyBytes):
 
     name = "toy-hanging"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         while True:
             time.sleep(60)
 
@@ -214,7 +214,7 @@ class ToyHungry(ToyBytes):
 
     name = "toy-hungry"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         kept = []
         while True:
             kept.append(bytearray(b"x" * 20_000_000))
@@ -229,9 +229,9 @@ class ToyHoarding(ToyBytes):
         super().__init__(model)
         self.kept: dict[object, bytearray] = {}
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         self.kept.setdefault(text, bytearray(40_000_000))
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
     def decode_bytes(self, ids: object) -> bytes:
         self.kept.setdefault(None, bytearray(40_000_000))
@@ -252,9 +252,9 @@ class ToyChatty(ToyBytes):
 
     name = "toy-chatty"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         os.write(1, b"noise on standard output\n" * 20)
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
 
 class ToyMurderous(ToyBytes):
@@ -262,12 +262,12 @@ class ToyMurderous(ToyBytes):
 
     name = "toy-murderous"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         done = Path(os.environ["TOY_FOLDER"]) / "murder"
         if not done.exists():
             done.write_text(str(os.getpid()))
             os.kill(psutil.Process(os.getppid()).ppid(), signal.SIGKILL)
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
 
 class ToySuicidal(ToyBytes):
@@ -275,7 +275,7 @@ class ToySuicidal(ToyBytes):
 
     name = "toy-suicidal"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         os.kill(os.getpid(), signal.SIGKILL)
         return []
 
@@ -309,11 +309,11 @@ class ToyOnce(ToyBytes):
         super().__init__(model)
         self.met: set[str] = set()
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         if text[:300] in self.met:
             raise ValueError("met before")
         self.met.add(text[:300])
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
 
 class Equal:
@@ -334,18 +334,18 @@ class ToyEqualToAll(ToyBytes):
 
     name = "toy-equal-to-all"
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         return [Equal()] * len(text.encode())  # type: ignore[list-item]
 
 
 class ToyBusy(ToyBytes):
     """Works for a while."""
 
-    def _encode_text(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> list[int]:
         end = CLOCK() + 0.02
         while CLOCK() < end:
             pass
-        return super()._encode_text(text)
+        return super().encode_normalized(text)
 
 
 class ToyClockBender(ToyBusy):

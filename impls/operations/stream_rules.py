@@ -5,9 +5,39 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from impls.core.errors import UnknownId
 from impls.core.text.decoder_steps import TokenDecoder
+from impls.core.text.sentencepiece_rules import SPACE_MARK
+
+if TYPE_CHECKING:
+    from impls.core.model import Model
+
+
+def stream_rules(model: Model) -> StreamRules:
+    """Return the rules of a model, made once."""
+    return model.derived(_stream_rules)
+
+
+def _stream_rules(model: Model) -> StreamRules:
+    rules, special = model.sentencepiece, frozenset(model.special_tokens.values())
+    if model.token_decoder is not None:
+        by_id = None if model.token_decoder.joins_bytes else model.bytes_by_id()
+        return rules_of_decoder(model.token_decoder, model.names_by_id, special, model.unknown_id, by_id)
+    marked: Iterable[int] = ()
+    if rules is not None and rules.hides_prefix:
+        mark = SPACE_MARK.encode()
+        marked = (i for token, i in model.id_by_token.items() if token.startswith(mark))
+    return StreamRules(
+        bytes_by_id=model.bytes_by_id(),
+        special_ids=special,
+        unknown_id=model.unknown_id,
+        ids_with_mark=frozenset(marked),
+        removes_all_marks=rules is not None and rules.hides_all_marks,
+        byte_ids=None if rules is None else frozenset(rules.byte_ids) - {-1},
+        has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
+    )
 
 
 @dataclass(frozen=True)

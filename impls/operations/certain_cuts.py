@@ -27,13 +27,15 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from impls.core.model.cuts import Cuts
-from impls.core.model.whole_tokens import is_word
+from impls.core.arguments import SpecialSet
+from impls.core.model.whole_tokens import WholeTokens, is_word
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
 from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
+from impls.operations.coder import Coder
+from impls.operations.specials import encode_parts
 
 if TYPE_CHECKING:
     from impls.core.model import Model
@@ -42,10 +44,44 @@ _MOST_PAIRS = 1 << 16
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def pairs_of(tokenizer: Coder) -> CertainPairs:
+    """Return between which characters a text of this tokenizer may be cut."""
+    return tokenizer.model.derived(CertainPairs, tokenizer.by_pieces)
+
+
+def cuts_around(tokenizer: Coder, texts: frozenset[str]) -> CertainCuts:
+    """Return the certain places of a text in which these special and added tokens are recognised."""
+    return tokenizer.model.derived(_cuts_in, tokenizer.by_pieces, texts)
+
+
+def _cuts_in(model: Model, by_pieces: bool, texts: frozenset[str]) -> CertainCuts:
+    return CertainCuts(model.derived(CertainPairs, by_pieces), model, texts, hidden=model.derived(WholeTokens).hidden)
+
+
+def cuts_around_added(tokenizer: Coder) -> CertainCuts:
+    """Return the certain places of a text whose special tokens are read as ordinary text."""
+    return cuts_around(tokenizer, frozenset(tokenizer.model.added_tokens))
+
+
+def encode_further(
+    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = ()
+) -> list[int]:
+    """Encode a text that continues another after a certain place: nothing is put before it."""
+    pairs, model = pairs_of(tokenizer), tokenizer.model
+    if not pairs.changes_beginning:
+        return tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+    def normalize(segment: str, begins: bool) -> str:
+        return pairs.continued(segment) if begins else model.normalize(segment, first=False)
+
+    model.derived(WholeTokens).occur(text, allowed_special, disallowed_special)
+    return encode_parts(tokenizer, text, allowed_special, tokenizer.encode_normalized, normalize)
+
+
 class CertainPairs(dict[str, bool]):
     """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
-    def __init__(self, model: Model, *, by_pieces: bool) -> None:
+    def __init__(self, model: Model, by_pieces: bool) -> None:
         """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits."""
         super().__init__()
         rules, self._writing_rules = model.sentencepiece, model.writing_rules
@@ -58,7 +94,7 @@ class CertainPairs(dict[str, bool]):
             self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
-        self._cuts = None if rules is None else Cuts(model)
+        self._cuts = model.cuts
         self._pattern = pair_cuts_of(model.pattern) if by_pieces else None
         self.possible = (
             self._pattern is not None

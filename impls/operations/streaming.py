@@ -19,8 +19,8 @@ import codecs
 from collections.abc import Collection, Iterable, Sequence
 
 from impls.core.arguments import check_text, checked_ids
-from impls.core.held_text import ByteRun, Stops, StopString, TokenTexts, may_become
-from impls.core.stream_rules import StreamRules
+from impls.operations.held_text import ByteRun, Stops, StopString, TokenTexts, may_become
+from impls.operations.stream_rules import StreamRules
 
 _REPLACED = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 

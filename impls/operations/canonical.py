@@ -11,32 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from impls.core.arguments import checked_ids
-
-if TYPE_CHECKING:
-    from impls.core.model import Model
-
-
-class Coder(Protocol):
-    """What is asked of a tokenizer."""
-
-    @property
-    def model(self) -> Model:
-        """Return its model."""
-
-    def encode(self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all") -> list[int]:
-        """Encode a text."""
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Encode a text, special tokens read as ordinary text."""
-
-    def decode(self, ids: Iterable[int]) -> str:
-        """Decode ids to a text."""
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Decode ids to bytes."""
+from impls.operations.coder import Coder
 
 
 class Drift(NamedTuple):

@@ -4,12 +4,12 @@
     chat.append(" assistant")    Change(start=4, n_removed=0, ids=[29186])     old ids 4:4 become these
     chat.n_stable                4: what follows may still change " assistant"
 
-The text is kept in chunks that begin at certain places (`core.certain_cuts`), each with its ids. The tail after the
-last such place is encoded again with what is appended; an edit encodes again from the last chunk it cannot affect to
-the first one it cannot affect. So the time of an append grows with the new text and the distance to the last certain
-place, that of an edit with about two chunks, besides a fraction of a microsecond for each chunk of the text. If a text
-has no certain place (one piece, a pattern without automaton, a library that splits by its own rules), all of it is
-encoded again.
+The text is kept in chunks that begin at certain places (`certain_cuts`), with their ids. The tail after the last such
+place is encoded again with what is appended; an edit encodes again from the last chunk it cannot affect to the first
+one it cannot affect. So the time of an append grows with the new text and the distance to the last certain place, that
+of an edit with about two chunks, besides a fraction of a microsecond for each chunk of the text. If a text has no
+certain place (one piece, a pattern without automaton, a library that splits by its own rules), all of it is encoded
+again.
 
 Knows the methods of a tokenizer, and no algorithm.
 """
@@ -21,11 +21,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
-from impls.core.arguments import check_text, token_limit, whole_number
-from impls.core.certain_cuts import CertainCuts
+from impls.core.arguments import Special, SpecialSet, check_special_sets, check_text, token_limit, whole_number
 from impls.core.errors import BPEError, UnknownSymbol
+from impls.core.model.whole_tokens import WholeTokens
+from impls.operations.certain_cuts import CertainCuts, cuts_around, encode_further
+from impls.operations.coder import Coder
 
 CHUNK = 1024
 """Least characters of a chunk if a certain place is among the next as many; shorter at the end of a text."""
@@ -46,8 +48,21 @@ _TEXT: Callable[[Chunk], str] = itemgetter(0)
 _IDS: Callable[[Chunk], list[int]] = itemgetter(1)
 
 
-class _Encoder(Protocol):
-    def _encode_cut(self, text: str) -> Sequence[Any] | None: ...  # see `core.growing`
+def incremental(
+    tokenizer: Coder, text: str = "", *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+) -> Incremental:
+    """Return `text` with its ids, those of `encode` with these arguments; a step raises what `encode` would raise."""
+    check_text(text)
+    check_special_sets(allowed_special, disallowed_special)
+    # Certain places depend on these sets, so they are copied: the caller may change its own.
+    special: Special = {"allowed_special": _frozen(allowed_special), "disallowed_special": _frozen(disallowed_special)}
+    texts = tokenizer.model.derived(WholeTokens).searched(**special)
+    encode, further = partial(tokenizer.encode, **special), partial(encode_further, tokenizer, **special)
+    return Incremental(encode, further, cuts_around(tokenizer, texts), tokenizer, text)
+
+
+def _frozen(special: SpecialSet) -> SpecialSet:
+    return special if special == "all" else frozenset(special or ())
 
 
 class Change(NamedTuple):
@@ -70,7 +85,7 @@ class Incremental:
     """
 
     def __init__(
-        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encoder: _Encoder, text: str = ""
+        self, encode: Encode, encode_continued: Encode, cuts: CertainCuts, encoder: Coder, text: str = ""
     ) -> None:
         """Begin with `text`; `encode_continued` encodes a part that follows a certain place."""
         self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
@@ -131,7 +146,7 @@ class Incremental:
         state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._state
         n_stable = n_ids + len(settled_ids)
         new = tail + text
-        if len(new) < _CUT_AT_ONCE and (cut := self._encoder._encode_cut(new)):
+        if len(new) < _CUT_AT_ONCE and (cut := self._encoder.encode_cut(new)):
             place, ids, tail_ids = cut
             if place:
                 settled, new, settled_ids = settled + new[:place], new[place:], settled_ids + ids
@@ -201,7 +216,7 @@ class Incremental:
         finished = [(settled, settled_ids), *more] if settled and more else more
         if more:
             settled, settled_ids = "", []
-        place, ids, tail_ids = self._encoder._encode_cut(last) or self._encoded_apart(last, encode)
+        place, ids, tail_ids = self._encoder.encode_cut(last) or self._encoded_apart(last, encode)
         settled, settled_ids = settled + last[:place], settled_ids + ids
         ids = [*_ids_of(more), *ids, *tail_ids]
         if len(settled) >= CHUNK:
@@ -211,7 +226,7 @@ class Incremental:
         return (chunks, len(chunks), n_ids, settled, settled_ids, last[place:], tail_ids), ids
 
     def _encoded_apart(self, text: str, encode: Encode) -> tuple[int, list[int], list[int]]:
-        """Return the result of `_encode_cut`, computed here; `encode` encodes the beginning."""
+        """Return the result of `encode_cut`, computed here; `encode` encodes the beginning."""
         place = self._cuts.last(text)
         if not place:
             return 0, [], encode(text) if text else []

@@ -1,0 +1,1 @@
+"""What every tokenizer gets from what an implementation gives: functions of a tokenizer, which use its public names."""

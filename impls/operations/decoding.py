@@ -1,0 +1,162 @@
+"""Ids back to text: bytes, text and offsets. Ids are whole numbers in any iterable; any other item raises TypeError."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+from impls.core.arguments import check_text, checked_ids, wrong_type
+from impls.core.errors import Unsupported
+from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
+from impls.core.text.text import byte_starts_of_characters, special_matcher
+from impls.operations.coder import Coder
+from impls.operations.stream_rules import stream_rules
+
+if TYPE_CHECKING:
+    from impls.core.model import Model
+
+
+def decode_bytes(model: Model, ids: Iterable[int]) -> bytes:
+    """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token.
+
+    What a file's decoder does to texts that are not bytes joined is done by `decode` only.
+    """
+    return b"".join(_token_bytes(model, checked_ids(ids)))
+
+
+def decode(
+    model: Model,
+    ids: Iterable[int],
+    errors: str = "replace",
+    to_bytes: Callable[[Iterable[int]], bytes] | None = None,
+) -> str:
+    """Return the text of the ids, by an implementation's `decode_bytes` if given; `errors` handles invalid UTF-8 as in
+    `bytes.decode`.
+
+    For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character. A file
+    tokenizer.json is followed in what its decoder does.
+    """
+    check_text(errors, "errors")
+    rules = stream_rules(model)
+    if rules.decoder is not None and not rules.decoder.joins_bytes:
+        return rules.decoder.text(rules.token_names(checked_ids(ids)))
+    if rules.byte_ids is not None and errors == "replace":
+        return _read_runs(model, checked_ids(ids))[0]
+    return (decode_bytes(model, ids) if to_bytes is None else to_bytes(ids)).decode("utf-8", errors)
+
+
+def decode_batch(tokenizer: Coder, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
+    """Return one text per sequence of ids."""
+    if isinstance(batch, str | bytes) or not isinstance(batch, Iterable):
+        raise wrong_type("batch", "several sequences of ids", batch)
+    return [tokenizer.decode(ids, errors) for ids in batch]
+
+
+def decode_with_offsets(tokenizer: Coder, ids: Iterable[int]) -> tuple[str, list[int]]:
+    """Return the text, and the start of each token in code points.
+
+    A token that begins inside a character gets that character's start. Raise `Unsupported` if the model's decoder does
+    not decode token by token.
+    """
+    ids, rules = checked_ids(ids), stream_rules(tokenizer.model)
+    if rules.decoder is not None and not rules.decoder.joins_bytes:
+        if not rules.decoder.by_token:
+            raise Unsupported(tokenizer.name, "the decoder of the file does not show where the text of a token begins")
+        parts = rules.decoder.parts(rules.token_names(ids))
+        return "".join(parts), list(accumulate(map(len, parts[:-1]), initial=0)) if parts else []
+    if rules.byte_ids is not None:
+        return _read_runs(tokenizer.model, ids)
+    return _with_offsets(_token_bytes(tokenizer.model, ids))
+
+
+def _read_runs(model: Model, ids: Sequence[int]) -> tuple[str, list[int]]:
+    """Return the text of ids, and the character each begins at; runs of byte tokens are decoded together."""
+    rules = stream_rules(model)
+    begins = bool(rules.ids_with_mark) and not rules.joins_runs
+    tokens, _ = rules.token_bytes(ids, begins=begins)
+    text, offsets = _read_tokens(ids, tokens, rules.byte_ids or (), joins_runs=rules.joins_runs)
+    if rules.joins_runs and rules.ids_with_mark and text.startswith(" "):
+        return text[1:], [max(start - 1, 0) for start in offsets]
+    return text, offsets
+
+
+def _token_bytes(model: Model, ids: Sequence[int]) -> list[bytes]:
+    rules = stream_rules(model)
+    return rules.token_bytes(ids, begins=bool(rules.ids_with_mark))[0]
+
+
+def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
+    """Return the text of the joined tokens, and the character at which, or inside which, each begins."""
+    data = b"".join(tokens)
+    text, starts = byte_starts_of_characters(data, each_byte=each_byte)
+    offsets: list[int] = []
+    position = character = 0
+    for token in tokens:
+        while character + 1 < len(starts) and starts[character + 1] <= position:
+            character += 1
+        offsets.append(character if position < len(data) else len(text))
+        position += len(token)
+    return text, offsets
+
+
+def _read_tokens(
+    ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int], *, joins_runs: bool
+) -> tuple[str, list[int]]:
+    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
+
+    Consecutive byte tokens are decoded together; each byte that belongs to no character becomes U+FFFD, or with
+    `joins_runs` each byte of a run that is not UTF-8.
+    """
+    parts: list[str] = []
+    offsets: list[int] = []
+    length = 0
+    for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
+        if are_bytes:
+            of_run = [token for _, token in run]
+            text, starts = _with_offsets(of_run, each_byte=True)
+            if joins_runs and not _is_utf8(b"".join(of_run)):
+                text, starts = "\ufffd" * len(of_run), list(range(len(of_run)))
+            offsets += [length + start for start in starts]
+            parts.append(text)
+            length += len(text)
+            continue
+        for _, token in run:
+            parts.append(token.decode("utf-8", "replace"))
+            offsets.append(length)
+            length += len(parts[-1])
+    return "".join(parts), offsets
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def round_trip_text(model: Model, text: str) -> str | None:
+    """Return the decoded text of the ids of `text`, which has no surrogate; None if the model alone does not determine
+    it.
+
+    >>> from impls.core.model import Model
+    >>> round_trip_text(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
+    'é'
+    """
+    if model.round_trip == "lossy":
+        return None
+    if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
+        return text if model.round_trip == "exact" else None
+    text = model.normalizer(text)
+    rules = model.sentencepiece
+    if rules is None:
+        return text
+    if rules.remove_extra_spaces and SPACE_MARK in text:
+        return None  # it depends on how many marks begin a token how many are removed
+    written = write_text(text, rules, model.user_defined_texts)
+    if (model.decoder or "").startswith("metaspace") and SPACE_MARK in written[1:]:
+        return None  # it depends on how many marks the first token holds
+    if rules.hides_prefix:
+        written = written.removeprefix(SPACE_MARK)
+    return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written

@@ -1,0 +1,136 @@
+"""Text around special and added tokens: which are recognised, which are refused, and what lies between is ordinary.
+
+    encode("a<s>b", allowed_special={"<s>"})      ids of "a", the id of <s>, ids of "b"
+
+Ordinary text is prepared for an implementation: surrogates repaired, and in the model's normal form. An implementation
+that raises `refusals` for a text that needs it gets the text as it is first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
+
+from impls.core.arguments import SpecialSet, check_special_sets, check_text
+from impls.core.dropout import Dropout
+from impls.core.errors import UnknownSymbol
+from impls.core.model.whole_tokens import WholeTokens
+from impls.core.text.text import repair_surrogates
+from impls.operations import pieces
+from impls.operations.coder import Coder
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Ids = TypeVar("Ids")
+Encode = Callable[[str], list[int]]
+
+
+def encode(
+    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+) -> list[int]:
+    """Return `Tokenizer.encode`."""
+    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+        return prepared(tokenizer, tokenizer.encode_normalized, text)
+    return encode_parts(tokenizer, text, allowed_special)
+
+
+def encode_array(
+    tokenizer: Coder, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+) -> np.ndarray:
+    """Return `Tokenizer.encode_array`."""
+    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+        return prepared(tokenizer, tokenizer.encode_normalized_array, text)
+    import numpy as np
+
+    return np.array(encode_parts(tokenizer, text, allowed_special), dtype=np.uint32)
+
+
+def encode_with_dropout(
+    tokenizer: Coder,
+    text: str,
+    *,
+    probability: float,
+    seed: int,
+    allowed_special: SpecialSet = (),
+    disallowed_special: SpecialSet = "all",
+) -> list[int]:
+    """Return the ids of `text` with each possible merge dropped with `probability`; deterministic in `seed`.
+
+    `core.dropout` defines which merges are dropped, for all implementations. With 0 the ids are those of `encode`, with
+    1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary. Raise `Unsupported`, or
+    ValueError for an out-of-range probability or seed.
+    """
+    dropout = Dropout(probability, seed)
+    if probability == 0:
+        return tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+    def encode_normalized(given: str) -> list[int]:
+        return pieces.encode(
+            tokenizer.model, given, lambda piece: tokenizer.encode_piece_with_dropout(piece, dropout.next_piece())
+        )
+
+    if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
+        return encode_normalized(written(tokenizer, text))
+    return encode_parts(tokenizer, text, allowed_special, encode_normalized)
+
+
+def is_ordinary(tokenizer: Coder, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+    """Return whether `text` contains no special or added token to encode; raise `SpecialToken` for a disallowed one."""
+    model = tokenizer.model
+    if not (allowed_special or disallowed_special or model.added_tokens):
+        return True
+    check_text(text)
+    check_special_sets(allowed_special, disallowed_special)
+    return not model.derived(WholeTokens).occur(text, allowed_special, disallowed_special)
+
+
+def prepared(tokenizer: Coder, encode: Callable[[str], Ids], text: str) -> Ids:
+    """Return `encode(text)`, with the text repaired and normalised if needed."""
+    if tokenizer.refusals:
+        try:
+            return encode(text)
+        except tokenizer.refusals:
+            pass
+    return encode(written(tokenizer, text))
+
+
+def written(tokenizer: Coder, text: str) -> str:
+    """Return a text without surrogates, in normal form unless the implementation normalises itself."""
+    check_text(text)
+    text = repair_surrogates(text)
+    return text if tokenizer.normalizes else tokenizer.model.normalize(text)
+
+
+def encode_parts(
+    tokenizer: Coder,
+    text: str,
+    allowed_special: SpecialSet,
+    encode: Encode | None = None,
+    normalize: Callable[[str, bool], str] | None = None,
+) -> list[int]:
+    """Return the ids of allowed special tokens, of added tokens, and of the text between, which is normalised by
+    `normalize`, a function of a segment and whether it begins the text, and encoded by `encode`."""
+    encode = encode or tokenizer.encode_normalized
+    return list(chain.from_iterable(_ids_by_part(tokenizer, text, allowed_special, encode, normalize)))
+
+
+def _ids_by_part(
+    tokenizer: Coder,
+    text: str,
+    allowed_special: SpecialSet,
+    encode: Encode,
+    normalize: Callable[[str, bool], str] | None,
+) -> Iterator[list[int]]:
+    model = tokenizer.model
+
+    def normal_form(segment: str, begins: bool) -> str:
+        return segment if tokenizer.normalizes else model.normalize(segment, first=begins)
+
+    parts = model.derived(WholeTokens).parts(repair_surrogates(text), allowed_special, normalize or normal_form)
+    for part, i, offset in parts:
+        try:
+            yield encode(part) if i is None else [i]
+        except UnknownSymbol as error:
+            raise UnknownSymbol(error.character, offset + error.offset) from None
