@@ -154,7 +154,7 @@ def _in_class(part: str, before: list[str]) -> str | None:
     return part
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def leaves_nothing_out(stage: str) -> bool:
     """Return whether `stage` (in our dialect) matches all of any text, without empty matches, by trial.
 

@@ -97,50 +97,24 @@ def test_the_end_of_a_word_decodes_by_the_file(name: str, decoder: Document | No
     assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text
 
 
-def check_decoding(seed: int) -> bool:
-    """Compare random ids of the file of `seed`; return whether anything was compared."""
-    random = Random(f"decoding {seed}")
-    document = tokenizer_file(random)
+@pytest.mark.parametrize("seed", range(997_550, 997_590))
+def test_random_ids_have_offsets_in_their_text(seed: int) -> None:
+    random = Random(seed)
     try:
-        library = Tokenizer.from_str(json.dumps(document))
-    except BaseException:  # a Rust panic is not an Exception
-        return False
-    try:
-        ours: list[Any] = [loaded(document, name) for name in ("priority", "compiled")]
+        tokenizer = loaded(tokenizer_file(random))
     except BPEError:
-        ours = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        return
+    every = list(tokenizer.model.names_by_id)
+    for n_ids in range(9):
+        ids = random.choices(every, k=n_ids)
         try:
-            drop_in = [hf.Tokenizer.from_str(json.dumps(document), implementation="priority")]
-        except BPEError:
-            drop_in = []
-    ids = sorted(library.get_vocab(with_added_tokens=True).values())
-    bytes_ = [i for text, i in library.get_vocab().items() if text.startswith("<0x")]
-    for _ in range(10):
-        sample = [random.choice(random.choice((ids, bytes_ or ids))) for _ in range(random.choice((0, 1, 3, 9)))]
-        text = library.decode(sample, skip_special_tokens=False)
-        for tokenizer in drop_in:
-            assert tokenizer.decode(sample, skip_special_tokens=False) == text, (seed, sample)
-        for tokenizer in ours:
-            assert tokenizer.decode(sample) == text, (seed, tokenizer.name, sample)
-            stream = tokenizer.decoder()
-            assert "".join([*(stream.push([i]) for i in sample), stream.finish()]) == text, (seed, sample)
-            assert offsets_fit(tokenizer, sample, text), (seed, sample)
-    return bool(ours or drop_in)
-
-
-def offsets_fit(tokenizer: impls.Tokenizer, ids: list[int], text: str) -> bool:
-    try:
-        decoded, offsets = tokenizer.decode_with_offsets(ids)
-    except Unsupported:
-        return True
-    return decoded == text and offsets == sorted(offsets) and all(0 <= start <= len(text) for start in offsets)
-
-
-def test_random_ids_of_random_files_decode_as_in_the_library(fuzz: int) -> None:
-    first = Random("decode").randrange(1_000_000)
-    assert sum(map(check_decoding, range(first, first + 150 * fuzz))) > 75 * fuzz
+            text, offsets = tokenizer.decode_with_offsets(ids)
+        except Unsupported:
+            continue
+        assert text == tokenizer.decode(ids)
+        assert len(offsets) == n_ids
+        assert offsets == sorted(offsets)
+        assert all(0 <= start <= len(text) for start in offsets)
 
 
 def test_what_changes_is_announced_and_the_decoder_of_a_file_is_kept(tmp_path: Path) -> None:
