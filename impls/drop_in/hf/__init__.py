@@ -17,7 +17,7 @@ Not provided, and why:
   makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoder
-  `CTC`, and `WordPiece` with clean-up: they belong to other models.
+  `CTC`: they belong to other models.
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
   README.md beside this folder what each class provides.
 

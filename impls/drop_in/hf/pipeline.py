@@ -26,6 +26,7 @@ from impls.drop_in.hf.post_processing import PostProcessor, joined, read_process
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
 from impls.formats.files import naming, parse_json, without_collecting
+from impls.formats.tokenizer_json.decoder_steps import read_decoder
 from impls.formats.tokenizer_json.reader import OtherDocument, check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
@@ -106,7 +107,7 @@ class Pipeline:
 
     def _sequence(self, sequence: Texts, type_id: int, fast: bool) -> Encoding:
         """Return the tokens of a text, or of its words, which are merged with the offsets of each word."""
-        if not self.names:
+        if not (self.names or self.added.ids):
             raise BPEError("the model has no tokens yet; train it")
         as_text = self.encode_special_tokens
         if fast:  # as in the library, which does not tell the texts of a pair apart
@@ -186,6 +187,7 @@ def _without_added(document: Any) -> dict[str, Any]:
     if not isinstance(bpe, dict):
         raise InvalidModel("model: an object is expected; this is no tokenizer.json")
     check_kind(bpe.get("type", "BPE"))
+    read_decoder(document.get("decoder"))  # refuses what a model would warn of
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
     listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]

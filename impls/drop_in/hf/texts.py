@@ -23,7 +23,10 @@ Row = tuple[int, str, Span, int]
 
 
 class TextEncoder:
-    """Encodes single texts by `implementation`; `names` are the tokens of its ids, the parts those of its file."""
+    """Encodes single texts by `implementation`; `names` are the tokens of its ids, the parts those of its file.
+
+    Without names, before training, only added tokens are tokens, and all other text is dropped, as in the library.
+    """
 
     def __init__(
         self,
@@ -46,8 +49,13 @@ class TextEncoder:
     def encode(self, text: str, added: AddedTokens, *, as_text: bool, type_id: int, word: int | None) -> Encoding:
         """Return the tokens of a text; `as_text` leaves special tokens in it, `word` is the word of all, if given."""
         rows: list[Row] = []
+        n_dropped = 0
         for part, i, original in self._parts(text, added, as_text):
-            n_words = rows[-1][3] + 1 if rows else 0
+            n_words = (rows[-1][3] + 1 if rows else 0) + n_dropped
+            if i is None and not self._names:
+                n_dropped += sum(1 for _ in self._implementation._splitter.spans(self._marked(part).text))
+                continue
+            n_dropped = 0
             if i is None:
                 marked = self._marked(part)
                 rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
@@ -62,6 +70,8 @@ class TextEncoder:
         """Return the ids of the tokens that `encode` returns."""
         ids: list[int] = []
         for part, i, original in self._parts(text, added, as_text):
+            if i is None and not self._names:
+                continue
             if i is None:
                 ids += self._ids(self._marked(part).text, original)
             else:

@@ -24,7 +24,6 @@ from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.decoder_steps import usual_decoders
-from impls.core.text.normalization import PREFIX_SPACE, call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted, parse_json
 from impls.formats.parse_cache import Note, cached_with_notes
@@ -34,6 +33,7 @@ from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
     check_prefix,
+    prepend_by_step,
     read_normalizer,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
@@ -138,8 +138,7 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     spaces = read_normalizer(file.normalizer)
     stages, byte_level = read_stages(file.pre_tokenizer, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
-        spaces.steps.insert(len(spaces.steps) - (spaces.steps[-1:] == [PREFIX_SPACE]), call("prepend", " "))
-        spaces.dummy_prefix, spaces.prepended = "never", ""
+        prepend_by_step(spaces)
     check_prefix(spaces)
     special, added, flags = _whole_tokens(entries, spaces)
     vocab = check_ids(bpe.vocab, "model.vocab")

@@ -17,7 +17,7 @@ import regex
 
 from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.model import Model
-from impls.core.text.normalization import call, steps_of
+from impls.core.text.normalization import PREFIX_SPACE, call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 from impls.formats.tokenizer_json.oniguruma import from_oniguruma, match_lengths, to_oniguruma
@@ -217,9 +217,20 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
 
 
 def check_prefix(spaces: Spaces) -> None:
-    """Raise `InvalidModel` for a mark prepended to texts whose spaces remain spaces."""
+    """Make a step of a mark that is prepended to texts whose spaces remain spaces.
+
+    Raise `InvalidModel` after the removal of spaces, which comes after all steps.
+    """
     if spaces.prepended == SPACE_MARK and not spaces.escape_spaces:
-        raise InvalidModel(f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
+        if spaces.remove_extra_spaces:
+            raise InvalidModel(f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
+        prepend_by_step(spaces)
+
+
+def prepend_by_step(spaces: Spaces) -> None:
+    """Let a step of the normalization prepend what `Prepend` does."""
+    spaces.steps.insert(len(spaces.steps) - (spaces.steps[-1:] == [PREFIX_SPACE]), call("prepend", spaces.prepended))
+    spaces.dummy_prefix, spaces.prepended = "never", ""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------

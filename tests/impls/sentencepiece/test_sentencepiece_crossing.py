@@ -164,7 +164,6 @@ def load_again(model: Model, tmp_path: Path) -> Model:
 @pytest.mark.parametrize(
     ("changes", "reported"),
     [
-        ({"normalizer": {"type": "Prepend", "prepend": "▁"}}, "'Prepend' of '\\u2581' is not supported without"),
         ({"normalizer": {"type": "Prepend", "prepend": 1}}, "normalizer.type: 'Prepend' is not supported"),
         ({"normalizer": {"type": "BertNormalizer"}}, "normalizer.type: 'BertNormalizer' is not supported"),
         (

@@ -1,0 +1,229 @@
+"""Steps of programs written for Hugging Face's library: each takes a module, the library or `bpebench.hf`."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tokenizers
+from hf_calls import shown
+from tokenizers import decoders, models, pre_tokenizers, processors, trainers
+
+WORDS = ["my", "name", "is", "john", "pair"]
+LINES = ["a plain line of text", "another line, the other text", "lines of plain texts!"] * 3
+
+
+def of_words(m: Any, **settings: Any) -> Any:
+    """An untrained tokenizer that knows some words as added tokens."""
+    t = m.Tokenizer(models.BPE())
+    t.add_tokens(WORDS)
+    for name, value in settings.items():
+        setattr(t, name, value)
+    return t
+
+
+def of_bytes(m: Any, **settings: Any) -> Any:
+    """A small byte-level tokenizer."""
+    t = m.Tokenizer(models.BPE())
+    t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=True), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<s>", "</s>"], initial_alphabet=alphabet, show_progress=False
+    )
+    t.train_from_iterator(LINES, trainer)
+    for name, value in settings.items():
+        setattr(t, name, value)
+    return t
+
+
+def token(m: Any, *given: Any, **flags: Any) -> Any:
+    added = m.AddedToken(*given, **flags)
+    return [repr(added), str(added), added.__getstate__(), repr(pickle.loads(pickle.dumps(added)))]
+
+
+def changed(m: Any) -> Any:
+    added = m.AddedToken("<mask>")
+    added.content, added.special = "<MASK>", True
+    twice = {added, m.AddedToken("<MASK>")}
+    return [repr(added), len(twice), added == m.AddedToken("<MASK>", special=True, normalized=True)]
+
+
+def adding(m: Any, method: str) -> Any:
+    t = m.Tokenizer(models.BPE())
+    tokens = [m.AddedToken("the"), m.AddedToken("quick", normalized=method == "add_special_tokens"), m.AddedToken()]
+    first, second = getattr(t, method)(["my", "name", "name"]), getattr(t, method)(tokens)
+    return [first, second, [(a.content, a.normalized, a.special) for a in tokens], t.get_vocab(), t.get_vocab_size()]
+
+
+def streams(m: Any) -> Any:
+    return decoders.DecodeStream if m is tokenizers else m.DecodeStream
+
+
+def streamed(m: Any, t: Any, ids: list[int], **options: Any) -> list[Any]:
+    stream = streams(m)(**options)
+    return [stream.step(t, i) for i in ids]
+
+
+def copied(m: Any) -> Any:
+    t, stream = of_words(m), streams(m)(skip_special_tokens=False)
+    steps = [stream.step(t, 0), stream.step(t, 1)]
+    other = copy.copy(stream)
+    return [*steps, stream.step(t, 2), other.step(t, 2), copy.deepcopy(other).step(t, [3, 4])]
+
+
+def truncated(m: Any, *given: Any, **options: Any) -> Any:
+    t = of_words(m)
+    t.enable_truncation(*given, **options)
+    t.enable_truncation(**t.truncation)
+    cut = [shown(t.encode("my name is john")), shown(t.encode("my name is john", "pair")), t.truncation]
+    t.no_truncation()
+    return [*cut, t.truncation, len(t.encode("my name is john"))]
+
+
+def padded(m: Any, **options: Any) -> Any:
+    t = of_words(m)
+    t.enable_padding(**options)
+    t.enable_padding(**t.padding)
+    batch = t.encode_batch(["my name", "my name is john", ("my", "pair")])
+    return [shown(t.encode("my name")), shown(t.encode("my name", "pair")), [shown(e) for e in batch], t.padding]
+
+
+def part(m: Any, call: Callable[[Any], Any]) -> Any:
+    """What is asked of the encoding of a pair."""
+    t = of_bytes(m)
+    t.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0))
+    return call(t.encode("a plain line", "of texts"))
+
+
+def cut(e: Any, *given: Any, **options: Any) -> Any:
+    e.truncate(*given, **options)
+    return shown(e)
+
+
+def filled(e: Any, *given: Any, **options: Any) -> Any:
+    e.pad(*given, **options)
+    return shown(e)
+
+
+def with_template(m: Any) -> Any:
+    t = of_bytes(m)
+    t.post_processor = processors.TemplateProcessing(
+        single=["<s>", "$0", "</s>"],
+        pair=["<s>:0", "$A:0", "</s>:0", "$B:1", "</s>:1"],
+        special_tokens=[("<s>", 0), ("</s>", 1)],
+    )
+    e = t.encode("a line", add_special_tokens=False)
+    return [
+        shown(t.encode("a line")),
+        shown(t.encode("a", "b")),
+        shown(t.post_process(e, e)),
+        t.num_special_tokens_to_add(True),
+    ]
+
+
+def with_sequence(m: Any) -> Any:
+    steps = [processors.ByteLevel(trim_offsets=True), processors.BertProcessing(("</s>", 1), ("<s>", 0))]
+    return shown(of_bytes(m, post_processor=processors.Sequence(steps)).encode("a  line", "more text"))
+
+
+def with_parts(m: Any, normalizer: Any = None, pre_tokenizer: Any = None) -> Any:
+    t = m.Tokenizer(
+        models.BPE({"<u>": 0, "a": 1, "b": 2, "c": 3, "ab": 4, " ": 5, "▁": 6}, [("a", "b")], unk_token="<u>")
+    )
+    t.normalizer, t.pre_tokenizer = normalizer, pre_tokenizer
+    text = "  ab CAB\tabba-ab. "
+    answers = [shown(t.encode(text)), json.loads(t.to_str())["normalizer"], json.loads(t.to_str())["pre_tokenizer"]]
+    answers.append(None if normalizer is None else t.normalizer.normalize_str(text))
+    answers.append(None if pre_tokenizer is None else t.pre_tokenizer.pre_tokenize_str(text))
+    t.normalizer = t.pre_tokenizer = None
+    return [*answers, t.normalizer, t.pre_tokenizer, shown(t.encode("abc"))]
+
+
+def decoded(m: Any, decoder: Any, *names: str) -> Any:
+    t = of_words(m)
+    t.add_tokens(list(names))
+    t.decoder = decoder
+    ids = [t.token_to_id(name) for name in names]
+    answers = [t.decode(ids), t.decode(ids + ids), t.decode_batch([ids, ids[:1], []])]
+    return [*answers, None if decoder is None else t.decoder.decode(list(names))]
+
+
+def saved(m: Any, tmp_path: Path) -> Any:
+    t = of_bytes(m)
+    t.enable_padding(length=6)
+    path = str(tmp_path / f"{m.__name__}.json")
+    t.save(path)
+    content = Path(path).read_bytes()
+    again = [m.Tokenizer.from_file(path), m.Tokenizer.from_str(t.to_str()), m.Tokenizer.from_buffer(content)]
+    again += [pickle.loads(pickle.dumps(t)), copy.deepcopy(t)]
+    return [[shown(other.encode("a line")), other.to_str() == t.to_str(), other.padding] for other in again]
+
+
+def formats(m: Any) -> Any:
+    t, lists = of_words(m), [["my", "name"], ["is", "john"]]
+    pairs: list[Any] = [("my name", "pair"), ("is", "john")]
+    given: list[tuple[Any, bool]] = [(pairs, False), (tuple(pairs), False), ([list(pair) for pair in pairs], False)]
+    given += [
+        (np.array(["my name", "is"]), False),
+        (np.array(pairs), False),
+        (lists, True),
+        (np.array(lists, dtype=object), True),
+    ]
+    given += [([(["my"], ["pair"]), (["is", "john"], ["name"])], True), (tuple(map(tuple, lists)), True)]
+    given += [(np.array([[["my", "name"], ["pair"]], [["is"], ["john", "my"]]], dtype=object), True), ([], False)]
+    return [[shown(e) for e in t.encode_batch(batch, is_pretokenized=words)] for batch, words in given]
+
+
+def at_once(m: Any) -> Any:
+    t = of_bytes(m)
+    with ThreadPoolExecutor(4) as threads:
+        return list(threads.map(lambda line: shown(t.encode(line)), LINES * 4))
+
+
+def special_as_text(m: Any) -> Any:
+    t = of_bytes(m)
+    before = [
+        t.encode("<s> a </s>").tokens,
+        t.decode(t.encode("<s>a").ids),
+        t.decode([0, 1], skip_special_tokens=False),
+    ]
+    t.encode_special_tokens = True
+    return [*before, t.encode("<s> a").tokens, t.encode_special_tokens]
+
+
+def questions(m: Any) -> Any:
+    t = of_bytes(m)
+    t.add_tokens(["new"])
+    sizes = [t.get_vocab_size(), t.get_vocab_size(with_added_tokens=False), t.get_vocab() == t.get_vocab(True)]
+    known = {i: repr(a) for i, a in t.get_added_tokens_decoder().items()}
+    return [sizes, known, t.token_to_id("none"), t.token_to_id("<s>"), t.id_to_token(9_999), t.id_to_token(0)]
+
+
+def untrained(m: Any) -> Any:
+    t = m.Tokenizer(models.BPE())
+    parts = [t.normalizer, t.pre_tokenizer, t.post_processor, t.decoder, t.truncation, t.padding]
+    return [parts, t.get_vocab(), t.num_special_tokens_to_add(False), pickle.loads(pickle.dumps(t)).get_vocab_size()]
+
+
+def trained(m: Any, tmp_path: Path, **options: Any) -> Any:
+    t = m.Tokenizer(models.BPE(unk_token="<unk>"))
+    t.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.BpeTrainer(special_tokens=["<unk>", "<pad>"], show_progress=False, **options)
+    path = tmp_path / "lines.txt"
+    path.write_text("\n".join(LINES))
+    t.train([str(path)], trainer)
+    of_files = t.get_vocab()
+    t.train_from_iterator(([line] for line in LINES), trainer, length=len(LINES))
+    return [of_files, t.get_vocab(), t.encode("a plain text?").tokens, t.model.unk_token]
+
+
+def merged(m: Any) -> Any:
+    t = of_words(m)
+    parts = [t.encode("my name"), t.encode("is"), t.encode("john pair")]
+    return [shown(m.Encoding.merge(parts, growing_offsets=grows)) for grows in (True, False)]
