@@ -114,9 +114,9 @@ def run(
 
 def _openings(plan: Plan) -> Iterator[tuple[int, tuple[Workload, ...]]]:
     """Yield the openings of every group, all groups in turn."""
-    for number in range(plan.profile.openings):
+    for number in range(max(workload.openings_in(plan.profile) for workload in plan.workloads)):
         for group in plan.groups:
-            due = tuple(workload for workload in group if number < (workload.openings or plan.profile.openings))
+            due = tuple(workload for workload in group if number < workload.openings_in(plan.profile))
             if due:
                 yield number, due
 
