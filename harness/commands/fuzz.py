@@ -97,7 +97,7 @@ class Fuzz(Verb):
 
         def lines() -> Iterator[str]:
             for one in result.findings:
-                yield f"seed {one.seed}: {one.text!a}: tokenizers {one.ids_of_library}, {one.side} {one.answer}"
+                yield f"seed {one.seed}: {one.text!a}: tokenizers {one.of_library!a}, {one.side} {one.answer!a}"
                 yield json.dumps(one.document)
             first, end = result.seeds
             yield (

@@ -2,16 +2,16 @@
 
 Every other column runs our reading of a file, so all of them agree on a mistake in it. Here tokenizers reads a
 tokenizer.json, sentencepiece a `.model`, and tiktoken a rank file, with its own pattern for the vocabularies that it
-knows. Only ids are the library's; they are decoded by our model, as everywhere.
+knows. Ids and their text are the library's.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -24,8 +24,11 @@ from impls.core.text.stages import drops_text
 from impls.core.text.text import repair_surrogates
 from impls.formats.files import read_bytes
 
-Encode = Callable[[str, bool], list[int]]
-"""A text, and whether special tokens are recognised -> its ids."""
+
+class _Library(NamedTuple):
+    encode: Callable[[str, bool], list[int]]
+    """A text, and whether special tokens are recognised -> its ids."""
+    decode: Callable[[list[int]], str]
 
 
 def library_of_model(name: str | Path) -> str | None:
@@ -50,7 +53,7 @@ def published(name: str | Path) -> impls.Tokenizer:
     if library is None or path is None:
         raise Unsupported(PUBLISHED, "the file belongs to none of the libraries tokenizers, sentencepiece and tiktoken")
     try:
-        return AsPublished(model, _ENCODERS[library](path, str(name), model))
+        return AsPublished(model, _READERS[library](path, str(name), model))
     except ModuleNotFoundError:
         raise Missing(PUBLISHED, library) from None
     except BPEError:
@@ -67,13 +70,13 @@ class AsPublished(impls.Tokenizer):
     name: ClassVar[str] = PUBLISHED
     summary: ClassVar[str] = "the file as its own library reads it"
 
-    def __init__(self, model: impls.Model, encode: Encode) -> None:
+    def __init__(self, model: impls.Model, library: _Library) -> None:
         super().__init__(model)
-        self._by_library = encode
+        self._library = library
 
     def encode(self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all") -> list[int]:
         """Return the library's ids; special tokens are recognised if any are allowed."""
-        return self._by_library(repair_surrogates(text), bool(allowed_special))
+        return self._library.encode(repair_surrogates(text), bool(allowed_special))
 
     def encode_array(self, text: str, **specials: Any) -> np.ndarray:
         """Return the ids as an array."""
@@ -83,8 +86,12 @@ class AsPublished(impls.Tokenizer):
         """Return the ids of each text."""
         return [self.encode(text, **specials) for text in texts]
 
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Return the library's text of the ids; for other `errors` the model's."""
+        return self._library.decode(list(map(int, ids))) if errors == "replace" else super().decode(ids, errors)
 
-def _by_tokenizers(path: Path, name: str, model: impls.Model) -> Encode:
+
+def _by_tokenizers(path: Path, name: str, model: impls.Model) -> _Library:
     import tokenizers
 
     library = tokenizers.Tokenizer.from_str(path.read_text("utf-8-sig"))
@@ -95,17 +102,17 @@ def _by_tokenizers(path: Path, name: str, model: impls.Model) -> Encode:
         library.encode_special_tokens = not special
         return library.encode(text, add_special_tokens=False).ids
 
-    return encode
+    return _Library(encode, lambda ids: library.decode(ids, skip_special_tokens=False))
 
 
-def _by_sentencepiece(path: Path, name: str, model: impls.Model) -> Encode:
+def _by_sentencepiece(path: Path, name: str, model: impls.Model) -> _Library:
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    return lambda text, special: processor.encode(text, out_type=int)
+    return _Library(lambda text, special: processor.encode(text, out_type=int), processor.decode)
 
 
-def _by_tiktoken(path: Path, name: str, model: impls.Model) -> Encode:
+def _by_tiktoken(path: Path, name: str, model: impls.Model) -> _Library:
     import tiktoken
     from tiktoken.load import load_tiktoken_bpe
 
@@ -129,10 +136,10 @@ def _by_tiktoken(path: Path, name: str, model: impls.Model) -> Encode:
             text = model.normalize(text)
         return library.encode(text, allowed_special="all" if special else set(), disallowed_special=())
 
-    return encode
+    return _Library(encode, library.decode)
 
 
-_ENCODERS: dict[str, Callable[[Path, str, impls.Model], Encode]] = {
+_READERS: dict[str, Callable[[Path, str, impls.Model], _Library]] = {
     "tokenizers": _by_tokenizers,
     "sentencepiece": _by_sentencepiece,
     "tiktoken": _by_tiktoken,

@@ -1,8 +1,8 @@
 """Random files tokenizer.json, read by Hugging Face's library and by us: differing ones, reduced part by part.
 
-Everything runs in this process: a panic of the library is an exception, and a file or text on which it panics is left
-out, as is a file that we refuse. A character that a vocabulary without an unknown token lacks is dropped by the library
-and refused by us: that is no difference.
+Compared are the ids of texts, the text of these ids, and that of any ids. Everything runs in this process: a panic of
+the library is an exception, and a file or text on which it panics is left out, as is a file that we refuse. A character
+that a vocabulary without an unknown token lacks is dropped by the library and refused by us: that is no difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import impls
 from harness.generators.tokenizer_files import Document, file_texts, tokenizer_file
@@ -29,8 +29,17 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _MODEL_PARTS: dict[str, Any] = {"fuse_unk": False, "ignore_merges": False, "byte_fallback": False, "unk_token": None}
 _STEPS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 
-Answers = tuple[list[int], list[int] | str]
-"""The library's ids, and ours or our error."""
+_LONGEST = 8
+
+
+class Answers(NamedTuple):
+    """What the library gives, and what we give, or our error."""
+
+    of_library: list[int] | str
+    ours: list[int] | str
+    kind: str
+    """What they are: the ids of a text, or the text of the ids of a text, and of any ids of the file (`decode`)."""
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class FileFinding:
     seed: int
     side: str
     text: str
-    ids_of_library: list[int]
+    of_library: list[int] | str
     answer: list[int] | str
     document: Document
 
@@ -92,7 +101,7 @@ def _compare(side: str, seed: int, result: FilesResult) -> None:
             document, text = _reduced(side, document, text, kind)
             answers = answers_to(side, document, text)
             assert answers is not None
-            result.findings.append(FileFinding(seed, side, text, *answers, document))
+            result.findings.append(FileFinding(seed, side, text, answers.of_library, answers.ours, document))
             return
 
 
@@ -114,6 +123,8 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
     except impls.BPEError:
         return None
 
+    every = sorted(library.get_vocab(with_added_tokens=True).values())
+
     def answers(text: str) -> Answers | None:
         try:
             wanted: list[int] = library.encode(text, add_special_tokens=False).ids
@@ -122,9 +133,15 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
         except BaseException:
             return None
         try:
-            return wanted, ours.encode(text, allowed_special="all")
+            answer = Answers(wanted, ours.encode(text, allowed_special="all"), "ids")
+            random = Random(text)
+            others = [random.choices(every, k=random.randint(1, _LONGEST)) if every else [] for _ in range(2)]
+            for ids in (wanted, *others) if answer.of_library == answer.ours else ():
+                decoded = Answers(library.decode(ids, skip_special_tokens=False), ours.decode(ids), "decode")
+                answer = decoded if decoded.of_library != decoded.ours else answer
         except Exception as error:  # what we raise is an answer too
-            return wanted, f"{type(error).__name__}: {error}"
+            return Answers(wanted, f"{type(error).__name__}: {error}", "ids", is_error=True)
+        return answer
 
     return answers
 
@@ -136,12 +153,12 @@ def answers_to(side: str, document: Document, text: str) -> Answers | None:
 
 
 def difference(document: Document, answers: Answers | None) -> str:
-    """Return "ids", or the name of our error; "" if the answers agree, as they must."""
-    if answers is None or answers[0] == answers[1]:
+    """Return "ids", "decode", or the name of our error; "" if the answers agree, as they must."""
+    if answers is None or answers.of_library == answers.ours:
         return ""
-    if not isinstance(answers[1], str):
-        return "ids"
-    error = answers[1].partition(":")[0]
+    if not answers.is_error:
+        return answers.kind
+    error = str(answers.ours).partition(":")[0]
     return "" if error == "UnknownSymbol" and document["model"]["unk_token"] is None else error
 
 

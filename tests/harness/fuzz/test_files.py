@@ -15,7 +15,8 @@ from harness.check.tasks import _tokenizer, encode_corpus
 from harness.outcome import Outcome
 from harness.targets import PUBLISHED
 from harness.targets.published import library_of_model, published
-from impls.formats.tokenizer_json import split_stages
+from impls.core.text.decoder_steps import BYTE_LEVEL, FUSE
+from impls.formats.tokenizer_json import reader, split_stages
 
 
 def test_our_reading_of_random_files_is_the_librarys(fuzz: int) -> None:
@@ -42,7 +43,15 @@ def test_a_planted_fault_of_the_reader_is_found_and_reduced(digits_are_never_ind
     assert finding.document["normalizer"] is None
     assert finding.document["added_tokens"] == []
     assert len(finding.text) == 2
-    assert finding.ids_of_library != finding.answer
+    assert finding.of_library != finding.answer
+
+
+def test_a_planted_fault_of_the_decoder_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "read_decoder", lambda document: FUSE)
+    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
+    assert isinstance(finding.of_library, str)
+    assert finding.of_library != finding.answer
+    assert len(finding.text) <= 2
 
 
 def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +67,19 @@ def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkey
     _tokenizer.cache_clear()
     own, ours = (encode_corpus(name, str(path), str(corpus), None, 5_000) for name in (PUBLISHED, "priority"))
     assert ours.digests != own.digests
+
+
+def test_a_decoder_that_is_read_wrongly_is_a_mismatch_as_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, corpus = tmp_path / "tokenizer.json", tmp_path / "corpus.txt"
+    path.write_text(json.dumps(a_file("bytes", pre_tokenizer=before(regex=True), decoder=None)))
+    corpus.write_text("the thes of ab\n")
+    assert encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict.status == Outcome.RIGHT
+    monkeypatch.setattr(reader, "read_decoder", lambda document: BYTE_LEVEL)
+    corpus.write_text("the thes of ab, again\n")
+    _tokenizer.cache_clear()
+    assert encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict.status == Outcome.MISMATCH
 
 
 @pytest.mark.corpus
