@@ -1,9 +1,8 @@
 """Byte pair encoding as in GPT-2: bytes as printable characters, merges on strings, and BPE-dropout.
 
 Idea    Every byte is a printable character (a space is Ġ), so symbols, merges and vocabulary are readable strings. With
-        dropout each merge may be passed over, so that a model in training sees several segmentations of one word:
-        `Ġlower` -> Ġlow er, Ġl ower, Ġ low er. Training keeps the counts of pairs, and scans all of them for the best.
-Cost    Encoding O(piece²). Training O(corpus) once, then for each merge O(distinct pairs + changed words).
+        dropout a merge may be passed over, so that a word is split in several ways: `Ġlower` -> Ġlow er, Ġl ower.
+Cost    Encoding O(piece²). Training keeps the counts of pairs: each merge O(distinct pairs + changed words).
 Source  Radford et al. 2019, "Language Models are Unsupervised Multitask Learners"; dropout: Provilkov, Emelianenko and
         Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".
 """
@@ -63,7 +62,7 @@ class ByteLevel(Tokenizer):
         """Learn merges, counting anew only the words that a merge changes."""
         if corpus.spec.alphabet != "bytes":
             raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
-        words, tie = corpus.words, corpus.spec.tie_key(corpus.tokens)
+        words, least, tie = corpus.words, max(1, corpus.spec.min_count), corpus.spec.tie_key(corpus.tokens)
         count: Counter[Pair] = Counter()
         holders: defaultdict[Pair, set[int]] = defaultdict(set)  # the words that a pair is in
 
@@ -75,9 +74,7 @@ class ByteLevel(Tokenizer):
         for word, weight in enumerate(corpus.weights):
             add(word, weight)
         learned: dict[Pair, int] = {}
-        while len(learned) < corpus.budget and (most := max(count.values(), default=0)) >= max(
-            1, corpus.spec.min_count
-        ):
+        while len(learned) < corpus.budget and (most := max(count.values(), default=0)) >= least:
             tied = {pair for pair, n in count.items() if n == most and corpus.may_join(pair)}
             if not tied:  # what may not be joined now, may never be
                 count = Counter({pair: n for pair, n in count.items() if n != most})
