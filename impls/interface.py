@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack
 
 from impls.core.arguments import Special, SpecialSet
 from impls.core.errors import BPEError, Unsupported
-from impls.core.extension import ExtendedCorpus
+from impls.core.extension import extended, trained
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.training import Corpus, Pair
 from impls.operations import batches, canonical, decoding, offsets, pieces, specials, truncation
-from impls.operations.canonical import Drift
 from impls.operations.incremental import Incremental, incremental
-from impls.operations.offsets import Unit
+from impls.operations.offsets import How
 from impls.operations.stream_rules import stream_rules
 from impls.operations.streaming import StreamDecoder
 from impls.operations.truncation import Cut
@@ -31,114 +30,105 @@ if TYPE_CHECKING:
 
     from impls.core.model import Model
 
+    Ragged = tuple[np.ndarray, np.ndarray]
+    Traced = tuple[list[int], np.ndarray]
+
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
+
+Ids = list[int]
+Texts = Sequence[str]
+Threads = int | None  # None: all cores, if the algorithm can use them
 
 
 class Tokenizer(ABC):
-    """One algorithm over one model.
-
-    Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates are encoded
-    as U+FFFD and surrogate pairs as their character, as tiktoken does. `threads=None` uses all cores, if it can.
-    """
+    """One algorithm over one model. Ids are ints in lists, or uint32 in arrays of shape (n_tokens,). In texts, lone
+    surrogates are encoded as U+FFFD and surrogate pairs as their character, as tiktoken does."""
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
-    follows_text: ClassVar[bool] = False
-    """Whether its fastest public way to keep the ids of a growing text is `incremental`, not to encode it again."""
-    exact: ClassVar[bool] = True
-    """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
-    normalizes: bool = False
-    """Whether `encode_normalized` normalises texts itself."""
+    follows_text: ClassVar[bool] = False  # whether `incremental` is its fastest way to keep the ids of a growing text
+    exact: ClassVar[bool] = True  # False if ids are expected to differ from byte pair encoding (greedy longest match)
+    normalizes: bool = False  # whether `encode_normalized` normalises texts itself
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """What `encode_normalized` and its like raise for a text with a surrogate; if empty, every text is searched."""
 
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raise `Unsupported` if this algorithm cannot run it."""
-        self._model = model
-        as_given = bool(self.surrogate_errors) and (self.normalizes or not model.rewrites_text)
+        self.model = model
         self.refusals: tuple[type[Exception], ...] = ()  # if empty, every text is repaired and normalised first
-        if as_given:
+        if self.surrogate_errors and (self.normalizes or not model.rewrites_text):
             self.refusals = (*self.surrogate_errors, TypeError, AttributeError)
 
     def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
         """Pickle the model only; another process, or a copy, prepares it again."""
-        return type(self), (self._model,)
+        return type(self), (self.model,)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self._model!r}>"
-
-    @property
-    def model(self) -> Model:
-        """Return the model this tokenizer runs."""
-        return self._model
+        return f"<{self.name}: {self.model!r}>"
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file of the suite's own format, atomically; `load_model` reads it."""
-        self._model.save(path)
+        self.model.save(path)
 
     # --- what an implementation gives ------------------------------------------------------------------------
 
-    def encode_piece(self, piece: str) -> list[int]:
-        """Return the ids that the symbols of one of `pieces` merge to; bytes that are not UTF-8 are surrogates in it
-        (`surrogateescape`), and may raise UnicodeEncodeError. What `Model.whole_piece` knows is not asked for."""
+    def encode_piece(self, piece: str) -> Ids:
+        """Return the ids that the symbols of one of `pieces` merge to; surrogates are bytes (`surrogateescape`)."""
         raise Unsupported(self.name, "does not encode single pieces")
 
-    def encode_normalized(self, text: str) -> list[int]:
+    def encode_normalized(self, text: str) -> Ids:
         """Return the ids of a text in the model's normal form, without surrogates, as ordinary text."""
         if type(self).encode_ordinary is not Tokenizer.encode_ordinary:
             return self.encode_ordinary(text)
-        return pieces.encode(self._model, text, self.piece_ids)
+        return pieces.encode(self.model, text, self.piece_ids)
 
     def encode_normalized_array(self, text: str) -> np.ndarray:
         """Return the ids of `encode_normalized` as a uint32 array of shape (n_tokens,)."""
         return batches.as_array(self.encode_normalized(text))
 
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+    def encode_normalized_batch(self, texts: Texts, threads: int) -> list[Ids]:
         """Return `encode_normalized` of each text, computed on up to `threads` threads."""
         return batches.map_on_threads(self.encode_normalized, texts, threads)
 
-    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def encode_normalized_ragged(self, texts: Texts, threads: int) -> Ragged:
         """Return `encode_ragged` of such texts, from arrays if an implementation has them, else from lists."""
         if type(self).encode_normalized_array is Tokenizer.encode_normalized_array:
             return batches.joined(self.encode_normalized_batch(texts, threads))
         return batches.joined(batches.map_on_threads(self.encode_normalized_array, texts, threads))
 
-    def encode_byte_piece(self, piece: bytes) -> list[int]:
+    def encode_byte_piece(self, piece: bytes) -> Ids:
         """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""
         return pieces.encode_byte_piece(self, piece)
 
-    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> Ids:
         """Return the ids of one piece; each coin decides whether one possible merge is dropped (`core.dropout`)."""
         raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
-        return decoding.decode_bytes(self._model, ids)
+        return decoding.decode_bytes(self.model, ids)
 
     def encode_cut(self, text: str) -> Sequence[Any] | None:
         """Return the last certain place of a text (or 0), the ids before it and those after it, if one call does so."""
         return None
 
-    # --- what everybody gets: text to ids --------------------------------------------------------------------
+    # --- what everybody gets ---------------------------------------------------------------------------------
 
-    def encode(
-        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-    ) -> list[int]:
-        """Return the ids of `text`.
+    def encode(self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all") -> Ids:
+        """Return the ids of `text`; `allowed_special` (a set, or "all") are encoded as one id each, the longest first.
 
-        `allowed_special` (a set, or "all") are encoded as their single id. Text of a special token that is disallowed
-        ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is encoded as ordinary
-        text. Of special tokens that start at one place the longest wins. Added tokens are always recognised.
+        Text of a special token that is disallowed ("all": every one not allowed) raises `SpecialToken`; with
+        `disallowed_special=()` it is encoded as ordinary text. Added tokens are always recognised.
         """
-        if self.refusals and not (allowed_special or disallowed_special or self._model.added_tokens):
+        if self.refusals and not (allowed_special or disallowed_special or self.model.added_tokens):
             try:
                 return self.encode_normalized(text)  # the timed path, which calls nothing else
             except self.refusals:
                 pass
         return specials.encode(self, text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def encode_ordinary(self, text: str) -> Ids:
         """Return the ids of `text`, all of it encoded as ordinary text, special and added tokens included."""
         return specials.prepared(self, self.encode_normalized, text)
 
@@ -146,67 +136,57 @@ class Tokenizer(ABC):
         """Return the ids of `encode` as a uint32 array of shape (n_tokens,)."""
         return specials.encode_array(self, text, **special)
 
-    def encode_batch(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
-    ) -> list[list[int]]:
+    def encode_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[Ids]:
         """Return `encode` of each text, in order."""
         return batches.encode_batch(self, texts, threads, **special)
 
-    def encode_array_batch(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
-    ) -> list[np.ndarray]:
+    def encode_array_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[np.ndarray]:
         """Return `encode_array` of each text, in order."""
         return batches.encode_array_batch(self, texts, threads, **special)
 
-    def encode_ragged(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def encode_ragged(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> Ragged:
         """Return all ids in one array, uint32; those of text i are `ids[offsets[i]:offsets[i + 1]]` (int64)."""
         return batches.encode_ragged(self, texts, threads, **special)
 
-    def encode_bytes(self, data: bytes) -> list[int]:
+    def encode_bytes(self, data: bytes) -> Ids:
         """Return the ids of bytes that need not be UTF-8, as ordinary text; see `operations.pieces`."""
         return pieces.encode_bytes(self, data)
 
-    def encode_with_dropout(self, text: str, *, probability: float, seed: int, **special: Unpack[Special]) -> list[int]:
+    def encode_with_dropout(self, text: str, *, probability: float, seed: int, **special: Unpack[Special]) -> Ids:
         """Return the ids of `text` with each possible merge dropped with `probability`; see `core.dropout`."""
         return specials.encode_with_dropout(self, text, probability=probability, seed=seed, **special)
 
-    def encode_with_offsets(
-        self, text: str, *, unit: Unit = "codepoint", **special: Unpack[Special]
-    ) -> tuple[list[int], np.ndarray]:
+    def encode_with_offsets(self, text: str, **how: Unpack[How]) -> Traced:
         """Return the ids of `encode`, and the start and end of each token; see `operations.offsets`."""
-        return offsets.encode_with_offsets(self, text, unit=unit, **special)
+        return offsets.encode_with_offsets(self, text, **how)
 
-    def encode_batch_with_offsets(
-        self, texts: Sequence[str], threads: int | None = None, *, unit: Unit = "codepoint", **special: Unpack[Special]
-    ) -> list[tuple[list[int], np.ndarray]]:
+    def encode_batch_with_offsets(self, texts: Texts, threads: Threads = None, **how: Unpack[How]) -> list[Traced]:
         """Return `encode_with_offsets` of each text, in order."""
-        return offsets.encode_batch_with_offsets(self, texts, threads, unit=unit, **special)
+        return offsets.encode_batch_with_offsets(self, texts, threads, **how)
 
     def pieces(self, text: str) -> list[str]:
         """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
-        return pieces.of_text(self._model, text)
+        return pieces.of_text(self.model, text)
 
-    def piece_ids(self, piece: str) -> list[int]:
+    def piece_ids(self, piece: str) -> Ids:
         """Return the ids of one of `pieces`: its token if the model takes it whole, else those of `encode_piece`."""
-        whole = self._model.whole_piece(piece)
+        whole = self.model.whole_piece(piece)
         return self.encode_piece(piece) if whole is None else [whole]
 
     @property
     def by_pieces(self) -> bool:
         """Return whether the ids of a text are certainly those of its pieces."""
-        if self._model.splitter.drops or (self.normalizes and self._model.rewrites_text):
+        if self.model.splitter.drops or (self.normalizes and self.model.rewrites_text):
             return False
-        is_default = type(self).encode_normalized is Tokenizer.encode_normalized
-        is_default = is_default and type(self).encode_ordinary is Tokenizer.encode_ordinary
-        return is_default or self.kind in ("pure", "compiled", "production")
+        own = type(self).encode_normalized, type(self).encode_ordinary
+        default = Tokenizer.encode_normalized, Tokenizer.encode_ordinary
+        return own == default or self.kind in ("pure", "compiled", "production")
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
         """Return whether `encode` gives these ids for what they decode to; see `operations.canonical`."""
         return canonical.first_drift(self, ids) is None
 
-    def first_drift(self, ids: Iterable[int]) -> Drift | None:
+    def first_drift(self, ids: Iterable[int]) -> canonical.Drift | None:
         """Return the first place where ids are not those that `encode` gives, and what it gives there."""
         return canonical.first_drift(self, ids)
 
@@ -218,7 +198,7 @@ class Tokenizer(ABC):
         """Return whether `text` has at most `n_tokens` ids."""
         return truncation.fits(self, text, n_tokens)
 
-    def count_batch(self, texts: Sequence[str], threads: int | None = None, *, at_most: int | None = None) -> list[int]:
+    def count_batch(self, texts: Texts, threads: Threads = None, *, at_most: int | None = None) -> Ids:
         """Return `count` of each text, in order."""
         return truncation.count_batch(self, texts, threads, at_most=at_most)
 
@@ -226,9 +206,7 @@ class Tokenizer(ABC):
         """Return the longest beginning (`side="left"`: end) that has at most `n_tokens` ids."""
         return truncation.truncate(self, text, n_tokens, **cut)
 
-    def truncate_batch(
-        self, texts: Sequence[str], n_tokens: int, threads: int | None = None, **cut: Unpack[Cut]
-    ) -> list[str]:
+    def truncate_batch(self, texts: Texts, n_tokens: int, threads: Threads = None, **cut: Unpack[Cut]) -> list[str]:
         """Return `truncate` of each text, in order."""
         return truncation.truncate_batch(self, texts, n_tokens, threads, **cut)
 
@@ -236,11 +214,9 @@ class Tokenizer(ABC):
         """Return `text` with its ids, those of `encode`, to be appended to and edited; see `operations.incremental`."""
         return incremental(self, text, **special)
 
-    # --- what everybody gets: ids to text --------------------------------------------------------------------
-
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`."""
-        return decoding.decode(self._model, ids, errors, self.decode_bytes)
+        return decoding.decode(self.model, ids, errors, self.decode_bytes)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
         """Return one text per sequence of ids."""
@@ -254,9 +230,7 @@ class Tokenizer(ABC):
         self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
     ) -> StreamDecoder:
         """Return a decoder of one stream of ids; raise `Unsupported` where later ids may change earlier text."""
-        return StreamDecoder(stream_rules(self._model), errors, skip_special=skip_special, stop=stop)
-
-    # --- training --------------------------------------------------------------------------------------------
+        return StreamDecoder(stream_rules(self.model), errors, skip_special=skip_special, stop=stop)
 
     @classmethod
     def learn(cls, corpus: Corpus) -> tuple[list[Pair], list[int]]:
@@ -266,22 +240,9 @@ class Tokenizer(ABC):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn a model; raise `Unsupported` if this implementation does not train, or not by `spec`."""
-        if cls.learn.__func__ is Tokenizer.learn.__func__:  # type: ignore[attr-defined]
-            raise Unsupported(cls.name, "does not train")
-        corpus = Corpus(texts, spec)
-        return corpus.model(*cls.learn(corpus))
+        return trained(cls, texts, spec)
 
     @classmethod
     def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Keep the merges of `model` and learn more, from texts as it encodes them; see `core.extension`."""
-        if not cls.extends():
-            raise Unsupported(cls.name, "does not go on from a given model; naive, priority, wordcount and compiled do")
-        corpus = ExtendedCorpus(cls.name, lambda begun: cls(begun).encode_piece, model, texts, spec)
-        return corpus.model(*cls.learn(corpus))
-
-    @classmethod
-    def extends(cls) -> bool:
-        """Return whether it can continue from a model: whether it learns from symbols."""
-        own: list[Any] = [cls.learn, cls.extend_model]
-        defaults: list[Any] = [Tokenizer.learn, Tokenizer.extend_model]
-        return any(method.__func__ is not default.__func__ for method, default in zip(own, defaults, strict=True))
+        return extended(cls, model, texts, spec)

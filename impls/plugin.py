@@ -33,7 +33,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
             self.target: Any = factory(model)
 
         def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
-            return _rebuilt, (name, factory, self._model)
+            return _rebuilt, (name, factory, self.model)
 
         def encode_normalized(self, text: str) -> list[int]:
             return list(self.target.encode(text))

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec, Unsupported
+from impls.core.extension import extends
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
@@ -43,7 +44,7 @@ def superword_model(
     if superword_from > spec.vocab_size:
         problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
         raise InvalidSpec("vocab_size", problem)
-    if not implementation.extends():
+    if not extends(implementation):
         raise Unsupported(implementation.name, "does not go on from a model, which learning superwords takes")
     corpus = list(texts_in_turn(texts))
     if extend is None:

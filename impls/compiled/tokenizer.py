@@ -76,7 +76,7 @@ class Compiled(Tokenizer):
         self._own = call_context
         builtins = call_context.builtins
         self._fast = builtins if self._automaton else None
-        rewrites = self._model.rewrites_text or bool(self._special_pieces)
+        rewrites = self.model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
         self._list = _never if self._fast is None else self._fast.encode_to_list
@@ -151,7 +151,7 @@ class Compiled(Tokenizer):
         if not self._specials.absent(text):
             ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             return np.array(ids, np.uint32)
-        return self._array(self._model.normalize(repair_surrogates(text)))
+        return self._array(self.model.normalize(repair_surrogates(text)))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
@@ -199,7 +199,7 @@ class Compiled(Tokenizer):
 
     def _ready(self, is_searched: bool) -> Ready:
         """Return the function that prepares texts of a batch for the kernels; whether special tokens are searched."""
-        if not self._model.rewrites_text and not self._special_pieces:
+        if not self.model.rewrites_text and not self._special_pieces:
             return lambda texts: (texts, int(is_searched))
 
         # Special tokens are searched for in the original text.
@@ -212,7 +212,7 @@ class Compiled(Tokenizer):
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
         if type(text) is not str:
             arguments.check_text(text)
-        written = self._model.normalize(text)
+        written = self.model.normalize(text)
         return written if self._special_pieces.absent(written) else None
 
     def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
@@ -245,7 +245,7 @@ class Compiled(Tokenizer):
                     return plain.encode(call_context.context, text)
                 except Uncovered:
                     pass
-            pieces = self._model.splitter.split(text)
+            pieces = self.model.splitter.split(text)
             if self._prints:
                 pieces = [to_printable(piece.encode()) for piece in pieces]
             text = "".join(pieces)
@@ -255,11 +255,11 @@ class Compiled(Tokenizer):
         """Return the ids of a piece with merges left out, by `naive` in plain Python: no kernel does that."""
         from impls.naive import Naive
 
-        return self._model.derived(Naive).encode_piece_with_dropout(piece, coins)
+        return self.model.derived(Naive).encode_piece_with_dropout(piece, coins)
 
     def encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not UTF-8, by a kernel of its own: other kernels read characters."""
-        if (whole := self._model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
+        if (whole := self.model.whole_piece(piece.decode("utf-8", "surrogateescape"))) is not None:
             return [whole]
         with self._pool.borrowed() as call_context:
             ids: list[int] = plain.encode_byte_piece(call_context.context, piece).tolist()
@@ -267,10 +267,10 @@ class Compiled(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Decode the ids to text; see `Tokenizer.decode`."""
-        decoder = self._model.token_decoder
+        decoder = self.model.token_decoder
         if decoder is not None and not decoder.joins_bytes:
             return super().decode(ids, errors)
-        if self._model.sentencepiece is not None or decoder is not None:
+        if self.model.sentencepiece is not None or decoder is not None:
             arguments.check_text(errors, "errors")
             ids = arguments.id_list(ids)
             try:
@@ -286,7 +286,7 @@ class Compiled(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
         ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
-        data = decode_bytes(self._model, self._pool, self._own, ids)
+        data = decode_bytes(self.model, self._pool, self._own, ids)
         return super().decode_bytes(ids) if data is None else data
 
     def encode_file(
@@ -306,9 +306,9 @@ class Compiled(Tokenizer):
         def encode(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self._model.vocab_size <= 1 << 16 else np.uint32)
+        kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self.model.vocab_size <= 1 << 16 else np.uint32)
         cut = (
-            None if pairs_of(self).changes_beginning else cuts_around(self, frozenset(self._model.whole_token_ids)).last
+            None if pairs_of(self).changes_beginning else cuts_around(self, frozenset(self.model.whole_token_ids)).last
         )
         return files.encode_file(Path(source), Path(target), encode, kind, cut, progress)
 

@@ -55,6 +55,32 @@ def why_not_extensible(model: Model) -> str | None:
     return None
 
 
+def trained(implementation: Any, texts: Iterable[str], spec: TrainingSpec) -> Model:
+    """Return the model that `learn` of an implementation, a class, gives; raise `Unsupported` if it has none."""
+    if not _overrides(implementation.learn):
+        raise Unsupported(implementation.name, "does not train")
+    corpus = Corpus(texts, spec)
+    return corpus.model(*implementation.learn(corpus))
+
+
+def extended(implementation: Any, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+    """Return `model` with the merges that `learn` adds; raise `Unsupported` if there is none, or for this model."""
+    if not _overrides(implementation.learn):
+        why = "does not go on from a given model; naive, priority, wordcount and compiled do"
+        raise Unsupported(implementation.name, why)
+    corpus = ExtendedCorpus(implementation.name, lambda begun: implementation(begun).encode_piece, model, texts, spec)
+    return corpus.model(*implementation.learn(corpus))
+
+
+def extends(implementation: Any) -> bool:
+    """Return whether an implementation can continue from a model."""
+    return _overrides(implementation.learn) or _overrides(implementation.extend_model)
+
+
+def _overrides(method: Callable[..., Any]) -> bool:
+    return not method.__qualname__.startswith("Tokenizer.")
+
+
 class ExtendedCorpus(Corpus):
     """The corpus as `model` encodes it, to learn more merges from; `encoder` gives `encode_piece` of a model.
 

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from impls.core.arguments import SpecialSet, check_text, check_texts, text_sequence, thread_count
+from impls.core.arguments import Special, SpecialSet, check_text, check_texts, text_sequence, thread_count
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.tracing import Traced, surrogates_repaired
 from impls.operations.batches import map_on_threads
 from impls.operations.coder import Coder
 from impls.operations.specials import is_ordinary
-from impls.operations.stream_rules import stream_rules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +26,12 @@ if TYPE_CHECKING:
     from impls.core.model import Model
 
 Unit = Literal["codepoint", "byte", "utf16"]
+
+
+class How(Special, total=False):
+    """The arguments of `Tokenizer.encode_with_offsets`."""
+
+    unit: Unit
 
 
 def encode_with_offsets(
@@ -185,7 +190,7 @@ def spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterator
 
 def _n_bytes_in_piece(model: Model, i: int, n_left: int, unknown: Iterator[int]) -> int:
     """Return how many of the `n_left` bytes of its piece a token has."""
-    if i in (stream_rules(model).byte_ids or ()):
+    if i in model.derived(_byte_ids):
         return 1
     if i == model.unknown_id and model.alphabet == "chars":
         return next(unknown)
@@ -193,6 +198,10 @@ def _n_bytes_in_piece(model: Model, i: int, n_left: int, unknown: Iterator[int])
     if model.end_of_word is not None and size > n_left:
         size -= len(model.end_of_word.encode())
     return size
+
+
+def _byte_ids(model: Model) -> frozenset[int]:
+    return frozenset() if model.sentencepiece is None else frozenset(model.sentencepiece.byte_ids) - {-1}
 
 
 def _unknown_sizes(model: Model, piece: str) -> Iterator[int]:
