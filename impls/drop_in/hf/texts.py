@@ -53,7 +53,7 @@ class TextEncoder:
         for part, i, original in self._parts(text, added, as_text):
             n_words = (rows[-1][3] + 1 if rows else 0) + n_dropped
             if i is None and not self._names:
-                n_dropped += sum(1 for _ in self._implementation._splitter.spans(self._marked(part).text))
+                n_dropped += sum(1 for _ in self._model.splitter.spans(self._marked(part).text))
                 continue
             n_dropped = 0
             if i is None:
