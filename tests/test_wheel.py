@@ -1,11 +1,13 @@
-"""A wheel, installed in a new environment and run far from the checkout, has its data and needs no compiler.
+"""A wheel, installed in a new environment and run far from the checkout, is one package that needs no compiler.
 
 `make test` gives it the object files of this machine, compiled already; `make campaign` compiles those of each machine.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -17,34 +19,74 @@ from typing import Any
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
+from bpebench import wheel_hook
 from impls.compiled.codegen import build, target
 
 _ROOT = Path(__file__).resolve().parents[1]
 
 
-def add_object_files(command: list[str], **_: Any) -> None:
+NAMES = """
+from bpebench.impls.compiled.codegen import build, target
+for generation in target.generations():
+    for object_file in build.OBJECT_FILES:
+        print(build.ready_made_name(object_file, generation), object_file)
+"""
+
+
+def add_object_files(command: list[str], env: dict[str, str], **_: Any) -> None:
     """Do what the build hook's process does, by the object files of this machine."""
-    for generation in target.generations():
-        for object_file in build.OBJECT_FILES:
-            name = build.ready_made_name(object_file, generation)
-            (Path(command[-1]) / name).write_bytes(build._own_image(object_file))
+    done = ask([sys.executable, "-P", "-c", NAMES], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        name, object_file = line.split()
+        (Path(command[-1]) / name).write_bytes(build._own_image(object_file))
+
+
+ask = subprocess.run
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build.prepare()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subprocess, "run", add_object_files)
         (built,) = WheelBuilder(str(_ROOT)).build(directory=str(tmp_path_factory.mktemp("dist")), versions=["standard"])
     return Path(built)
 
 
-def test_the_wheel_carries_the_datasets_inside_the_harness(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"harness/datasets/corpora.toml", "harness/datasets/vocabularies.toml"} <= names
-    assert "harness/datasets/samples/tr.txt" in names
-    assert any(name.startswith("harness/datasets/workloads/") for name in names)
-    assert {f"harness/play/page/{name}" for name in ("index.html", "style.css", "main.js", "sentences.json")} <= names
-    assert not any(name.startswith(("datasets/", "tests/", "results/")) for name in names)
+def test_the_wheel_is_one_package_with_the_datasets_in_it(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert all(name.startswith("bpebench/") for name in names)
+    assert "bpebench/py.typed" in names
+    data, page = "bpebench/harness/datasets", "bpebench/harness/play/page"
+    assert {f"{data}/{name}" for name in ("corpora.toml", "vocabularies.toml", "samples/tr.txt")} <= names
+    assert any(name.startswith(f"{data}/workloads/") for name in names)
+    assert {f"{page}/{name}" for name in ("index.html", "style.css", "main.js", "sentences.json")} <= names
+    assert not any("__pycache__" in name for name in names)
+
+
+def test_no_module_of_the_wheel_imports_one_by_its_name_in_the_repository(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    for name in archive.namelist():
+        for node in ast.walk(ast.parse(archive.read(name))) if name.endswith(".py") else ():
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+            assert not [module for module in modules if re.match(r"(impls|harness)([.:]\w|$)", module)], name
+
+
+def test_what_names_a_module_is_rewritten_and_nothing_else() -> None:
+    changes = {
+        "import impls\n": "from bpebench import impls\n",
+        "import harness.explain as account\n": "import bpebench.harness.explain as account\n",
+        "from impls.core import errors\n": "from bpebench.impls.core import errors\n",
+        "f'harness.commands.{name}', 'impls:names', 'impls', b'impls.core'\n":
+            "f'bpebench.harness.commands.{name}', 'bpebench.impls:names', 'bpebench.impls', b'bpebench.impls.core'\n",
+        "impls.load('impls/core', my.impls.x)\n": "impls.load('impls/core', my.impls.x)\n",
+    }  # fmt: skip
+    assert wheel_hook.moved("".join(changes)) == "".join(changes.values())
+    with pytest.raises(ValueError, match=r"line 1: write `from … import …` in place of: import impls\.core"):
+        wheel_hook.moved("import impls.core\n")
 
 
 @pytest.mark.campaign
@@ -53,13 +95,10 @@ def test_the_wheel_carries_kernels_for_every_kind_of_machine(tmp_path: Path) -> 
     subprocess.run(command, check=True, capture_output=True)
     (built,) = tmp_path.glob("*.whl")
     archive = zipfile.ZipFile(built)
-    found = {name: archive.read(name)[18:20] for name in archive.namelist() if name.endswith(".o")}
-    kinds = {"x86_64": b"\x3e\0", "aarch64": b"\xb7\0"}  # in the header of an ELF file
-    assert found == {
-        f"impls/compiled/codegen/ready_made/{build.ready_made_name(object_file, one)}": kinds[one.partition(":")[0]]
-        for one in target.generations()
-        for object_file in build.OBJECT_FILES
-    }
+    kinds = [archive.read(name)[18:20] for name in archive.namelist() if name.endswith(".o")]
+    machines = {"x86_64": b"\x3e\0", "aarch64": b"\xb7\0"}  # in the header of an ELF file
+    expected = [machines[one.partition(":")[0]] for one in target.generations() for _ in build.OBJECT_FILES]
+    assert sorted(kinds) == sorted(expected)
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +130,58 @@ def test_the_installed_wheel_checks_the_samples_outside_the_tree(environment: Pa
     finished = run(environment, tmp_path, "bpebench", "check", "-c", "samples/tr", "-e", "^(naive|tiktoken)$")
     assert finished.returncode == 0, finished.stderr
     assert "everything that must agree agrees" in finished.stdout
-    where = run(environment, tmp_path, "python", "-c", "import harness; print(harness.__file__)")
-    assert Path(where.stdout.strip()).is_relative_to(environment)
+
+
+USERS_OWN = """
+import bpebench, harness, impls
+assert harness.MINE and impls.MINE
+tokenizer = bpebench.train("priority", ["the cat"] * 9, bpebench.TrainingSpec(vocab_size=260))
+from bpebench import hf
+import bpebench.hf
+assert bpebench.hf is hf
+print(tokenizer.decode(tokenizer.encode("the cat")), bpebench.__file__)
+"""
+
+
+def test_a_script_beside_folders_of_these_names_gets_its_own_and_ours(environment: Path, tmp_path: Path) -> None:
+    for name in ("harness", "impls"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("MINE = True\n", encoding="utf-8")
+    (tmp_path / "script.py").write_text(USERS_OWN, encoding="utf-8")
+    said = run(environment, tmp_path, "python", "script.py")
+    assert said.stdout.startswith("the cat "), said.stderr
+    assert Path(said.stdout.split()[-1]).is_relative_to(environment)
+    for command in (["bpebench"], ["python", "-m", "bpebench"]):
+        listed = run(environment, tmp_path, *command, "list")
+        assert "compiled" in listed.stdout, listed.stderr
+
+
+TYPED = """
+import bpebench
+from bpebench import hf
+
+tokenizer = bpebench.load("o200k_base")
+reveal_type(tokenizer.encode("a"))
+reveal_type(hf.Tokenizer.from_file)
+reveal_type(bpebench.get_encoding)
+bpebench.load(1)
+"""
+
+
+def test_a_type_checker_sees_the_types_of_a_users_file(environment: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TYPED, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(environment / "bin" / "python")]
+    said = subprocess.run([*command, "mine.py"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert 'Revealed type is "list[int]"' in said.replace("builtins.", ""), said
+    assert said.count("Revealed type is") == 3
+    assert '"Any"' not in said
+    assert said.count("error:") == 1
+    assert 'mine.py:9: error: Argument 1 to "load" has incompatible type "int"' in said
 
 
 FIRST_IDS = """
 import sys
-import impls
+from bpebench import impls
 model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
 tokenizer = impls.load("compiled", model)
 print(tokenizer.encode("abc"), tokenizer.decode([256]), tokenizer.encode_batch(["ab", "c"]))

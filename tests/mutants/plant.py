@@ -65,7 +65,7 @@ def files_named(names: list[str]) -> list[str]:
             sys.exit(f"{name}: no such file or folder of Python code in {ROOT.name}")
         paths += [each.relative_to(ROOT).as_posix() for each in found]
     if outside := [path for path in paths if not path.startswith(("impls/", "harness/", "bpebench"))]:
-        sys.exit(f"{outside[0]}: faults are planted in impls, harness and bpebench.py only")
+        sys.exit(f"{outside[0]}: faults are planted in impls, harness and bpebench only")
     return paths
 
 

@@ -43,7 +43,7 @@ from impls.core.errors import Unsupported
 
 _IMPLS = Path(__file__).parents[2]
 READY_MADE = Path(__file__).with_name("ready_made")
-"""The folder of the object files in a wheel; see `wheel_hook`."""
+"""The folder of the object files in a wheel; see `bpebench/wheel_hook.py`."""
 _MARK = b"impls.compiled.codegen.memory"
 _NO_KERNELS = (
     "core/cache.py",

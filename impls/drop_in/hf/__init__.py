@@ -7,9 +7,6 @@ The ids come from the implementation; special tokens, offsets, words, truncation
 library, version 0.23. `transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer)` runs on it: it checks no type,
 sets a `TemplateProcessing` of the library's own, and copies and saves the tokenizer.
 
-`from bpebench import hf`, `import bpebench.hf` and `from bpebench.hf import Tokenizer` all work at run time; a type
-checker follows the first only, since `bpebench` is a module.
-
 Not provided, and why:
 
 * Setting `model`, its methods, and parts that are Python code: a tokenizer is what a tokenizer.json can hold.

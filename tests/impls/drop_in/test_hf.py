@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import bpebench.hf
 import pytest
 import tokenizers
 from hf_calls import BYTE_LEVEL, MARKS, both, document, first_difference, shown
 from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, Document, a_file, added, chain, texts
 
 import bpebench
+import bpebench.hf
 import impls
 from impls import formats
 from impls.core.errors import Missing, UnknownSymbol, Unsupported

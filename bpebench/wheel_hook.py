@@ -1,0 +1,118 @@
+"""Hatch's build hook: what a wheel installs is one package, with compiled kernels if Numba is installed.
+
+The folders `impls`, `harness` and `datasets` become parts of the package `bpebench`, and whatever names their modules
+is rewritten, so that neither these names nor those of a user's own modules hide each other.
+
+    from impls.core import errors              ->  from bpebench.impls.core import errors
+    import_module("harness.commands.run")      ->  import_module("bpebench.harness.commands.run")
+
+Build with `python -m build --wheel --no-isolation`. A wheel built without Numba has no kernels, and they are compiled
+on first use.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import tokenize
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_MACHINES = ("x86_64", "AMD64", "aarch64", "arm64")
+_COMPILE = """
+import sys
+from pathlib import Path
+from bpebench.impls.compiled.codegen.build import compile_for_a_wheel
+compile_for_a_wheel(Path(sys.argv[1]))
+"""
+_MOVED = {"impls": "impls", "harness": "harness", "datasets": "harness/datasets"}
+"""Folders of the repository, and their place in the package."""
+_NAME = re.compile(r"(?<![\w./-])(impls|harness)(?=[.:][A-Za-z_{]|['\"]+$)")
+"""The beginning of a module's name in a string, or a string that is the name of a package."""
+
+
+class OnePackage(BuildHookInterface[Any]):
+    """Puts the code and the data into the package, and compiles kernels for one generation of each kind of machine."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the files to the wheel."""
+        if version == "editable":
+            return
+        self._folder = tempfile.TemporaryDirectory()
+        package = Path(self._folder.name) / "bpebench"
+        write_package(Path(self.root), package)
+        if find_spec("numba") is not None and platform.machine() in _MACHINES:
+            environment = os.environ | {"PYTHONPATH": self._folder.name}
+            ready_made = package / "impls/compiled/codegen/ready_made"
+            ready_made.mkdir()
+            command = [sys.executable, "-P", "-c", _COMPILE, str(ready_made)]
+            subprocess.run(command, env=environment, check=True)
+        for path in filter(Path.is_file, package.rglob("*")):
+            if "__pycache__" not in path.parts:
+                build_data["force_include"][str(path)] = path.relative_to(self._folder.name).as_posix()
+        core = self.metadata.core
+        for points in (core.scripts, core.gui_scripts, *core.entry_points.values()):
+            points.update({name: _NAME.sub(r"bpebench.\1", target) for name, target in points.items()})
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the files, now that the wheel holds them."""
+        if hasattr(self, "_folder"):
+            self._folder.cleanup()
+
+
+def write_package(root: Path, package: Path) -> None:
+    """Write the package of a wheel into `package`, from the folders of the repository `root`."""
+    for folder, place in {"bpebench": "", **_MOVED}.items():
+        for source in filter(Path.is_file, (root / folder).rglob("*")):
+            if "__pycache__" in source.parts:
+                continue
+            target = package / place / source.relative_to(root / folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.suffix == ".py" and folder != "datasets":
+                target.write_text(moved(source.read_text("utf-8")), "utf-8")
+            else:
+                target.write_bytes(source.read_bytes())
+
+
+def moved(source: str) -> str:
+    """Return a module's source with the modules of `impls` and `harness` named as parts of `bpebench`."""
+    lines = source.splitlines(keepends=True)
+    for row, column, old, new in reversed(list(_changes(source))):
+        line = lines[row - 1]
+        assert line[column : column + len(old)] == old, f"line {row}: {line}"
+        lines[row - 1] = line[:column] + new + line[column + len(old) :]
+    return "".join(lines)
+
+
+def _changes(source: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield line, column, old and new text of each name to rewrite."""
+    statement: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        if token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.COMMENT):
+            statement = [] if token.type == tokenize.NEWLINE else statement
+            continue
+        if token.type == tokenize.NAME and token.string in ("impls", "harness") and statement in (["from"], ["import"]):
+            if statement == ["from"]:
+                yield row, column, token.string, f"bpebench.{token.string}"
+            elif token.line[column + len(token.string) :].strip() == "":
+                yield row, column - len("import "), f"import {token.string}", f"from bpebench import {token.string}"
+            elif " as " in token.line:
+                yield row, column, token.string, f"bpebench.{token.string}"
+            else:
+                raise ValueError(f"line {row}: write `from … import …` in place of: {token.line.strip()}")
+        elif token.type != tokenize.NAME and token.type != tokenize.OP:
+            for offset, line in enumerate(token.string.splitlines()):
+                for name in _NAME.finditer(line):
+                    begin = name.start() + (column if offset == 0 else 0)
+                    yield row + offset, begin, name[0], f"bpebench.{name[0]}"
+        statement.append(token.string)
