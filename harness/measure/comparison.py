@@ -156,10 +156,10 @@ class Ranked(NamedTuple):
 def ranking(records: Iterable[Measurement]) -> tuple[list[Ranked], list[str]]:
     """Rank exact implementations by geometric mean over the workloads all of them ran; also return these workloads.
 
-    Training, loading and measurements of growth are left out, and so are implementations timed on fewer than three
-    quarters of the other workloads: they would leave the rest too little in common.
+    Training, loading, text read again and measurements of growth are left out, and so are implementations timed on
+    fewer than three quarters of the other workloads: they would leave the rest too little in common.
     """
-    groups = by_workload(record for record in records if record.task not in NOT_RANKED_TASKS)
+    groups = by_workload(r for r in records if r.task not in NOT_RANKED_TASKS and r.state != "again")
     times: dict[str, dict[str, Estimate]] = {}
     for workload, of in groups.items():
         for name, log in relative_times(of).times.items():

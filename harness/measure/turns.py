@@ -192,6 +192,9 @@ class Contestants:
         n_calls = stand.n_calls = stand.n_calls or workload.n_calls
         mine = sorted({stop for stop in stops if stop < n_calls} | {n_calls})
         self._prepare(stand, texts, n_calls)
+        if workload.state == "again":
+            self._ask(stand.who, self._profile.time_limit_seconds, contestant.run, [n_calls])
+            self._prepare(stand, texts, n_calls)
         if workload.is_once:
             self._ask(stand.who, OPEN_SECONDS, contestant.touch_memory)
         cores = self._materials.cores_for(workload)

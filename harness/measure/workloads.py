@@ -19,8 +19,9 @@ from harness.data import datasets_folder
 from impls import BPEError, TrainingSpec
 
 Task = Literal["encode", "encode-array", "encode-batch", "count", "decode", "append", "chat", "load", "train"]
-State = Literal["new text", "cold"]
-"""`new text`: after other text of the same corpus; `cold`: the first text of a fresh process. No text is read twice."""
+State = Literal["new text", "cold", "again"]
+"""`new text`: after other text of the same corpus; `cold`: the first text of a fresh process; `again`: the texts that
+the process has just read, shown beside the others but never ranked. Else no text is read twice."""
 ENCODING: tuple[Task, ...] = ("encode", "encode-array", "encode-batch")
 GROWING: tuple[Task, ...] = ("append", "chat")
 """Tasks whose text grows at its end, step by step."""
@@ -154,8 +155,8 @@ def _problem(table: Workload) -> str | None:
         return "corpora: name at least one"
     if table.task == "load" and table.corpora:
         return "corpora: the task 'load' reads no text"
-    if table.state == "cold" and table.task not in ENCODING:
-        return f"state: 'cold' is for the tasks {', '.join(ENCODING)}, not {table.task!r}"
+    if table.state != "new text" and table.task not in ENCODING:
+        return f"state: {table.state!r} is for the tasks {', '.join(ENCODING)}, not {table.task!r}"
     if table.threads != 1 and table.task not in ("encode-batch", "train"):
         return f"threads: is for the tasks encode-batch and train, not {table.task!r}"
     if table.n_calls & (table.n_calls - 1):

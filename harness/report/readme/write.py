@@ -169,7 +169,7 @@ def _table(block: Block, run: Run) -> str:
             raise ReadmeError(f"line {block.line}: {block.name!r} has no column {unknown[0]!r}; it has: {known}")
         chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
     keys = {column.key for column in chosen.columns}
-    shown = {workload for workload, (key, _) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
+    shown = {workload for key, (workload, _) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
     shown = shown if block.name == "overview" else set(chosen.frame.get("workload", ()))
     _ensure_citable(block, run, shown, "only: or columns:")
     return table_text(chosen)

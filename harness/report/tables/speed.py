@@ -32,7 +32,7 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
 def _place(workload: WorkloadSummary) -> tuple[int, bool, str]:
     """Return the sort key of a workload: by task, new text first, then by name."""
     place = TASK_ORDER.index(workload.task) if workload.task in TASK_ORDER else len(TASK_ORDER)
-    return place, workload.state == "cold", workload.name
+    return place, workload.state != "new text", workload.name
 
 
 def noise_floor(records: Iterable[object]) -> float | None:

@@ -231,6 +231,16 @@ def test_a_corpus_that_is_too_short_ends_the_samples_and_never_repeats() -> None
     assert 1 <= len({one.round for one in record.passes}) < 10
 
 
+def test_text_read_again_is_what_the_process_has_just_read_and_nothing_else_is() -> None:
+    (new,) = only("toy-once", workload(), profile=ONCE)
+    (again,) = only("toy-once", workload(state="again"), profile=ONCE)
+    assert new.outcome == "right"
+    assert again.outcome != "right"
+    (steady,) = only("toy-bytes", workload(state="again"), profile=ONCE)
+    assert (steady.outcome, steady.state) == ("right", "again")
+    assert len({one.round for one in steady.passes}) == ONCE.rounds
+
+
 @pytest.mark.parametrize(("name", "outcome"), [("priority", "right"), ("toy-mislearning", "mismatch")])
 def test_training_is_judged_by_what_two_trainers_learn(name: str, outcome: str) -> None:
     training = {"vocab_size": 300, "pattern": "gpt2", "base_order": "gpt2"}

@@ -114,7 +114,7 @@ def test_pairs_are_counted_whose_comparison_is_missing_on_a_corpus() -> None:
 
 
 def test_what_was_not_asked_or_failed_is_no_exactness_and_no_absence() -> None:
-    cold = "encode-cold/o200k_base/parallel"
+    cold = "encode-cold/o200k_base/turkish"
     records = [
         *both("tiktoken", 1.0),
         *timed("tiktoken", steady(1.0), cold, peak_memory_bytes=5_000_000),
