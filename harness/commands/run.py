@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.verb import Verb, flag, option
 from harness.data.generated import ADVERSARIAL
 from harness.progress import progress
@@ -16,7 +16,9 @@ from harness.targets.spec import DEFAULT_MODEL
 from impls.core.errors import plural
 
 if TYPE_CHECKING:
+    from harness.measure.scaling import Scale
     from harness.measure.workloads import Plan
+    from harness.records import Measurement
 
 DEFAULT_OUT = Path("results/local")
 """Default folder of the records."""
@@ -78,8 +80,10 @@ class Run(Verb):
         return self._scale() if self.scale else self._measure(self.out or DEFAULT_OUT)
 
     def _scale(self) -> bool:
-        from harness.commands import scale_report
         from harness.measure.scaling import FAMILIES, Scale
+        from harness.report.layout import render
+        from harness.report.table import plain_rows
+        from harness.report.tables.growth import scaling_table
 
         families = tuple(dict.fromkeys(self.families)) or FAMILIES
         scale = Scale(
@@ -90,8 +94,13 @@ class Run(Verb):
             rounds=self.rounds,
             limit_seconds=self.limit,
         )
-        records = scale_report.measured(scale, self.out, resume=self.resume)
-        self.output(scale_report.document(scale, records), lambda: scale_report.text(scale, records))
+        records = measure_growth(scale, self.out, resume=self.resume)
+        table = scaling_table(records)
+        document = {
+            "model": scale.model,
+            "curves": [{**row, "outcome": row["status"]} for row in plain_rows(table.frame)],
+        }
+        self.output(document, lambda: render(table, "text", width=options.terminal_width()))
         return any(record.exact and record.outcome.is_fault for record in records)
 
     def _tour(self) -> bool:
@@ -165,13 +174,40 @@ class Run(Verb):
         return bool(faults)
 
 
+def measure_growth(scale: Scale, out: Path | None, *, resume: bool) -> list[Measurement]:
+    """Return the records of every point, written to the folder if one is given."""
+    from harness.data import load_model
+    from harness.measure import placement, scaling
+    from harness.measure.materials import Materials
+    from harness.measure.recording import recording
+    from harness.records import read_records
+
+    load_model(scale.model)
+    points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * scale.rounds
+    with (
+        recording(out, scale.implementations, writing.command_line(), resume=resume) as kept,
+        progress("scaling", points) as bar,
+        placement.parent_on_first_core() as cores,
+        Materials(cores) as materials,
+    ):
+
+        def keep(record: Measurement) -> None:
+            kept.write(record)
+            bar.advance(1, f"{record.implementation} · {record.corpus}")
+
+        done = read_records(out) if out is not None and resume else []
+        records = scaling.measure_scaling(scale, materials, keep, done=done)
+        kept.facts["digests"] = materials.digests()
+    return records
+
+
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     """Run `plan` into `out` with a progress bar; return the number of faults, or of all records if none was timed."""
     from harness.measure.run import measure
     from harness.outcome import Outcome
 
     with progress("measuring") as bar:
-        result = measure(plan, out, resume=resume, command=options.command_line(), bar=bar)
+        result = measure(plan, out, resume=resume, command=writing.command_line(), bar=bar)
         for warning in result.warnings:
             bar.note(f"warning: {warning}")
     if all(record.outcome is not Outcome.RIGHT for record in result.measurements):

@@ -87,7 +87,7 @@ def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
     bpebench: Any, monkeypatch: pytest.MonkeyPatch, name: str, status: int
 ) -> None:
     records = scaled(name)
-    monkeypatch.setattr("harness.commands.scale_report.measured", lambda *_, **__: records)
+    monkeypatch.setattr("harness.commands.run.measure_growth", lambda *_, **__: records)
     ended = bpebench("run", "--scale", "-e", "^naive$", "--json")
     assert ended.status == status, ended.err
     (curve,) = json.loads(ended.out)["curves"]
