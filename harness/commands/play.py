@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import webbrowser
 from importlib.util import find_spec
 
 import click
 
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
+from impls.core.errors import BPEError
 
+ADDRESS = "127.0.0.1"
 _EXTRA = ("starlette", "uvicorn")
 
 
@@ -34,18 +39,35 @@ class Play(Verb):
         if missing:
             needed = f"`bpebench play` needs {' and '.join(missing)}, which the extra 'play' installs"
             raise click.ClickException(f"{needed}: pip install 'bpebench[play]'")
+        import uvicorn
+
         from harness.play.app import Playground
-        from harness.play.server import address_of, listen, serve
         from harness.play.store import Store
 
         text = None if self.text is None else options.read_sample(self.text)
         store = Store(self.models)
         beginning = store.beginning(self.implementations, text)
         playground = Playground(store, beginning, self.limit)
-        with listen(self.port) as listening:
-            address = address_of(listening)
+        with _listen(self.port) as listening:
+            address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
             self.output({"address": address}, lambda: f"{address}\nstop it with Ctrl-C")
-            serve(playground.app(), listening, open_page=self.open)
+            config = uvicorn.Config(
+                playground.app(), http="h11", ws="none", log_level="warning", access_log=False, server_header=False,
+                date_header=False, timeout_graceful_shutdown=1,
+            )  # fmt: skip
+            if self.open:
+                webbrowser.open(address)
+            with contextlib.suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(port: int) -> socket.socket:
+    """Return a socket that listens on the loopback interface (0: any free port); raise `BPEError` if it is in use."""
+    try:
+        return socket.create_server((ADDRESS, port), backlog=512)
+    except OSError as error:
+        why = f"port {port} of {ADDRESS} cannot be used ({error.strerror}); choose another by --port"
+        raise BPEError(why) from None
 
 
 command = Play.command()
