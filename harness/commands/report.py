@@ -1,16 +1,16 @@
-"""`bpebench report`: tables, the ranking, the generated parts of the README, and the records of a run."""
+"""`bpebench report`: tables, the ranking, the page of a run, and the generated parts of the README."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.run import DEFAULT_OUT
-from harness.commands.verb import Verb, argument, flag, option, write_charts
+from harness.commands.verb import Verb, argument, flag, option
 
 if TYPE_CHECKING:
     from harness.records import AnyRecord
@@ -38,12 +38,7 @@ class Report(Verb):
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
     format: Format = option(None, type=click.Choice(_FORMATS), default="text")
     price: float | None = options.price_option(None)
-    list_records: bool = flag("List the records, one numbered line each.", "--records")
-    numbers: tuple[int, ...] = option(
-        "This record in full; repeatable.", "--record", multiple=True, type=options.POSITIVE
-    )
     html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
-    charts: Path | None = option("Write the charts (SVG) here.", type=options.FOLDER)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
     check: bool = flag("Exit with 1 when one of these is stale.")
 
@@ -52,14 +47,13 @@ class Report(Verb):
         is_one_format = not self.as_json or self.format == "json" or "format" not in options.given(self)
         options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
         options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
-        options.ensure(self.html is None or self.charts is None, "--html and --charts exclude each other; choose one")
         if self.check or self.readme:
             return _readme(self.folders[0] if self.folders else None, write=self.readme)
         self._show(self.folders or (newest_run(),))
         return False
 
     def _show(self, folders: tuple[Path, ...]) -> None:
-        """Print the tables or the records of a run, or write its page and charts."""
+        """Print the tables of a run, or write its page."""
         from harness.measure.recording import PLAN_FILE
         from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
         from harness.report.layout import as_json, render
@@ -68,12 +62,9 @@ class Report(Verb):
 
         if self.html is not None:
             names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
-            options.check_target(self.html, [str(folder / name) for folder in folders for name in names])
+            writing.check_target(self.html, [str(folder / name) for folder in folders for name in names])
         folder = folders[0]
         records = read_records(folder)
-        if self.list_records or self.numbers:
-            self._show_records(folder, records)
-            return
         amount = DEFAULT_PRICE_PER_MILLION if self.price is None else self.price
         chosen_records = [record for record in records if self._is_chosen(record)]
         found = tables(chosen_records, amount, whole_run=records)
@@ -81,10 +72,15 @@ class Report(Verb):
             raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
         if not found:
             raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
-        if self.html is not None or self.charts is not None:
+        if self.html is not None:
+            from harness.records import write_atomically
+            from harness.report.page.runs import render_page
+
             chooses = (self.implementation, self.exclude, self.workload) != (None, None, None)
-            options.ensure(not chooses, "-e, -E and -w choose what tables show; --html and --charts show the whole run")
-            self._write_pictures(folders, records, amount)
+            options.ensure(not chooses, "-e, -E and -w choose what tables show; --html shows the whole run")
+            page = render_page(folders, price_per_million=amount)
+            write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
+            options.say(str(self.html))
             return
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
         if self.as_json or self.format == "json":
@@ -120,35 +116,6 @@ class Report(Verb):
             and (where is None or options.matches(self.workload, where))
         )
 
-    def _show_records(self, folder: Path, records: Sequence[AnyRecord]) -> None:
-        """Print the chosen records, one numbered line each, or those of --record in full."""
-        import msgspec
-
-        if beyond := [number for number in self.numbers if number > len(records)]:
-            raise click.UsageError(f"{folder} has {len(records)} records, so none with number {beyond[0]}")
-        chosen = [
-            {"number": number, **msgspec.to_builtins(record)}
-            for number, record in enumerate(records, 1)
-            if (number in self.numbers if self.numbers else self._is_chosen(record))
-        ]
-        if self.as_json or self.numbers:
-            options.print_json({"records": chosen})
-            return
-        rows = [[r["number"], r["kind"], *_described(r), r.get("status", r.get("outcome", ""))] for r in chosen]
-        click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
-
-    def _write_pictures(self, folders: tuple[Path, ...], records: Sequence[AnyRecord], price: float) -> None:
-        from harness.records import write_atomically
-        from harness.report.charts import charts
-        from harness.report.page.runs import render_page
-
-        if self.html is not None:
-            page = render_page(folders, price_per_million=price)
-            write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
-            options.say(str(self.html))
-        for path in [] if self.charts is None else write_charts(self.charts, charts(records)):
-            options.say(str(path))
-
 
 def newest_run() -> Path:
     """Return `results/local`, or the newest folder in it that holds records."""
@@ -159,14 +126,6 @@ def newest_run() -> Path:
     if not found:
         raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
     return max(found, key=lambda path: path.stat().st_mtime).parent
-
-
-def _described(record: Mapping[str, object]) -> tuple[str, str]:
-    """Return which implementations a record is about, and which workload, or model and corpus."""
-    who = str(record.get("implementation") or f"{record.get('a')}, {record.get('b')}")
-    if "workload" in record:
-        return who, f"{record['workload']}, round {record.get('round', 0)}"
-    return who, f"{record.get('model', '')} on {record.get('corpus', '')}"
 
 
 def _readme(run: Path | None, *, write: bool) -> bool:

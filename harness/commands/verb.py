@@ -96,7 +96,13 @@ def ensure_utf8(text: str, name: str) -> None:
         raise click.UsageError(f"{name}: not UTF-8 at byte {at} (0x{byte:02X}); convert it to UTF-8 first")
 
 
-GONE_OPTIONS = {"check --unicode": "use `bpebench conform`, which asks every code point"}
+_RECORDS = "each line of records.jsonl in the folder of a run is a record"
+GONE_OPTIONS = {
+    "check --unicode": "use `bpebench conform`, which asks every code point",
+    "report --records": _RECORDS,
+    "report --record": _RECORDS,
+    "report --charts": "use --html, whose page has every chart",
+}
 """Options that were removed -> what to do."""
 
 

@@ -82,8 +82,7 @@ def test_bad_input_gets_one_clear_line_and_status_2(
     "arguments",
     [
         ["report", "RUN", "-w", "("],
-        ["report", "RUN", "--records", "-e", "("],
-        ["report", "RUN", "--records", "-w", "("],
+        ["report", "RUN", "-e", "("],
     ],
 )
 def test_what_is_no_regular_expression_is_one_clear_line(bpebench: Any, arguments: list[str], tmp_path: Path) -> None:
@@ -156,8 +155,6 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
         ["fetch", "gpt2"],
         ["run", "--scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
-        ["report", "RUN", "--records"],
-        ["report", "RUN", "--record", "1"],
         ["report", "RUN", "--table", "ranking"],
         ["report", "RUN"],
         ["compare", "RUN", "RUN"],

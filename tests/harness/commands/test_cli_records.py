@@ -50,8 +50,6 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert set(machine["digests"]["models"]) == {model_file.stem}
     assert set(machine["digests"]["corpora"]) == {"samples/tr"}
     assert "priority" in bpebench("report", str(tmp_path / "run")).out
-    assert "1 " in bpebench("report", str(tmp_path / "run"), "--records").out
-    assert json.loads(bpebench("report", str(tmp_path / "run"), "--record", "1").out)["records"][0]["kind"] == "verdict"
 
 
 def test_check_records_names_and_no_paths(bpebench: Any, model_file: Path, tmp_path: Path) -> None:

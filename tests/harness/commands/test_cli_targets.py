@@ -89,7 +89,6 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "run -m m.json -e ^naive$ --out",
         "evaluate -m m.json -c ok.txt --out",
         "report run --html",
-        "report run --charts",
         "report",
         "vocab",
     ],
