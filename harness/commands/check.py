@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import impls
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
@@ -132,7 +132,7 @@ class Check(Verb):
         """Run `plan`, record and print the result; return whether there are faults."""
         from harness.measure.recording import digests, named_shortly, recording
 
-        with recording(self.out, names, options.command_line(), resume=self.resume) as kept:
+        with recording(self.out, names, writing.command_line(), resume=self.resume) as kept:
             with progress(title, len(plan.cells)) as bar:
                 found = check(plan, lambda what: bar.advance(1, what))
             records = [*found.verdicts, *found.agreements, *found.not_compared]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.verb import Verb, argument, flag, option
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
@@ -51,8 +51,8 @@ class Conform(Verb):
         if self.junit is not None:
             from harness.targets.spec import split_object
 
-            options.check_target(
-                self.junit, options.model_sources(self.target, split_object(self.target)[0], self.model)
+            writing.check_target(
+                self.junit, writing.model_sources(self.target, split_object(self.target)[0], self.model)
             )
         with progress("judging", len(choose(self.only))) as bar:
             report = run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.verb import Verb, argument, flag, option
 from harness.printable import printable
 from impls.core.errors import UnknownName, plural
@@ -40,7 +40,7 @@ class Convert(Verb):
         model = self._model()
         if self.format == _ALL:
             return self._to_all(model, formats())
-        options.check_target(self.target, options.model_sources(self.source))
+        writing.check_target(self.target, writing.model_sources(self.source))
         lost = losses(model, self.format)
         for line in lost:
             options.say(f"lost: {line}", err=True)
@@ -72,9 +72,9 @@ class Convert(Verb):
         from impls.formats import file_name
 
         files = {name: self.target / file_name(name) for name in formats}
-        sources = options.model_sources(self.source)
+        sources = writing.model_sources(self.source)
         for file in files.values():
-            options.check_target(file, sources)
+            writing.check_target(file, sources)
         rows = [self._converted(model, name, file) for name, file in files.items()]
         for row in [] if self.as_json else rows:
             for line in row["lost"]:

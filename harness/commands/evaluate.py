@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands import options, reading
+from harness.commands import options, reading, writing
 from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ class Evaluate(Verb):
             return
         self._check_parallel()
         if self.out is not None:
-            sources = [*options.model_sources(*self.models, self.baseline), *self.corpora]
+            sources = [*writing.model_sources(*self.models, self.baseline), *self.corpora]
             for file in written(self.out, "evaluation"):
-                options.check_target(file, sources)
+                writing.check_target(file, sources)
         prices = Prices() if self.prices is None else read_prices(self.prices)
         prices = replace(prices, by_model=prices.by_model | given_prices(self.price, self.models))
         texts = self._texts()
@@ -112,7 +112,7 @@ class Evaluate(Verb):
         csv, latex = output.csv_of(plain), output.latex(rows, prices)
         if self.out is not None:
             charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
-            page = decision(rows, prices, options.command_line(), [chart.name for chart in charts])
+            page = decision(rows, prices, writing.command_line(), [chart.name for chart in charts])
             write(self.out, "evaluation", document, csv, latex, page, charts)
         self.output(document, lambda: _shown(rows, prices), csv=lambda: csv, latex=lambda: latex)
 

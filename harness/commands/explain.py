@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.verb import Verb, argument, flag, option
 from harness.targets import DEFAULT_MODEL
 
@@ -42,10 +42,10 @@ class Explain(Verb):
         if self.html is not None:
             from harness.targets.spec import split_object
 
-            sources = options.model_sources(
+            sources = writing.model_sources(
                 self.a, self.b, split_object(self.a)[0], split_object(self.b)[0], *self.models
             )
-            options.check_target(self.html, [*sources, *options.text_sources(self.text)])
+            writing.check_target(self.html, [*sources, *writing.text_sources(self.text)])
         content = options.read_sample(self.text, self.escaped)
         with options.printing_to_stderr():
             explanation = explain(*self._sides(), content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,9 +21,6 @@ import impls
 from harness.commands.verb import ensure as ensure
 from harness.commands.verb import ensure_utf8, flag, option
 from harness.commands.verb import print_json as print_json
-from harness.commands.writing import check_target as check_target
-from harness.commands.writing import model_sources as model_sources
-from harness.commands.writing import text_sources as text_sources
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
@@ -299,8 +295,3 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
 def terminal_width() -> int | None:
     """Return the columns of the terminal; None if the output is not a terminal, so that nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def command_line() -> str:
-    """Return the command as typed, for the records."""
-    return shlex.join(["bpebench", *sys.argv[1:]])

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import options
+from harness.commands import options, writing
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option, write, written
 from impls.core.text.patterns import NAMED, resolve
@@ -59,9 +59,9 @@ class Sweep(Verb):
         options.ensure(self.corpora, "name a text with -c")
         plan = self._plan()
         if self.out is not None:
-            sources = [*options.model_sources(*self.models), *self.corpora, *self.held_out]
+            sources = [*writing.model_sources(*self.models), *self.corpora, *self.held_out]
             for file in written(self.out, "sweep"):
-                options.check_target(file, sources)
+                writing.check_target(file, sources)
         with progress("sweeping") as bar:
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():
@@ -69,7 +69,7 @@ class Sweep(Verb):
         document, csv = sweep_output.document(plan, found), sweep_output.csv_text(found)
         if self.out is not None:
             charts = _charts(plan, found)
-            page = sweep_output.decision(plan, found, options.command_line(), [chart.name for chart in charts])
+            page = sweep_output.decision(plan, found, writing.command_line(), [chart.name for chart in charts])
             write(self.out, "sweep", document, csv, sweep_output.latex(plan, found), page, charts)
         self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
@@ -102,7 +102,7 @@ class Sweep(Verb):
 
 def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | None) -> tuple[Documents, Text]:
     """Return the documents to learn from and the text to measure on; warn if some of these are learned from too."""
-    from harness.data.overlap import shared_documents
+    from harness.data.documents import shared_documents
     from harness.evaluate.texts import Text
 
     learned, measured = corpus_parts(corpora, held_out, max_bytes)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import impls
-from harness.commands import options, reading
+from harness.commands import options, reading, training_output, writing
 from harness.commands.reading import all_documents, corpus_parts, label
-from harness.commands.training_report import first_tokens, lines
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
@@ -125,7 +124,7 @@ class Train(Verb):
         if self._target is not None:
             measured_on = options.corpora_by_name("--parity-dev", self.parity_dev).values()
             sources = (*text.corpora, *map(str, self.counts), *self.held_out, *measured_on)
-            options.check_target(self._target, (*sources, *options.model_sources(self.extend)))
+            writing.check_target(self._target, (*sources, *writing.model_sources(self.extend)))
         until = None if self.until is None else parse_until(self.until)
         trained, held_out = corpus_parts(text.corpora, self.held_out, self.max_bytes) if until else ([], [])
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
@@ -156,11 +155,11 @@ class Train(Verb):
             "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
-            "first_tokens": first_tokens(model, n_kept, self.show),
+            "first_tokens": training_output.first_tokens(model, n_kept, self.show),
             # Counts rise where superwords begin, and the counts of kept merges come from another corpus.
             "plateau_merge": None if self.extend or self.superword_from else plateau(model.merge_counts or ()),
         }  # fmt: skip
-        self.output(document, lambda: lines(document, model))
+        self.output(document, lambda: training_output.learned(document, model))
         kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
         kept = "not kept; give --name or --out to keep it" if self._target is None else kept
         if not self.as_json:
@@ -168,15 +167,13 @@ class Train(Verb):
 
     def _count_only(self) -> None:
         """Count the pieces, write and describe them."""
-        from harness.commands import counting
-
-        counting.check(options.given(self), self.corpora, self.counts, self.out, resume=self.resume)
+        training_output.check_count(options.given(self), self.corpora, self.counts, self.out, resume=self.resume)
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
-        document = counting.written(self._counts(text, pattern), self.min_count, self.out, self.show)
+        document = training_output.write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
         if self._parts is not None:
             shutil.rmtree(self._parts)
-        self.output(document, lambda: counting.lines(document))
+        self.output(document, lambda: training_output.counted(document))
 
     def _read(
         self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]], trained: list[Corpus]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,3 +39,8 @@ def model_sources(*names: str | None) -> list[str]:
 def text_sources(argument: str | None) -> list[str]:
     """Return the file of a TEXT for `check_target`, if that is @FILE."""
     return [argument[1:]] if argument is not None and argument.startswith("@") else []
+
+
+def command_line() -> str:
+    """Return the command as typed, for the records."""
+    return shlex.join(["bpebench", *sys.argv[1:]])

@@ -18,7 +18,7 @@ from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference
 from harness.conform.verdicts import Fault, NotCompared, Stage
-from harness.conform.wording import answered, expression
+from harness.conform.wording import answered, expression, has_surrogate
 from harness.generators.texts import prose
 from harness.judge import Encoded, judge
 from harness.minimize import Budget, least, smallest_sequence, smallest_text
@@ -31,8 +31,7 @@ Judgement = Literal["right", "wrong", "excused", "unjudged"]
 Judge = Callable[[str, Answer], Judgement]
 """Judges the target's answer to a text."""
 
-SHRINK_SECONDS = 10.0
-HISTORY_SECONDS = 20.0
+SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
 _SHRINK_TRIALS, _SHRINK_SECONDS = 400, 10.0
 _LONG = 3_000  # characters
 _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
@@ -82,7 +81,8 @@ class Case:
             for more in range(_TIMES):
                 for _ in self.client.ids_of_all([prose(_TIMED, self.seed + more)]):
                     pass
-        return self.client.seconds_for(n_characters) < self.deadline - time.monotonic()
+        speed = self.client.characters_per_second
+        return not speed or n_characters / speed < self.deadline - time.monotonic()
 
     def can_ask(self, text: str) -> bool:
         """Return whether target and reference are fast enough for a text of this length."""
@@ -148,11 +148,6 @@ class Case:
             return "right"
         kept = isinstance(back, str) and self._is_right(Encoded(text, answer, back))
         return "excused" if kept or back == self.reference_back(text) else "wrong"
-
-    def judge_ids_and_round_trip(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's, if that answers, and decode to the text."""
-        agreed = self.agrees(text, answer)
-        return self.judge_round_trip(text, answer) if agreed in ("right", "unjudged") else agreed
 
     def reference_back(self, text: str) -> str | Failed:
         """Return what the reference decodes its ids of `text` to."""
@@ -303,8 +298,3 @@ class Case:
                 return self._fault("cache", reason, joined, answer)
         reason = f"right in a fresh process, wrong after {expression(earlier)}"
         return self._fault("cache", reason, text, wrong, after=(earlier,))
-
-
-def has_surrogate(text: str) -> bool:
-    """Return whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
-    return any(0xD800 <= ord(character) <= 0xDFFF for character in text)

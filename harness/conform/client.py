@@ -30,13 +30,11 @@ MAX_FAILURES = 10
 """Failures of the target's process after which a check stops; the whole run stops after three times as many."""
 MAX_TIMEOUTS = 3
 """Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
-_REQUEST_CHARACTERS = 200_000
-_REQUEST_TEXTS = 20_000
+_REQUEST_CHARACTERS, _REQUEST_TEXTS = 200_000, 20_000
 _TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
-_FIRST_CHARACTERS = 2_000  # until its speed is known
+_FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
 _MOST_REMEMBERED = 300_000  # texts
-_FEWEST_CHARACTERS = 1_000  # enough to measure its speed
 
 
 class GaveUp(Exception):
@@ -216,15 +214,13 @@ class TargetClient:
         answers: list[Answer] = []
         while left := texts[len(answers) :]:
             seconds = self.limits.call_seconds / 2
-            shape = SHAPES["encode_each"]
-            part = self._session.ask("encode_each", shape=shape, texts=left, seconds_left=seconds)
-            failed = part if isinstance(part, Failed) else None
-            some = [] if isinstance(part, Failed) else part.value
-            if failed is None and not 0 < len(some) <= len(left):
-                failed = Failed(Outcome.PROTOCOL, f"encode_each: {len(some)} answers to {len(left)} texts")
+            part = self._session.ask("encode_each", shape=SHAPES["encode_each"], texts=left, seconds_left=seconds)
+            some = [part] if isinstance(part, Failed) else part.value
+            if not 0 < len(some) <= len(left):
+                some = [Failed(Outcome.PROTOCOL, f"encode_each: {len(some)} answers to {len(left)} texts")]
             given = [Failed.by(answer) if isinstance(answer, ErrorResult) else answer for answer in some]
-            failed = failed or next((a for a in given if isinstance(a, Failed) and a.outcome.ends_process), None)
-            if failed is not None:  # one text ended the process: send them singly
+            ends = (a for a in given if isinstance(a, Failed) and a.outcome.ends_process)
+            if (failed := part if isinstance(part, Failed) else next(ends, None)) is not None:  # send them singly
                 self.history += texts
                 self._noted(failed)
                 return self._singly(texts)
@@ -297,10 +293,6 @@ class TargetClient:
             found += part
         texts = map(self.decode, lists[len(found) :])
         return found + [None if isinstance(text, Failed) else of_text(text) for text in texts]
-
-    def seconds_for(self, n_characters: int) -> float:
-        """Estimate the seconds to encode so many characters, from the speed observed so far."""
-        return n_characters / self.characters_per_second if self.characters_per_second else 0.0
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return the text the target decodes the ids to."""

@@ -12,6 +12,11 @@ _SHORTEST_RUN = 12
 _ENDS = 24
 
 
+def has_surrogate(text: str) -> bool:
+    """Return whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
+    return any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
 def escape_surrogates(message: str) -> str:
     """Escape lone surrogates in a message of the target: JSON and XML cannot hold them."""
     return message.encode("utf-8", "backslashreplace").decode()

@@ -30,14 +30,9 @@ CONTEXTS = ("alone", "after a space")
 AFFIX_OCCURRENCES = 5
 """Fewest occurrences at which an affix is judged."""
 FIGURES = (
-    "precision",
-    "recall",
-    "f1",
-    "morph_score",
-    "single_token_word_share",
-    "cut_character_word_share",
+    "precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share",
     "affix_consistency",
-)
+)  # fmt: skip
 
 
 class Word(NamedTuple):

@@ -21,27 +21,12 @@ BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "
 _LETTERS = ("a", "b", "c", "A", "B", "é", "ş", "1", "2", "'", ".", "-", "\u0301", "字", " ", "▁", "\n")
 _OTHER_PARTS = (
     *(
-        "e\u0301",
-        "ａ",
-        "ﬁ",
-        "İ",
-        "ı",
-        "Å",
-        "Σ",
-        "½",
-        "3",
-        "12",
-        "1234567",
-        "\t",
-        "\r\n",
-        "  ",
-        "   ",
-        "\u00a0",
+        "e\u0301", "ａ", "ﬁ", "İ", "ı", "Å", "Σ", "½", "3", "12", "1234567", "\t", "\r\n", "  ", "   ", "\u00a0",
         "\u3000",
     ),
     *("\u200b", "\ufeff", "👍", "ß", "!?", "$", "_", "’s", "ab", "abc", " a", "a ", " b", "▁a", "▁▁", "aa", "bb", "AB"),
     *("d", "日本", "x", "\u0338", "\x01", "²", "Ⅷ"),
-)
+)  # fmt: skip
 REGULAR_EXPRESSIONS = (
     *(r"\s+", r"\s", r"\p{L}+", r"\s?\p{L}+", r" ?\p{L}+| ?[^\s\p{L}]+|\s+", r"\p{N}", r"\p{N}{1,3}", r"\d{1,2}"),
     *(" |\n|ab", r"[^\s]+|\s+", "a|b", "ab?", "(?i:a)", r"\w+|[^\w\s]+", "(?<=a)b", "b(?!a)", r"\s+(?!\S)|\s+"),
@@ -49,40 +34,16 @@ REGULAR_EXPRESSIONS = (
 )  # fmt: skip
 EMPTY_MATCHES = (
     *(
-        r"(?=(?:\d{3})+(?!\d))",
-        "(?=[A-Z])",
-        "(?<=[a-z])(?=[A-Z])",
-        "(?=a)",
-        r"(?<=\s)",
-        "a*",
-        r"\s*",
-        "(?!a)",
+        r"(?=(?:\d{3})+(?!\d))", "(?=[A-Z])", "(?<=[a-z])(?=[A-Z])", "(?=a)", r"(?<=\s)", "a*", r"\s*", "(?!a)",
         "(?=ab)|b",
     ),
     "",
-)
+)  # fmt: skip
 """Expressions that match the empty string, at some places or everywhere."""
 _STRINGS = (" ", "a", "ab", "▁", ".", "'", "\n", "q", "aa", "")
 _NEW_TEXTS = (
-    "<m>",
-    "<n>",
-    "a b",
-    " x",
-    "x ",
-    "aB",
-    "é",
-    "\u0301",
-    "ab",
-    "1",
-    " ",
-    "▁",
-    "ａ",
-    "<m><n>",
-    "m>",
-    "字字",
-    "A",
-    "ba",
-)
+    "<m>", "<n>", "a b", " x", "x ", "aB", "é", "\u0301", "ab", "1", " ", "▁", "ａ", "<m><n>", "m>", "字字", "A", "ba",
+)  # fmt: skip
 _BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 

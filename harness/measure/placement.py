@@ -8,14 +8,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 THREAD_VARIABLES = (
-    "RAYON_NUM_THREADS",
-    "RAYON_RS_NUM_CPUS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "TOKIO_WORKER_THREADS",
-)
+    "RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS", "TOKIO_WORKER_THREADS",
+)  # fmt: skip
 
 
 def cores() -> list[int]:

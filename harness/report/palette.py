@@ -14,13 +14,9 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SHAPES = ("circle", "diamond", "square", "triangle-up")
 """One for each kind, in the order of `KINDS`."""
 AGREEMENTS = (
-    "equal, provably",
-    "equal, under conditions",
-    "differs, as expected",
-    "differs, under conditions",
-    "differs: a fault",
-    "not compared",
-)
+    "equal, provably", "equal, under conditions", "differs, as expected", "differs, under conditions",
+    "differs: a fault", "not compared",
+)  # fmt: skip
 
 KIND_COLOURS = {
     "light": ("#0072B2", "#D55E00", "#00805E", "#AA4499"),

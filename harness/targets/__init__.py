@@ -8,12 +8,5 @@ from harness.targets.loading import load_object, load_tokenizer
 from harness.targets.spec import DEFAULT_MODEL, FORMS, PUBLISHED, NotLoadable, TargetSpec, is_target
 
 __all__ = [
-    "DEFAULT_MODEL",
-    "FORMS",
-    "PUBLISHED",
-    "NotLoadable",
-    "TargetSpec",
-    "is_target",
-    "load_object",
-    "load_tokenizer",
-]
+    "DEFAULT_MODEL", "FORMS", "PUBLISHED", "NotLoadable", "TargetSpec", "is_target", "load_object", "load_tokenizer",
+]  # fmt: skip

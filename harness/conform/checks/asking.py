@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from harness.conform.case import Case, has_surrogate
+from harness.conform.case import Case
 from harness.conform.checks.batches import compare
 from harness.conform.checks.over_texts import size
 from harness.conform.digests import CALLS
 from harness.conform.verdicts import Fault, Incomplete, Stage
-from harness.conform.wording import expression
+from harness.conform.wording import expression, has_surrogate
 from harness.process.session import Failed
 
 _CHUNK_CHARACTERS, _CHUNK_TEXTS = 200_000, 20_000

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.conform.case import Case, has_surrogate
+from harness.conform.case import Case
 from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
-from harness.conform.wording import answered, expression
+from harness.conform.wording import answered, expression, has_surrogate
 from harness.process.session import Failed
 
 _MILLION = 1_000_000

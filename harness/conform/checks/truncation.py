@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import regex
 
-from harness.conform.case import Case, has_surrogate
+from harness.conform.case import Case
 from harness.conform.checks.over_texts import ensure_all, past_64k, texts_for
 from harness.conform.verdicts import Fault, NotAsked
-from harness.conform.wording import expression
+from harness.conform.wording import expression, has_surrogate
 from harness.process.session import Failed
 from impls.operations.truncation import Side, Whole
 

@@ -15,7 +15,7 @@ import pytest
 from sweeps import swept, words, write_texts
 
 import impls
-from harness.data.overlap import shared_documents
+from harness.data.documents import shared_documents
 from harness.evaluate.intervals import Figure
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes, sample
 from harness.evaluate.sweep import Plan, Row, sweep

@@ -1,14 +1,16 @@
-"""`train --count-only`: what goes with it, and what it writes and prints about the pieces it counted."""
+"""What `train` prints about the vocabulary it learned; with --count-only, what goes with it, is written and printed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.commands import options
+from harness.commands import options, writing
+from harness.printable import printable
+from impls import Model
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of
 from impls.formats.counts import save_counts
@@ -20,7 +22,9 @@ _OPTIONS = (
 """The options of `train` that go with --count-only."""
 
 
-def check(given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None, *, resume: bool) -> None:
+def check_count(
+    given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None, *, resume: bool
+) -> None:
     """Raise for options (`given`) that do not go with --count-only, and for a file that would be read and written."""
     others = given - set(_OPTIONS)
     flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
@@ -28,10 +32,10 @@ def check(given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: 
     options.ensure(corpora or counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
     options.ensure(not resume or out is not None, "--resume needs --out, where the count was to go")
     if out is not None:
-        options.check_target(out, (*corpora, *map(str, counts)))
+        writing.check_target(out, (*corpora, *map(str, counts)))
 
 
-def written(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:
+def write_counts(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:
     """Write the pieces that occur `min_count` times or more; return their sizes, sources and the most frequent ones."""
     counts = added([counts])  # sorted, as a file of counts is
     if min_count > 1:
@@ -50,7 +54,7 @@ def written(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int
     }
 
 
-def lines(document: dict[str, Any]) -> str:
+def counted(document: dict[str, Any]) -> str:
     """Return the document as text: sources, most frequent pieces, sizes, and how to train on them."""
     shown = []
     if document["sources"]:
@@ -65,3 +69,40 @@ def lines(document: dict[str, Any]) -> str:
     advice = f"saved in {saved}; train on it: bpebench train --counts {saved}"
     shown.append("not saved; --out FILE saves them" if saved is None else advice)
     return "\n".join(shown)
+
+
+def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]]:
+    """Return id, token and count of the first tokens learned after the `n_kept` merges that training began with."""
+    counts = model.merge_counts
+    return [
+        {"id": i, "token": _readable(model.tokens[i] or b""), "count": None if counts is None else counts[rank]}
+        for rank, i in enumerate(model.merge_results[n_kept : n_kept + n_shown], n_kept)
+    ]
+
+
+def learned(document: Mapping[str, Any], model: Model) -> str:
+    """Return the document of `train` as text: first tokens, sizes, why training ended, when merges gain little."""
+    shown: list[str] = []
+    if first := document["first_tokens"]:
+        shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
+    kept = f", {document['n_kept_merges']} of them kept" if document["extended"] else ""
+    size = f"{document['n_merges']} merges{kept}, {model.vocab_size} ids"
+    shown.append(f"{size}, learned in {document['seconds']:.2f} s from {document['n_bytes']} bytes")
+    if (short := document["why_short"]) is not None:
+        asked_for = document["vocab_size_asked_for"]
+        shown.append(printable(f"ended {asked_for - model.vocab_size} ids short of {asked_for}: {short}"))
+    if (end := document["until"]) is not None and not end["by_rule"]:
+        shown.append(printable(f"not ended by {end['rule']}: {end['why']}"))
+    flat = document["plateau_merge"]
+    if first and flat is not None and model.merge_counts is not None:
+        most = model.merge_counts[flat]
+        shown.append(f"later merges (after {flat}) each replace at most {most} pairs")
+    return "\n".join(shown)
+
+
+def _readable(token: bytes) -> str:
+    r"""Return a token as a Python literal: ' ev', or b' \xd7' if it is not a whole text."""
+    try:
+        return repr(token.decode())
+    except UnicodeDecodeError:
+        return repr(token)
