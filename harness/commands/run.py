@@ -96,10 +96,8 @@ class Run(Verb):
         )
         records = measure_growth(scale, self.out, resume=self.resume)
         table = scaling_table(records)
-        document = {
-            "model": scale.model,
-            "curves": [{**row, "outcome": row["status"]} for row in plain_rows(table.frame)],
-        }
+        curves = [{"outcome": row.pop("status"), **row} for row in plain_rows(table.frame)]
+        document = {"model": scale.model, "curves": curves}
         self.output(document, lambda: render(table, "text", width=options.terminal_width()))
         return any(record.exact and record.outcome.is_fault for record in records)
 
