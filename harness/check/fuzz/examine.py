@@ -11,11 +11,12 @@ from typing import Any
 import impls
 from harness.check.classes import registered
 from harness.check.fuzz.findings import DifferingText
-from harness.check.fuzz.questions import DEATHS, Answer, Failure, Question, ids_of, same
+from harness.check.fuzz.questions import Answer, Question, ids_of, same
 from harness.check.fuzz.side_process import SideProcess
 from harness.explain import explain, side_of
 from harness.explanations import Stage
 from harness.minimize import MAX_TRIALS, Budget, smallest_model, smallest_text
+from harness.process.session import Failed
 from impls.core.model.model import Model
 
 _MODEL_TRIALS = 600
@@ -32,7 +33,7 @@ def examine(
 ) -> DifferingText:
     """Minimise the difference of `case`; `own` is the model if it may be minimised too, else None."""
     question, text = case.question, case.text
-    deadly = any(isinstance(answer, Failure) and answer.kind in DEATHS for answer in case.answers)
+    deadly = any(isinstance(answer, Failed) and answer.outcome.ends_process for answer in case.answers)
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
 
     def ask(question: Question, text: str) -> tuple[Answer, Answer] | None:
@@ -48,7 +49,7 @@ def examine(
         answers = ask(question, text)
         if answers is None or same(*answers):
             return False
-        return any(isinstance(answer, Failure) for answer in answers) == case.failed
+        return any(isinstance(answer, Failed) for answer in answers) == case.failed
 
     def smaller(text: str) -> str:
         return smallest_text(text, lambda candidate: differ(question, candidate), Budget(max_trials, seconds))

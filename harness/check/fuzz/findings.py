@@ -10,8 +10,9 @@ from pathlib import Path
 import regex
 
 from harness.check.classes import Relation
-from harness.check.fuzz.questions import Answer, Failure, Question, ids_of
+from harness.check.fuzz.questions import Answer, Question, ids_of
 from harness.generators.alphabets import is_newer
+from harness.process.session import Failed
 from harness.records import Counterexample, Difference, Disagreement, Text
 from impls.core.model.model import Model
 from impls.formats.own import read, write
@@ -39,7 +40,7 @@ class DifferingText:
     @property
     def failed(self) -> bool:
         """Return whether one side did not encode the text at all; minimising preserves that."""
-        return any(isinstance(answer, Failure) for answer in self.answers)
+        return any(isinstance(answer, Failed) for answer in self.answers)
 
     def with_model(self, model: Model | None) -> DifferingText:
         """Return a copy with the model itself in place of its name; unchanged if `model` is None."""
@@ -90,12 +91,12 @@ def record_of(
     (a, b), question, (answer_a, answer_b) = found.sides, found.question, found.answers
     model = question.model
     failures = {
-        name: f"{answer.kind}: {answer.message}" if isinstance(answer, Failure) else f"decode: {_decoded(answer)!a}"
+        name: str(answer) if isinstance(answer, Failed) else f"decode: {_decoded(answer)!a}"
         for name, answer in zip(found.sides, found.answers, strict=True)
-        if isinstance(answer, Failure) or question.call == "decode"
+        if isinstance(answer, Failed) or question.call == "decode"
     }
     if question.call == "decode":
-        text = "" if isinstance(answer_a, Failure) else _decoded(answer_a)
+        text = "" if isinstance(answer_a, Failed) else _decoded(answer_a)
         example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=a)
     else:
         example = Counterexample(Text.of(found.text), ids_of(answer_a), ids_of(answer_b), reference=a)

@@ -18,6 +18,9 @@ from harness.check.classes import registered
 from harness.conform.values import from_threads
 from harness.data import load_model
 from harness.failures import message_of
+from harness.outcome import Outcome
+from harness.process.protocol import ErrorResult
+from harness.process.session import Failed
 from harness.targets import PUBLISHED, load_tokenizer
 from harness.targets.published import published
 from impls.core.model.model import Model
@@ -40,27 +43,10 @@ class Question:
     allow_special: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a text was not encoded, or a list of ids not decoded."""
-
-    kind: str
-    """Name of the exception, or 'timeout', 'out-of-memory' or 'crash'."""
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoadFailure:
-    """Why the model could not be loaded at all."""
-
-    status: Literal["unsupported", "missing", "failed"]
-    reason: str
-
-
-Answer = bytes | Failure
-"""Ids of one text as little-endian uint32 (for `decode`: the text as UTF-8), or a failure."""
-Answers = list[Answer] | LoadFailure
-"""One answer per text of a question, in order."""
+Answer = bytes | Failed
+"""Ids of one text as little-endian uint32 (for `decode`: the text as UTF-8), or why there are none."""
+Answers = list[Answer] | Failed
+"""One answer per text of a question, in order, or why the model could not be loaded at all."""
 
 
 def text_of_ids(ids: Iterable[int]) -> str:
@@ -70,19 +56,15 @@ def text_of_ids(ids: Iterable[int]) -> str:
 
 def ids_of(answer: Answer) -> list[int] | None:
     """Return the ids, or None for a failure."""
-    if isinstance(answer, Failure):
+    if isinstance(answer, Failed):
         return None
     return list(memoryview(answer).cast("I")) if answer else []
 
 
-DEATHS = ("crash", "timeout", "out-of-memory")
-"""Kinds of failure by which a process ended, rather than refused the text."""
-
-
 def same(a: Answer, b: Answer) -> bool:
     """Return whether two sides agree: the same ids, or both refuse the text, or both die in the same way."""
-    if isinstance(a, Failure) and isinstance(b, Failure):
-        return a.kind == b.kind or not {a.kind, b.kind}.intersection(DEATHS)
+    if isinstance(a, Failed) and isinstance(b, Failed):
+        return a.kind == b.kind or not (a.outcome.ends_process or b.outcome.ends_process)
     return a == b
 
 
@@ -93,13 +75,13 @@ _THREADS, _TIMES = 4, 3
 _kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
 
 
-def versions(name: str) -> dict[str, str] | LoadFailure:
+def versions(name: str) -> dict[str, str] | Failed:
     """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
     known = registered(name)
     if known is None:
         return {}
     kind = _guarded(lambda: impls.get(known).kind, name)
-    if isinstance(kind, LoadFailure):
+    if isinstance(kind, Failed):
         return kind
     package = "regex" if kind in ("pure", "compiled") else known
     try:
@@ -115,7 +97,7 @@ def answer(name: str, questions: list[Question]) -> list[Answers]:
 
 def _answers(name: str, question: Question) -> Answers:
     tokenizer = _guarded(lambda: _tokenizer(name, question.model), name)
-    if isinstance(tokenizer, LoadFailure):
+    if isinstance(tokenizer, Failed):
         return tokenizer
     if question.call == "encode_batch":
         return _batch(tokenizer, question)
@@ -138,16 +120,16 @@ def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
     return tokenizer
 
 
-def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
-    """Return what `load` returns, or a `LoadFailure` with the reason."""
+def _guarded(load: Callable[[], T], name: str) -> T | Failed:
+    """Return what `load` returns, or why it raised."""
     try:
         return load()
     except impls.Unsupported as error:
-        return LoadFailure("unsupported", str(error))
+        return Failed(Outcome.REFUSED, str(error))
     except BaseException as error:  # a Rust panic is not an Exception
         known = isinstance(error, impls.BPEError)
         reason = str(error) if known else f"{name}: {type(error).__name__}: {message_of(error)[:300]}"
-        return LoadFailure("missing" if isinstance(error, impls.Missing) else "failed", reason)
+        return Failed(Outcome.MISSING if isinstance(error, impls.Missing) else Outcome.CRASH, reason)
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
@@ -160,11 +142,11 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
         batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
         if len(batch) == len(question.texts):
             return [_packed(ids) for ids in batch]
-        failure = Failure("batch", f"{len(batch)} answers for {len(question.texts)} texts")
+        failure = _failed("batch", f"{len(batch)} answers for {len(question.texts)} texts")
     except BaseException as error:
-        failure = _failure(error)
+        failure = _failed(type(error).__name__, message_of(error)[:300])
     answers = [_one(tokenizer, text, question) for text in question.texts]
-    return answers if any(isinstance(answer, Failure) for answer in answers) else [failure] * len(answers)
+    return answers if any(isinstance(answer, Failed) for answer in answers) else [failure] * len(answers)
 
 
 def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
@@ -178,8 +160,8 @@ def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
     ]
 
 
-def _failure(error: BaseException) -> Failure:
-    return Failure(type(error).__name__, message_of(error)[:300])
+def _failed(kind: str, message: str) -> Failed:
+    return Failed.by(ErrorResult(kind, message))
 
 
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
@@ -193,7 +175,7 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
             return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
         return _packed(tokenizer.encode(text, **specials))
     except BaseException as error:
-        return _failure(error)
+        return _failed(type(error).__name__, message_of(error)[:300])
 
 
 def _packed(ids: Sequence[int] | np.ndarray) -> bytes:

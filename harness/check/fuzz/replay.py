@@ -11,9 +11,10 @@ from typing import Literal
 
 import impls
 from harness.check.fuzz.findings import key_of, own_model
-from harness.check.fuzz.questions import Answer, Failure, LoadFailure, Question, ids_of, same, text_of_ids
+from harness.check.fuzz.questions import Answer, Question, ids_of, same, text_of_ids
 from harness.check.fuzz.side_process import SideProcess
 from harness.data import DataError
+from harness.process.session import Failed
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
 
 ReplayOutcome = Literal["holds", "does not hold", "not replayed"]
@@ -93,7 +94,7 @@ def _again(record: Disagreement, sides: Sequence[SideProcess | str]) -> Replayed
         if isinstance(side, str):
             return Replayed(record, "not replayed", side)
         answer = side.ask(question)
-        if isinstance(answer, LoadFailure):
+        if isinstance(answer, Failed):
             return Replayed(record, "not replayed", answer.reason)
         answers += answer
     return _judged(record, answers)
@@ -101,7 +102,7 @@ def _again(record: Disagreement, sides: Sequence[SideProcess | str]) -> Replayed
 
 def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:
     a, b = answers
-    if record.holds == "agrees" and isinstance(a, Failure) and isinstance(b, Failure):
+    if record.holds == "agrees" and isinstance(a, Failed) and isinstance(b, Failed):
         return Replayed(record, "not replayed", f"neither answers now: {a.kind}, {b.kind}")
     if same(a, b) is (record.holds == "differs"):
         return Replayed(record, "does not hold", "they agree now" if record.holds == "differs" else "they differ again")
@@ -110,6 +111,6 @@ def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:
     expected = {record.a: record.counterexample.expected, record.b: record.counterexample.got}
     for name, answer in ((record.a, a), (record.b, b)):
         if record.holds == "differs" and ids_of(answer) != expected[name]:
-            now = f"fails: {answer.kind}" if isinstance(answer, Failure) else f"gives {ids_of(answer)}"
+            now = f"fails: {answer.kind}" if isinstance(answer, Failed) else f"gives {ids_of(answer)}"
             return Replayed(record, "does not hold", f"{name} {now} now")
     return Replayed(record, "holds")

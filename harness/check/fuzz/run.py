@@ -16,11 +16,13 @@ from math import inf
 from harness.check.classes import Relation, relation
 from harness.check.fuzz.examine import examine, stage_of
 from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
-from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
+from harness.check.fuzz.questions import Answers, Question, same
 from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
+from harness.outcome import Outcome
+from harness.process.session import Failed
 from harness.records import Disagreement
 from impls.core.model.model import Model
 
@@ -179,7 +181,7 @@ class FuzzRun:
     def _refuse(self, answers: Sequence[Sequence[Answers]]) -> None:
         """Raise `DataError` if a side fails to load every model of a batch, unless their kind is unsupported."""
         for side, of_side in zip(self._sides, answers, strict=True):
-            failed = [one for one in of_side if isinstance(one, LoadFailure) and one.status != "unsupported"]
+            failed = [one for one in of_side if isinstance(one, Failed) and one.outcome is not Outcome.REFUSED]
             if failed and len(failed) == len(of_side) and not self.plan.models:
                 raise DataError(f"{side.name}: {failed[0].reason}")
 
@@ -194,15 +196,15 @@ class FuzzRun:
             result.longest_bytes = max(result.longest_bytes, *sizes)
         result.n_models += isinstance(question.model, Model)
         for side, answer in zip(self._sides, answers, strict=True):
-            if isinstance(answer, LoadFailure) and isinstance(question.model, str):
+            if isinstance(answer, Failed) and isinstance(question.model, str):
                 raise DataError(f"{question.model}: {answer.reason}")
-            result.n_refused_models[side.name] += isinstance(answer, LoadFailure)
+            result.n_refused_models[side.name] += isinstance(answer, Failed)
         reference, *others = answers
         for side, answer in zip(self._sides[1:], others, strict=True):
-            if isinstance(reference, LoadFailure) or isinstance(answer, LoadFailure):
+            if isinstance(reference, Failed) or isinstance(answer, Failed):
                 continue
             pairs = list(zip(reference, answer, strict=True))
-            n_failed = [sum(isinstance(one, Failure) for one in pair) for pair in pairs]
+            n_failed = [sum(isinstance(one, Failed) for one in pair) for pair in pairs]
             result.n_compared_texts[side.name] += n_failed.count(0)
             result.n_failed_texts[side.name] += n_failed.count(2)
             differing = [i for i, pair in enumerate(pairs) if not same(*pair)]

@@ -12,9 +12,9 @@ from dataclasses import replace
 import impls
 from harness.check.classes import registered
 from harness.check.fuzz import questions
-from harness.check.fuzz.questions import Answer, Answers, Failure, LoadFailure, Question
+from harness.check.fuzz.questions import Answer, Answers, Question
 from harness.data.errors import DataError
-from harness.process.session import FailedError, Session, functions
+from harness.process.session import Failed, FailedError, Session, functions
 
 
 def ensure_known(name: str) -> None:
@@ -45,7 +45,7 @@ class SideProcess:
     def _start(self) -> dict[str, str]:
         self._session: Session = functions(environment=self._environment)
         try:
-            versions: dict[str, str] | LoadFailure = self._session.value(
+            versions: dict[str, str] | Failed = self._session.value(
                 questions.versions, self.name, seconds=_SECONDS_TO_START
             )
         except FailedError as error:
@@ -53,7 +53,7 @@ class SideProcess:
         except BaseException:
             self.close()
             raise
-        if isinstance(versions, LoadFailure):
+        if isinstance(versions, Failed):
             self.close()
             raise DataError(versions.reason)
         return versions
@@ -71,7 +71,7 @@ class SideProcess:
             return answers
         except FailedError as error:
             if len(self._asked) == 1 and len(self._asked[0].texts) == 1:
-                return [[Failure(error.failed.outcome, error.failed.reason)]]
+                return [[error.failed]]
             return [self._each(question) for question in self._asked]
 
     def ask(self, question: Question) -> Answers:
@@ -82,7 +82,7 @@ class SideProcess:
     def ask_one(self, question: Question, text: str) -> Answer:
         """Return the answer to one text, asked as in `question`."""
         found = self.ask(replace(question, texts=[text]))
-        return Failure("refused", found.reason) if isinstance(found, LoadFailure) else found[0]
+        return found if isinstance(found, Failed) else found[0]
 
     def _each(self, question: Question) -> Answers:
         """Ask about every text separately, restarting the process after each text that kills it."""
@@ -94,9 +94,9 @@ class SideProcess:
                     questions.answer, self.name, [replace(question, texts=[text])], seconds=seconds
                 )
             except FailedError as error:
-                answers.append(Failure(error.failed.outcome, error.failed.reason))
+                answers.append(error.failed)
                 continue
-            if isinstance(found, LoadFailure):
+            if isinstance(found, Failed):
                 return found
             answers += found
         return answers

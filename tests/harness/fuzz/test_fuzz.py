@@ -13,13 +13,15 @@ from harness.check.classes import Relation
 from harness.check.fuzz import questions, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
-from harness.check.fuzz.questions import Failure, Question
+from harness.check.fuzz.questions import Question
 from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
 from harness.check.fuzz.side_process import ensure_known
 from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, load_corpus
 from harness.generators.alphabets import is_newer
+from harness.outcome import Outcome
+from harness.process.session import Failed
 from harness.records import Disagreement, encode_record
 
 Fuzz = Callable[..., FuzzResult]
@@ -137,7 +139,7 @@ def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others
         question = Question(str(model), ["a", "\x00a", "b"])
         one, died, other = dying.ask(question)
         assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
-        assert died == Failure("crash", "the process ended with exit status 3")
+        assert died == Failed(Outcome.CRASH, "the process ended with exit status 3")
         answers = (reference.ask_one(question, "\x00a"), died)
         case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
         provable = Relation("provably equal", "")
@@ -177,14 +179,15 @@ def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(side_process, "_SECONDS_TO_ANSWER", 1.0)
     with side_process.SideProcess("fuzz_targets:Hangs") as side:
         answer = side.ask_one(Question(str(model), []), "\x00")
-    assert isinstance(answer, Failure)
+    assert isinstance(answer, Failed)
     assert answer.kind == "timeout"
 
 
 def test_a_side_that_dies_or_hangs_does_not_agree_with_one_that_refuses() -> None:
-    refused, other, died, hung = (Failure(kind, "") for kind in ("ValueError", "IndexError", "crash", "timeout"))
+    refused, other = (Failed(Outcome.REFUSED, "", kind) for kind in ("ValueError", "IndexError"))
+    died, hung = Failed(Outcome.CRASH, ""), Failed(Outcome.TIMEOUT, "")
     assert questions.same(refused, other)
-    assert questions.same(died, Failure("crash", "in another place"))
+    assert questions.same(died, Failed(Outcome.CRASH, "in another place"))
     assert not any(questions.same(*pair) for pair in ((died, refused), (refused, hung), (died, hung), (died, b"")))
 
 
@@ -200,7 +203,7 @@ def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_rig
 
     loses = Loses(impls.Model.load(model))
     answers = questions._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
-    assert answers == [Failure("batch", "2 answers for 3 texts")] * 3
+    assert list(map(str, answers)) == ["batch: 2 answers for 3 texts"] * 3
     assert questions._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
 
 
