@@ -12,9 +12,9 @@ from harness.commands import options, reading, writing
 from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
-    from harness.evaluate.metrics import Row
+    from harness.evaluate.metrics import EvaluationRow
     from harness.evaluate.prices import Prices
-    from harness.evaluate.texts import Text
+    from harness.evaluate.texts import CountedText
 
 
 _PIVOTS = ("en", "eng_Latn", "eng")
@@ -83,7 +83,7 @@ class Evaluate(Verb):
         from harness.evaluate import output
         from harness.evaluate.output import decision
         from harness.evaluate.prices import Prices, given_prices, read_prices
-        from harness.evaluate.run import Plan, evaluate
+        from harness.evaluate.run import EvaluationPlan, evaluate
         from harness.progress import progress
         from harness.report.charts.costs import cost_chart, premium_chart
         from harness.training.counting import executors_of
@@ -104,7 +104,7 @@ class Evaluate(Verb):
         prices = replace(prices, by_model=prices.by_model | given_prices(self.price, self.models))
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
-        plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
+        plan = EvaluationPlan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
         self._warn(rows, prices)
@@ -153,9 +153,9 @@ class Evaluate(Verb):
         options.ensure(self.flores is None or not self.corpora, "--flores says which text; leave out -c")
         options.ensure(self.flores is None or self.split is None, "--split goes with named corpora; leave it out")
 
-    def _texts(self) -> list[Text]:
+    def _texts(self) -> list[CountedText]:
         from harness.evaluate.parallel import joined, language_of
-        from harness.evaluate.texts import Text
+        from harness.evaluate.texts import CountedText
 
         if self._is_parallel:
             texts = self._parallel_texts()
@@ -163,9 +163,9 @@ class Evaluate(Verb):
         names = list(dict.fromkeys(self.corpora or ("samples",)))
         corpora = [options.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
         label = "" if self.split is None else f"/{self.split}"
-        return [Text(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
+        return [CountedText(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
 
-    def _parallel_texts(self) -> list[Text]:
+    def _parallel_texts(self) -> list[CountedText]:
         from harness.evaluate.parallel import parallel_texts, several
         from harness.evaluate.parallel_files import flores_texts
 
@@ -174,13 +174,13 @@ class Evaluate(Verb):
             return several(texts, str(self.flores))
         return parallel_texts(list(dict.fromkeys(self.corpora or ("parallel",))), self.split, self.language)
 
-    def _pivot(self, texts: list[Text]) -> str:
+    def _pivot(self, texts: list[CountedText]) -> str:
         languages = [text.language or text.name for text in texts]
         pivot = self.pivot or next((one for one in _PIVOTS if one in languages), languages[0])
         options.ensure(pivot in languages, f"--pivot {pivot}: is not a language here; there are {', '.join(languages)}")
         return pivot
 
-    def _warn(self, rows: list[Row], prices: Prices) -> None:
+    def _warn(self, rows: list[EvaluationRow], prices: Prices) -> None:
         """Print on standard error what makes figures too good, uncertain or incomplete."""
         single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
         if len(single) > 2:
@@ -191,7 +191,7 @@ class Evaluate(Verb):
             options.say(f"warning: {self.prices} has no price of {model}", err=True)
 
 
-def _shown(rows: list[Row], prices: Prices) -> str:
+def _shown(rows: list[EvaluationRow], prices: Prices) -> str:
     from harness.evaluate.output import tables
     from harness.report.layout import render
 

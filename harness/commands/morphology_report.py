@@ -14,22 +14,22 @@ from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
 
 if TYPE_CHECKING:
-    from harness.evaluate.morphology import Affix, Agreement
+    from harness.evaluate.morphology import Affix, BorderAgreement
     from impls import Tokenizer
 
 _N_AFFIXES = 5
 
 
-class Row(NamedTuple):
+class MorphologyRow(NamedTuple):
     """The figures of one vocabulary on one gold file, in one context."""
 
     model: str
     tokenizer: Tokenizer
     words: str
-    found: Agreement
+    found: BorderAgreement
 
 
-def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Row]:
+def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[MorphologyRow]:
     """Return a row for each gold file, context and model; raise `DataError` for an invalid file."""
     from harness.data import load_model
     from harness.evaluate.morphology import CONTEXTS, agreement, read_gold
@@ -39,19 +39,19 @@ def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Row
     with progress("comparing with morphs"):
         tokenizers = {name: fastest(load_model(name)) for name in dict.fromkeys(models)}
         return [
-            Row(name, tokenizer, file, agreement(tokenizer, words[file], context))
+            MorphologyRow(name, tokenizer, file, agreement(tokenizer, words[file], context))
             for file in words
             for context in CONTEXTS
             for name, tokenizer in tokenizers.items()
         ]
 
 
-def document(rows: Sequence[Row]) -> dict[str, Any]:
+def document(rows: Sequence[MorphologyRow]) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has one."""
     return {"confidence": 0.95, "rows": [_json_row(row) for row in rows]}
 
 
-def _json_row(row: Row) -> dict[str, Any]:
+def _json_row(row: MorphologyRow) -> dict[str, Any]:
     by_id = row.tokenizer.model.bytes_by_id()
     affixes = [
         {
@@ -64,7 +64,7 @@ def _json_row(row: Row) -> dict[str, Any]:
     return json_cells(_cells(row)) | {"affixes": affixes}
 
 
-def _cells(row: Row) -> dict[str, Any]:
+def _cells(row: MorphologyRow) -> dict[str, Any]:
     found = row.found
     return {
         "model": row.model,
@@ -81,17 +81,17 @@ def _cells(row: Row) -> dict[str, Any]:
     }
 
 
-def csv_text(rows: Sequence[Row]) -> str:
+def csv_text(rows: Sequence[MorphologyRow]) -> str:
     """Return the rows as CSV with a header, without affixes; unknown values are empty cells."""
     return csv_of([plain_cells(_cells(row)) for row in rows])
 
 
-def latex(rows: Sequence[Row]) -> str:
+def latex(rows: Sequence[MorphologyRow]) -> str:
     """Return the tables for the LaTeX package booktabs, without affixes."""
     return "\n".join(render(_table(title, some), "latex") for title, some in _by_file_and_context(rows))
 
 
-def shown(rows: Sequence[Row]) -> str:
+def shown(rows: Sequence[MorphologyRow]) -> str:
     """Return a table for each gold file and context, and the affixes least and most respected after a space."""
     parts = []
     for title, some in _by_file_and_context(rows):
@@ -101,14 +101,14 @@ def shown(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def _by_file_and_context(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+def _by_file_and_context(rows: Sequence[MorphologyRow]) -> Iterator[tuple[str, list[MorphologyRow]]]:
     """Yield the title and rows of each table, the highest F1 first and lossy vocabularies last."""
     for (file, context), some in grouped(rows, lambda row: (row.words, row.found.context)).items():
         some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
         yield f"{printable(file)}: words {context}", some
 
 
-def _table(title: str, rows: Sequence[Row]) -> Table:
+def _table(title: str, rows: Sequence[MorphologyRow]) -> Table:
     lossy = " A lossy vocabulary comes last; the words it does not keep are left out of its figures."
     return table_of(
         "morphology",
@@ -119,11 +119,11 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def _is_lossy(row: Row) -> bool:
+def _is_lossy(row: MorphologyRow) -> bool:
     return row.tokenizer.model.round_trip == "lossy"
 
 
-def _affixes(row: Row) -> list[str]:
+def _affixes(row: MorphologyRow) -> list[str]:
     found = row.found.affixes
     if not found:
         return []
@@ -134,7 +134,7 @@ def _affixes(row: Row) -> list[str]:
     return [f"{printable(row.model)}: affixes", "", options.table(cells, headers), ""]
 
 
-def _affix(row: Row, affix: Affix) -> tuple[str, ...]:
+def _affix(row: MorphologyRow, affix: Affix) -> tuple[str, ...]:
     by_id = row.tokenizer.model.bytes_by_id()
     tokens = " ".join(repr(by_id[i].decode("utf-8", "backslashreplace")) for i in affix.tokens)
     return affix.text, f"{affix.n_occurrences:,}", f"{affix.respected:.0%}", f"{affix.consistency:.0%}", tokens

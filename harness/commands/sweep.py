@@ -15,8 +15,8 @@ from impls.core.text.patterns import NAMED, resolve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.evaluate.sweep import Found, Plan
-    from harness.evaluate.texts import Documents, Text
+    from harness.evaluate.sweep import SweepPlan, SweepResult
+    from harness.evaluate.texts import CountedText, Documents
     from harness.report.charts.chart import Chart
 
 
@@ -73,15 +73,17 @@ class Sweep(Verb):
             write(self.out, "sweep", document, csv, sweep_output.latex(plan, found), page, charts)
         self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> SweepPlan:
         from harness.evaluate.sizes import parse_shares, parse_sizes
-        from harness.evaluate.sweep import N_BASE, Plan
+        from harness.evaluate.sweep import N_BASE, SweepPlan
 
         sizes, shares = parse_sizes(self.vocab_sizes, N_BASE + 1), parse_shares(self.fractions)
         patterns = self._patterns()
         trained, held_out = _parts(self.corpora, self.held_out, self.max_bytes)
         models = list(dict.fromkeys(self.models))
-        return Plan(sizes, patterns, trained, held_out, shares, self.implementation, models, self.width, self.price)
+        return SweepPlan(
+            sizes, patterns, trained, held_out, shares, self.implementation, models, self.width, self.price
+        )
 
     def _patterns(self) -> list[str]:
         found: list[str] = []
@@ -100,14 +102,14 @@ class Sweep(Verb):
         return list(dict.fromkeys(found))
 
 
-def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | None) -> tuple[Documents, Text]:
+def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | None) -> tuple[Documents, CountedText]:
     """Return the documents to learn from and the text to measure on; warn if some of these are learned from too."""
     from harness.data.documents import shared_documents
-    from harness.evaluate.texts import Text
+    from harness.evaluate.texts import CountedText
 
     learned, measured = corpus_parts(corpora, held_out, max_bytes)
     trained = partial(all_documents, learned)
-    text = Text(label(measured), None, partial(all_documents, measured))
+    text = CountedText(label(measured), None, partial(all_documents, measured))
     shared = shared_documents(text.documents(), trained())
     if shared.n_trained_on:
         options.say(
@@ -118,7 +120,7 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
     return trained, text
 
 
-def _shown(plan: Plan, found: Found) -> str:
+def _shown(plan: SweepPlan, found: SweepResult) -> str:
     from harness.evaluate.sweep_output import findings, table
     from harness.printable import printable
     from harness.report.layout import render
@@ -128,7 +130,7 @@ def _shown(plan: Plan, found: Found) -> str:
     )
 
 
-def _charts(plan: Plan, found: Found) -> list[Chart]:
+def _charts(plan: SweepPlan, found: SweepResult) -> list[Chart]:
     from harness.report.charts.costs import size_charts
 
     return list(size_charts(found.points, plan.held_out.name))

@@ -17,7 +17,7 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference
-from harness.conform.verdicts import Fault, NotCompared, Stage
+from harness.conform.verdicts import Fault, NothingToCompare, Stage
 from harness.conform.wording import answered, expression, has_surrogate
 from harness.generators.texts import prose
 from harness.judge import Encoded, judge
@@ -109,7 +109,7 @@ class Case:
         """
 
         def found(candidate: S) -> Fault | None:
-            with suppress(NotCompared):
+            with suppress(NothingToCompare):
                 return fault_of(candidate)
             return None
 

@@ -45,7 +45,7 @@ class GaveUp(Exception):
         super().__init__(reason)
 
 
-class Elsewhere(Exception):
+class NoAnswerElsewhere(Exception):
     """The target gave no answer in another thread or a forked child."""
 
     def __init__(self, failed: Failed) -> None:
@@ -252,7 +252,7 @@ class TargetClient:
                 part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds, where=where)
                 if where != "here":
                     if isinstance(part, Failed):
-                        raise Elsewhere(part)
+                        raise NoAnswerElsewhere(part)
                     return dict(part)
             if part is None or isinstance(part, Failed):  # one text ended the process: send them singly
                 part = self._digests_here(left, calls)

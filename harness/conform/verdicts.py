@@ -105,7 +105,7 @@ class Incomplete(Exception):
     """A check that its deadline cut; the message says of what."""
 
 
-class NotCompared(Exception):
+class NothingToCompare(Exception):
     """An input of which a check has nothing to compare: refused, or with other ids, which the check `ids` judges."""
 
 

@@ -25,7 +25,7 @@ UNSPACED_SHARE = 0.1
 
 
 @dataclass(slots=True)
-class Row:
+class EvaluationRow:
     """The figures of one model on one corpus."""
 
     model: str
@@ -134,7 +134,7 @@ def vocabulary_used(times: np.ndarray, n_types: int) -> float:
     return float((times > 0).sum()) / n_types
 
 
-def rank(rows: list[Row], tallies: Mapping[str, ModelTally]) -> None:
+def rank(rows: list[EvaluationRow], tallies: Mapping[str, ModelTally]) -> None:
     """Rank the rows of one corpus by their tokens, and compare each with the fewest, document by document.
 
     A lossy model, which drops text, has neither rank nor comparison.

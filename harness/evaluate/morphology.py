@@ -72,7 +72,7 @@ class Affix(NamedTuple):
 
 
 @dataclass(slots=True)
-class Agreement:
+class BorderAgreement:
     """The agreement of a vocabulary's borders with those of a gold file, in one context."""
 
     context: str
@@ -128,7 +128,7 @@ def read_gold(name: str) -> list[Word]:
     return list(words.values())
 
 
-def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Agreement:
+def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> BorderAgreement:
     """Return the agreement of a tokenizer's borders with the morphs of `words` in one of `CONTEXTS`.
 
     Over all words together (micro): precision, recall and F1 of token borders against morph borders. `morph_score` is
@@ -145,7 +145,9 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Agre
     ones = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in one.borders, 1) for word, one in kept if one.borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
-    found = Agreement(context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum()))
+    found = BorderAgreement(
+        context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum())
+    )
     found.affixes, consistency = _affixes(kept)
     values = (
         _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),

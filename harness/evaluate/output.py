@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.evaluate.intervals import Figure
-from harness.evaluate.metrics import Row
+from harness.evaluate.metrics import EvaluationRow
 from harness.evaluate.prices import Prices
 from harness.printable import printable
 from harness.report.layout import render
@@ -27,7 +27,7 @@ _TAIL = (
 )
 
 
-def document(rows: Sequence[Row], prices: Prices, baseline: str | None) -> dict[str, Any]:
+def document(rows: Sequence[EvaluationRow], prices: Prices, baseline: str | None) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
     return {
         "currency": prices.currency,
@@ -38,13 +38,13 @@ def document(rows: Sequence[Row], prices: Prices, baseline: str | None) -> dict[
     }
 
 
-def _cells(row: Row) -> dict[str, Any]:
+def _cells(row: EvaluationRow) -> dict[str, Any]:
     languages = {name: row.parallel.get(name) for name in _LANGUAGES}
     head, tail = ({name: getattr(row, name) for name in names} for names in (_HEAD, _TAIL))
     return head | row.counts | row.figures | languages | tail
 
 
-def _json_row(row: Row) -> dict[str, Any]:
+def _json_row(row: EvaluationRow) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, cell in json_cells(_cells(row)).items():
         if name.startswith(_PER_DOCUMENT):
@@ -72,7 +72,7 @@ def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def plain(rows: Sequence[EvaluationRow]) -> list[dict[str, Any]]:
     """Return the rows as in CSV; unknown values are None."""
     return [plain_cells(_cells(row)) for row in rows]
 
@@ -86,12 +86,12 @@ def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> st
     return target.getvalue()
 
 
-def latex(rows: Sequence[Row], prices: Prices) -> str:
+def latex(rows: Sequence[EvaluationRow], prices: Prices) -> str:
     """Return the tables for the LaTeX package booktabs."""
     return "\n".join(render(table, "latex") for table in tables(rows, prices))
 
 
-def tables(rows: Sequence[Row], prices: Prices) -> list[Table]:
+def tables(rows: Sequence[EvaluationRow], prices: Prices) -> list[Table]:
     """Return a table of each corpus, fewest tokens first, or of each model if the corpora are parallel."""
     if any(row.parallel for row in rows):
         of_models = grouped(sorted(rows, key=lambda row: row.counts["n_tokens"] or 0), lambda row: row.model)
@@ -99,7 +99,7 @@ def tables(rows: Sequence[Row], prices: Prices) -> list[Table]:
     return [_corpus_table(some, prices) for some in grouped(rows, lambda row: row.corpus).values()]
 
 
-def _corpus_table(rows: Sequence[Row], prices: Prices) -> Table:
+def _corpus_table(rows: Sequence[EvaluationRow], prices: Prices) -> Table:
     rows = sorted(rows, key=lambda row: (row.rank is None, row.counts["n_tokens"] or 0))
     first = rows[0]
     language = "" if first.language is None else f" ({printable(first.language)})"
@@ -120,11 +120,11 @@ def _corpus_table(rows: Sequence[Row], prices: Prices) -> Table:
     )
 
 
-def _is_unknown(rows: Sequence[Row], key: str) -> bool:
+def _is_unknown(rows: Sequence[EvaluationRow], key: str) -> bool:
     return all(row.figures[key].value is None for row in rows)
 
 
-def _table_row(row: Row) -> dict[str, Any]:
+def _table_row(row: EvaluationRow) -> dict[str, Any]:
     n_tokens = row.counts["n_tokens"] or 0
     fewest = row.figures["tokens_over_fewest"]
     mark = "≈ " if fewest.low is not None and fewest.low <= 1 else ""
@@ -137,7 +137,7 @@ def _table_row(row: Row) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _languages_table(rows: Sequence[Row]) -> Table:
+def _languages_table(rows: Sequence[EvaluationRow]) -> Table:
     first = rows[0]
     names = ("premium", "tokens_per_document_mean", "bytes_per_token", "fertility")
     worst, best = (" and ".join(map(printable, _paying(rows, extreme))) for extreme in (max, min))
@@ -155,13 +155,13 @@ def _languages_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def _paying(rows: Sequence[Row], extreme: Callable[[Iterable[int]], int]) -> list[str]:
+def _paying(rows: Sequence[EvaluationRow], extreme: Callable[[Iterable[int]], int]) -> list[str]:
     """Return the languages of a model that take the most tokens, or the fewest (`max` or `min`)."""
     totals = {row.language or row.corpus: row.counts["n_tokens"] or 0 for row in rows}
     return [language for language, total in totals.items() if total == extreme(totals.values())]
 
 
-def label(row: Row) -> str:
+def label(row: EvaluationRow) -> str:
     """Return the name of a model with its round trip."""
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
 
@@ -178,7 +178,7 @@ _MOST_ROWS = 30
 """Most rows of a table on a page; the CSV has all of them."""
 
 
-def decision(rows: Sequence[Row], prices: Prices, command: str, charts: Sequence[str]) -> str:
+def decision(rows: Sequence[EvaluationRow], prices: Prices, command: str, charts: Sequence[str]) -> str:
     """Return the page of an evaluation as Markdown; `charts` are the names of files without `-light.svg`."""
     return page("Which vocabulary", command, _findings(rows), tables(rows, prices), charts)
 
@@ -205,7 +205,7 @@ def page(
     return "\n\n".join(parts) + "\n"
 
 
-def _findings(rows: Sequence[Row]) -> Iterable[str]:
+def _findings(rows: Sequence[EvaluationRow]) -> Iterable[str]:
     if any(row.parallel for row in rows):
         for row in {row.model: row for row in rows}.values():
             some = [one for one in rows if one.model == row.model]
@@ -231,7 +231,7 @@ def _findings(rows: Sequence[Row]) -> Iterable[str]:
                 yield f"{corpus}: {label(row)} does not give the text back, so it is not ranked"
 
 
-def _compared(rows: Sequence[Row]) -> Iterator[str]:
+def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
     """Yield how many fewer tokens the first vocabulary takes than the next; `rows` are of one corpus, fewest first."""
     ranked = [row for row in rows if row.rank]
     if len(ranked) < 2:

@@ -19,7 +19,7 @@ from harness.data.user_files import matching_files
 from harness.evaluate.intervals import Figure, ratio, statistic
 from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
 from harness.evaluate.tally import ModelTally
-from harness.evaluate.texts import Text
+from harness.evaluate.texts import CountedText
 
 
 class Fairness(NamedTuple):
@@ -41,7 +41,7 @@ def language_of(name: str) -> str | None:
     return language if len(language) == 2 else None
 
 
-def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Sequence[str] = ()) -> list[Text]:
+def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Sequence[str] = ()) -> list[CountedText]:
     """Return the texts of parallel corpora or files in the `chosen` languages; raise `DataError` if not parallel."""
     if all(is_named(name) for name in names):
         texts = _of_corpora(names, split, chosen)
@@ -56,7 +56,7 @@ def parallel_texts(names: Sequence[str], split: str | None = None, chosen: Seque
     return several(texts, names[0])
 
 
-def several(texts: list[Text], name: str) -> list[Text]:
+def several(texts: list[CountedText], name: str) -> list[CountedText]:
     """Return `texts`; raise `DataError` unless they are of two languages or more."""
     languages = [text.language for text in texts]
     if len(texts) < 2:
@@ -66,7 +66,7 @@ def several(texts: list[Text], name: str) -> list[Text]:
     return texts
 
 
-def joined(text: Text) -> Text:
+def joined(text: CountedText) -> CountedText:
     """Return a text as one document, its documents joined by single spaces.
 
     Petrov et al. 2023 encode FLORES-200 this way, dev before devtest. With one length per language there is no
@@ -79,7 +79,7 @@ def joined(text: Text) -> Text:
     return text._replace(documents=documents)
 
 
-def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) -> list[Text]:
+def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) -> list[CountedText]:
     parts = []
     for name in names:
         known = real_corpora().get(name)
@@ -91,7 +91,7 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
     languages = [part.partition("/")[2] for part in parts]
     kept = chosen_of(languages, chosen)
     named = zip(parts, languages, strict=True)
-    return [Text(part, one, load_corpus(part, split=split).documents) for part, one in named if one in kept]
+    return [CountedText(part, one, load_corpus(part, split=split).documents) for part, one in named if one in kept]
 
 
 def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:

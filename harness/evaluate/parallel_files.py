@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from harness.data import DataError
-from harness.evaluate.texts import Text
+from harness.evaluate.texts import CountedText
 from impls.core.errors import InvalidFile
 from impls.core.text.files import TextFile
 
@@ -34,15 +34,17 @@ def chosen_of(languages: Collection[str], chosen: Sequence[str]) -> list[str]:
     return [language for language in languages if is_chosen(language, chosen)]
 
 
-def of_files(files: Sequence[Path], chosen: Sequence[str] = ()) -> list[Text]:
+def of_files(files: Sequence[Path], chosen: Sequence[str] = ()) -> list[CountedText]:
     """Return a text for each file of lines; the file name says the language: `flores.tr`, `tr.txt`."""
     kept = chosen_of([language_in(file) for file in files], chosen)
-    texts = [Text(str(file), language_in(file), partial(lines, file)) for file in files if language_in(file) in kept]
+    texts = [
+        CountedText(str(file), language_in(file), partial(lines, file)) for file in files if language_in(file) in kept
+    ]
     check_equally_long(texts)
     return texts
 
 
-def check_equally_long(texts: Sequence[Text]) -> None:
+def check_equally_long(texts: Sequence[CountedText]) -> None:
     """Raise `DataError` if two texts have different numbers of lines."""
     n_lines = [sum(1 for _ in text.documents()) for text in texts]
     for (one, other), (n_one, n_other) in zip(pairwise(texts), pairwise(n_lines), strict=True):
@@ -58,7 +60,7 @@ def language_in(file: Path) -> str:
     return file.stem.rpartition(".")[2] if suffix in ("", "txt") else suffix
 
 
-def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
+def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[CountedText]:
     """Return the columns of a file whose first line names their languages."""
     header = next(lines(file), "")
     languages = header.split("\t")
@@ -77,7 +79,7 @@ def of_tsv(file: Path, chosen: Sequence[str] = ()) -> list[Text]:
         return (line.split("\t")[index] for line in islice(lines(file), 1, None))
 
     kept = chosen_of(languages, chosen)
-    return [Text(f"{file}:{language}", language, partial(column, language)) for language in kept]
+    return [CountedText(f"{file}:{language}", language, partial(column, language)) for language in kept]
 
 
 def lines(file: Path) -> Iterator[str]:
@@ -98,7 +100,7 @@ def lines(file: Path) -> Iterator[str]:
 _TABLES = (".parquet", ".jsonl")
 
 
-def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = False) -> list[Text]:
+def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = False) -> list[CountedText]:
     """Return a text for each language, its documents the sentences of `dev`, then those of `devtest`.
 
     With `with_ends`, an empty document follows the last sentence of a plain file that ends in a line feed, as when its
@@ -116,7 +118,9 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
                 "with --language"
             )
     for by_language in (dev, devtest):
-        check_equally_long([Text(str(by_language[one]), one, partial(_sentences, by_language[one])) for one in kept])
+        check_equally_long(
+            [CountedText(str(by_language[one]), one, partial(_sentences, by_language[one])) for one in kept]
+        )
 
     def documents(language: str) -> Iterator[str]:
         for file in (dev[language], devtest[language]):
@@ -124,7 +128,7 @@ def flores_texts(folder: Path, chosen: Sequence[str] = (), *, with_ends: bool = 
             if with_ends and file.suffix not in _TABLES and file.read_bytes().endswith(b"\n"):
                 yield ""
 
-    return [Text(f"{folder}:{language}", language, partial(documents, language)) for language in kept]
+    return [CountedText(f"{folder}:{language}", language, partial(documents, language)) for language in kept]
 
 
 def _files(part: Path) -> dict[str, Path]:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import impls
 from harness.data import DataError, load_model
-from harness.evaluate.metrics import Row, counts_of, figures_of, rank
+from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
-from harness.evaluate.texts import Segmenter, Text, batch_of, batches
+from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.measure.token_use import counter
 from harness.progress import Bar
 from impls import Tokenizer
@@ -33,11 +33,11 @@ _MOST_WAITING = 32
 """Most batches that have been given to workers but not joined yet."""
 
 
-class Plan(NamedTuple):
+class EvaluationPlan(NamedTuple):
     """What to evaluate: models on texts; `baseline` is one of the models, `pivot` a language of parallel texts."""
 
     models: Sequence[str]
-    texts: Sequence[Text]
+    texts: Sequence[CountedText]
     prices: Prices
     baseline: str | None = None
     pivot: str | None = None
@@ -51,10 +51,10 @@ def fastest(model: impls.Model) -> Tokenizer:
         return counter(model)
 
 
-def evaluate(plan: Plan, bar: Bar, executors: Executors | None = None) -> list[Row]:
+def evaluate(plan: EvaluationPlan, bar: Bar, executors: Executors | None = None) -> list[EvaluationRow]:
     """Return a row for each model and text, counted on `executors` if given; raise `DataError` for an empty text."""
     known = _known(plan.models)
-    rows: list[Row] = []
+    rows: list[EvaluationRow] = []
     by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
     with nullcontext() if executors is None else executors() as executor:
         for text in plan.texts:
@@ -88,7 +88,7 @@ def _nothing(known: dict[str, TokenBytes], n_documents: int = 0, n_slices: int =
     return TextTally(n_documents), of_models
 
 
-def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
+def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
     """Tally a text by all models; the next batch is read while they count one, mostly without the interpreter lock."""
     segmenter = Segmenter()
     with ThreadPoolExecutor(_COUNTING_THREADS) as counting:
@@ -105,7 +105,7 @@ def _tally(text: Text, of_text: TextTally, of_models: dict[str, ModelTally], bar
 
 
 def _tally_by_workers(
-    text: Text, of_text: TextTally, of_models: dict[str, ModelTally], executor: Executor, bar: Bar
+    text: CountedText, of_text: TextTally, of_models: dict[str, ModelTally], executor: Executor, bar: Bar
 ) -> None:
     """Tally a text like `_tally`, each batch in a worker; the sums are joined in the order of the text."""
     digests = tuple((name, made.known.tokenizer.model.digest) for name, made in of_models.items())
@@ -155,10 +155,10 @@ def _known_to_worker(digests: _Digests) -> dict[str, TokenBytes]:
 
 
 def _row(
-    name: str, text: Text, of_text: TextTally, made: ModelTally, baseline: ModelTally | None, price: float | None
-) -> Row:
+    name: str, text: CountedText, of_text: TextTally, made: ModelTally, baseline: ModelTally | None, price: float | None
+) -> EvaluationRow:
     model = made.known.tokenizer.model
-    return Row(
+    return EvaluationRow(
         name,
         text.name,
         text.language,
@@ -173,7 +173,7 @@ def _row(
     )
 
 
-def _compare_languages(rows: list[Row], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
+def _compare_languages(rows: list[EvaluationRow], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
     """Add premiums, Gini coefficient, worst and best language, from tallies by model and language."""
     for name, by_language in tallies.items():
         found = fairness(by_language, pivot)

@@ -21,7 +21,7 @@ from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.run import fastest
 from harness.evaluate.sizes import sample
 from harness.evaluate.tally import GROUPS, groups_of
-from harness.evaluate.texts import Documents, Text, batches
+from harness.evaluate.texts import CountedText, Documents, batches
 from harness.progress import Bar
 from harness.training.ends import why_short
 from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
@@ -40,7 +40,7 @@ _TIES: tuple[dict[str, Any], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SweepPlan:
     """What to learn and measure."""
 
     sizes: Sequence[int]
@@ -48,7 +48,7 @@ class Plan:
     patterns: Sequence[str]
     trained: Documents
     """Documents to learn from."""
-    held_out: Text
+    held_out: CountedText
     shares: Sequence[float] = (1.0,)
     """Shares of these documents to learn from, ascending."""
     implementation: str = "compiled"
@@ -59,7 +59,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SweepRow:
     """The figures of one vocabulary on one text; None if not applicable."""
 
     model: str | None = None
@@ -89,10 +89,10 @@ class Row:
 
 
 @dataclass(slots=True)
-class Found:
+class SweepResult:
     """The results of a sweep."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SweepRow] = field(default_factory=list)
     doublings: list[dict[str, Any]] = field(default_factory=list)
     """By vocabulary: the first size at which twice as many ids save less than `LEAST_SAVED`, else the last size that
     can be doubled; what that saves, with its interval."""
@@ -106,7 +106,7 @@ class _Source(NamedTuple):
     """What a vocabulary is learned from."""
 
     about: dict[str, Any]
-    """Pattern and share of the text, as in `Row`."""
+    """Pattern and share of the text, as in `SweepRow`."""
     documents: Documents
 
     @property
@@ -133,7 +133,7 @@ class _Reading:
 class _Counted(NamedTuple):
     """A text counted under a vocabulary."""
 
-    text: Text
+    text: CountedText
     vocab_size: int
     round_trip: str
     n_documents: int
@@ -142,9 +142,9 @@ class _Counted(NamedTuple):
     tokens: np.ndarray
 
 
-def sweep(plan: Plan, bar: Bar) -> Found:
+def sweep(plan: SweepPlan, bar: Bar) -> SweepResult:
     """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated."""
-    found, sources = Found(), list(_sources(plan))
+    found, sources = SweepResult(), list(_sources(plan))
     bar.total(len(sources) + len(plan.models))
     published: dict[str, _Counted] = {}
     for name in plan.models:
@@ -160,13 +160,13 @@ def sweep(plan: Plan, bar: Bar) -> Found:
     return found
 
 
-def _sources(plan: Plan) -> Iterator[_Source]:
+def _sources(plan: SweepPlan) -> Iterator[_Source]:
     for pattern in plan.patterns:
         for share in plan.shares:
             yield _Source({"pattern": pattern, "text_share": share}, sample(plan.trained, share))
 
 
-def _learn_and_measure(plan: Plan, source: _Source, baseline: np.ndarray | None, found: Found) -> None:
+def _learn_and_measure(plan: SweepPlan, source: _Source, baseline: np.ndarray | None, found: SweepResult) -> None:
     documents = _Reading(source.documents)
     model, spec = _learned(plan, source.about["pattern"], documents)
     if why_not := uncuttable(model):
@@ -183,7 +183,7 @@ def _learn_and_measure(plan: Plan, source: _Source, baseline: np.ndarray | None,
         found.rows += [_row(plan, one, baseline, {**source.about, **trained}) for one in counted]
 
 
-def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
+def _learned(plan: SweepPlan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
     """Return the largest model, by the first of `_TIES` that the trainer follows; else raise its first error."""
     problems: list[BPEError] = []
     for ties in _TIES:
@@ -195,7 +195,9 @@ def _learned(plan: Plan, pattern: str, documents: Iterable[str]) -> tuple[Model,
     raise problems[0]
 
 
-def _measured(source: _Source, model: Model, sizes: Sequence[int], text: Text, found: Found) -> list[_Counted]:
+def _measured(
+    source: _Source, model: Model, sizes: Sequence[int], text: CountedText, found: SweepResult
+) -> list[_Counted]:
     """Measure a text under the first merges of a model, at each size; add doublings and a curve to `found`."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
@@ -232,7 +234,7 @@ def _doubling(counted: Mapping[int, _Counted]) -> Iterator[dict[str, Any]]:
             return
 
 
-def _counted(model: Model, text: Text) -> _Counted:
+def _counted(model: Model, text: CountedText) -> _Counted:
     tokenizer, n_documents = fastest(model), 0
     n_bytes, n_tokens = np.zeros((2, GROUPS), np.int64)
     for documents in batches(text.documents()):
@@ -243,11 +245,11 @@ def _counted(model: Model, text: Text) -> _Counted:
     return _Counted(text, model.n_tokens, model.round_trip, n_documents, n_bytes, n_tokens)
 
 
-def _row(plan: Plan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> Row:
+def _row(plan: SweepPlan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> SweepRow:
     """Return the row of a text under a vocabulary, relative to the first published one."""
     n = counted.n_documents
     figure = ratio(counted.bytes, counted.tokens, n)
-    return Row(
+    return SweepRow(
         **about,
         held_out=counted.text.name,
         vocab_size=counted.vocab_size,

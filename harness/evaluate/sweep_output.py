@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.evaluate.intervals import Figure
 from harness.evaluate.output import csv_of, json_cells, page, plain_cells
-from harness.evaluate.sweep import LEAST_SAVED, Found, Plan, Row
+from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
 from harness.report.layout import render
 from harness.report.round_trips import note
@@ -16,10 +16,10 @@ from harness.report.table import Table, table_of
 from harness.report.wording import percent
 
 _FIGURES = ("bytes_per_token", "relative_tokens")
-CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(Row)}))
+CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(SweepRow)}))
 
 
-def document(plan: Plan, found: Found) -> dict[str, Any]:
+def document(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
     """Return everything as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
     return {
         "sizes": list(plan.sizes),
@@ -36,12 +36,12 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
     }
 
 
-def csv_text(found: Found) -> str:
+def csv_text(found: SweepResult) -> str:
     """Return the rows as CSV with a header; an empty cell if not applicable."""
     return csv_of([plain_cells(row.cells()) for row in found.rows], CSV_COLUMNS)
 
 
-def table(plan: Plan, found: Found) -> Table:
+def table(plan: SweepPlan, found: SweepResult) -> Table:
     """Return the table of sizes."""
     one = found.rows[0] if found.rows else None
     shown = {"text_share": len(plan.shares) > 1, "relative_tokens": bool(plan.models)}
@@ -56,7 +56,7 @@ def table(plan: Plan, found: Found) -> Table:
     )
 
 
-def findings(plan: Plan, found: Found) -> Iterator[str]:
+def findings(plan: SweepPlan, found: SweepResult) -> Iterator[str]:
     """Yield the findings as sentences: against the first published vocabulary, doublings, sizes not reached."""
     whole = [row for row in found.rows if row.model is None and row.text_share == plan.shares[-1]]
     for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
@@ -82,7 +82,7 @@ def missing_sizes(missed: dict[str, Any]) -> str:
     return f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
 
 
-def against(rows: Sequence[Row], baseline: str) -> str:
+def against(rows: Sequence[SweepRow], baseline: str) -> str:
     """Return from which size on a vocabulary trained here takes fewer tokens than a published one, or why none does.
 
     `rows` are its sizes on one text, ascending. A size counts only if the interval excludes 1.
@@ -112,17 +112,17 @@ def _share_of(figure: Figure, size: int) -> str:
     return f"{figure.value:.3f} times as many{bounds} at {size:,}"
 
 
-def latex(plan: Plan, found: Found) -> str:
+def latex(plan: SweepPlan, found: SweepResult) -> str:
     """Return the table for the LaTeX package booktabs."""
     return render(table(plan, found), "latex")
 
 
-def decision(plan: Plan, found: Found, command: str, charts: Sequence[str]) -> str:
+def decision(plan: SweepPlan, found: SweepResult, command: str, charts: Sequence[str]) -> str:
     """Return the page of a sweep as Markdown; `charts` are the names of files without `-light.svg`."""
     return page("Which vocabulary to train", command, findings(plan, found), [table(plan, found)], charts)
 
 
-def _label(row: Row) -> str:
+def _label(row: SweepRow) -> str:
     if row.model is None:
         return f"trained here, {printable(row.pattern)}"
     return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")

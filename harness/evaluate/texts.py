@@ -135,7 +135,7 @@ Documents = Callable[[], Iterator[str]]
 """Reads documents again at each call, so that none need be kept in memory."""
 
 
-class Text(NamedTuple):
+class CountedText(NamedTuple):
     """A text of one language."""
 
     name: str

@@ -12,7 +12,7 @@ from harness.printable import quoted
 
 
 @dataclass(slots=True)
-class Derivation:
+class MergeDerivation:
     """How a side merges a piece, as far as known."""
 
     name: str
@@ -46,7 +46,7 @@ class Derivation:
         return found
 
 
-def derivation(observation: Observation, other: Observation, span: Span) -> Derivation | None:
+def derivation(observation: Observation, other: Observation, span: Span) -> MergeDerivation | None:
     """Derive the ids of a piece in `observation`, by the merges of `other` if its own are unknown."""
     rules = observation.side.rules or other.side.rules
     ids = observation.ids_between(*span)
@@ -55,8 +55,8 @@ def derivation(observation: Observation, other: Observation, span: Span) -> Deri
     found = algorithm_that_gives(rules, observation.between(*span), ids, observation.side.algorithm)
     ends = [border - span[0] for border in observation.borders if span[0] < border <= span[1]]
     if found is None:
-        return Derivation(observation.name, rules, None, [], ends)
-    return Derivation(observation.name, rules, found[0], found[1].steps, ends)
+        return MergeDerivation(observation.name, rules, None, [], ends)
+    return MergeDerivation(observation.name, rules, found[0], found[1].steps, ends)
 
 
 def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDifference | None:
@@ -88,7 +88,7 @@ def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDif
     return found
 
 
-def _crossing(side: Derivation, other: Derivation) -> Step | None:
+def _crossing(side: MergeDerivation, other: MergeDerivation) -> Step | None:
     """Return the first step of `side` whose result crosses the end of a token of `other`."""
     return next((step for step, end in side.lasting() if any(step.at < border < end for border in other.ends)), None)
 
@@ -106,7 +106,7 @@ def _describe_step(step: Step) -> str:
             return f"takes {quoted(step.result)} at byte {step.at}"
 
 
-def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
+def _answer(other: MergeDerivation, number: int, step: Step, piece: bytes) -> str:
     """Say what the other side does at that step, or which tokens it ends with."""
     there = _crossing_back(other, step)
     if there is not None:
@@ -120,7 +120,7 @@ def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
     return other.result(piece)
 
 
-def _crossing_back(other: Derivation, step: Step) -> Step | None:
+def _crossing_back(other: MergeDerivation, step: Step) -> Step | None:
     """Return the step of `other` that joins part of what `step` joined with something else: they exclude each other."""
     result_end = step.at + len(step.result.encode())
     for its, end in other.lasting():

@@ -24,7 +24,7 @@ SCALE_PREFIX = "scale/"
 PERCENTILES = (0.5, 0.99)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SummaryRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One implementation on one workload."""
 
     implementation: str
@@ -60,7 +60,7 @@ class WorkloadSummary(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     """`processor` if one-threaded work is ranked by processor time, because wall time differs from it by more than the
     floor."""
-    rows: list[Row]
+    rows: list[SummaryRow]
     """Fastest first; then those that were not timed."""
 
 
@@ -209,12 +209,12 @@ def _floor(pairs: Sequence[tuple[Passes, Passes]], clock: Clock) -> float | None
     return floor_of([of.interval for of in found if of is not None and of.n_openings > 1])
 
 
-def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> Row:
+def _row(one: Passes, time: Estimate | None, to_above: Interval | None, clock: Clock) -> SummaryRow:
     """Return the row of one contestant, with figures by the clock of the workload."""
     failed = one.failed
     representative = failed or one.records[0]
     memory = [record.peak_memory_bytes for record in one.records if record.peak_memory_bytes is not None]
-    row = Row(
+    row = SummaryRow(
         implementation=one.implementation,
         outcome=representative.outcome,
         reason=representative.reason,

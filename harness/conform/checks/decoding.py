@@ -10,7 +10,7 @@ from harness.conform import questions
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all, ask_lists
 from harness.conform.checks.over_texts import over, texts_for
-from harness.conform.verdicts import Fault, NotAsked, NotCompared
+from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
 from harness.conform.wording import answered, expression
 from harness.generators.texts import RandomIds
 from harness.process.session import Failed
@@ -74,7 +74,7 @@ def streaming(case: Case) -> str:
     def fault_of(pushes: Pushes) -> Fault | None:
         expected, got = _expected(case, pushes), case.client.ask("decode_stream", lists=pushes)
         if isinstance(expected, Failed):
-            raise NotCompared
+            raise NothingToCompare
         if got == expected:
             return None
         reason = str(got) if isinstance(got, Failed) else _difference(expected, got)

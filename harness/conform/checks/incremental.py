@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, texts_for
-from harness.conform.verdicts import Fault, NotAsked, NotCompared
+from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
 from harness.conform.wording import expression
 from harness.generators.texts import prose
 from harness.process.session import Failed
@@ -125,7 +125,7 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
     wanted = _texts(steps)
     if isinstance(found, Failed):
         if any(isinstance(case.reference.ids(text), Failed) for texts in wanted for text in texts):
-            raise NotCompared
+            raise NothingToCompare
         return Fault("refusal", str(found), text=wanted[-1][0])
     if not isinstance(found, list) or len(found) != len(wanted):
         return Fault("incremental", f"not one state for each of {len(steps)} steps", text=wanted[-1][0])
@@ -134,7 +134,7 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
         for number, (text, state) in enumerate(zip(texts, states, strict=False)):
             try:
                 fault = _fault_of_state(case, text, state, _worded(step, number))
-            except NotCompared:
+            except NothingToCompare:
                 n_left_out += 1
                 continue
             if fault is not None:
@@ -142,7 +142,7 @@ def _fault(case: Case, steps: Steps, found: object) -> Fault | None:
         if len(states) != len(texts):
             return Fault("incremental", f"{len(states)} objects after {_worded(step, 0)}", text=texts[-1])
     if n_left_out:
-        raise NotCompared
+        raise NothingToCompare
     return None
 
 
@@ -150,10 +150,10 @@ def _fault_of_state(case: Case, text: str, state: tuple[str | None, list[int], i
     held, ids, n_stable = state
     expected = case.reference.ids(text)
     if isinstance(expected, Failed):
-        raise NotCompared
+        raise NothingToCompare
     if ids != expected:
         if case.client.ids(text) == ids:
-            raise NotCompared
+            raise NothingToCompare
         return Fault("incremental", f"{after} the ids are not those of the text", text=text, expected=expected, got=ids)
     if held is not None and held != text:
         return Fault("incremental", f"{after} it holds the text {expression(held)}", text=text)

@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, past_64k, texts_for
-from harness.conform.verdicts import Fault, NotCompared
+from harness.conform.verdicts import Fault, NothingToCompare
 from harness.conform.wording import expression
 from harness.process.session import Failed
 from impls import BPEError
@@ -39,7 +39,7 @@ def _fault_of_starts(case: Case, text: str) -> Fault | None:
     """
     ids = case.reference.ids(text)
     if isinstance(ids, Failed):
-        raise NotCompared
+        raise NothingToCompare
     expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
     answer = case.client.ask("decode_with_offsets", ids=ids)
     right = not isinstance(answer, Failed) and answer[0] == expected_text
@@ -74,13 +74,13 @@ def _fault_of_spans(case: Case, text: str) -> Fault | None:
     try:
         ids, array = case.reference.tokenizer.encode_with_offsets(text, disallowed_special=())
     except BPEError:
-        raise NotCompared from None
+        raise NothingToCompare from None
     answer, spans = case.client.ask("encode_with_offsets", text=text), array.tolist()
     if isinstance(answer, Failed):
         special = any(name in text for name in case.reference.model.special_tokens)
         refused = not answer.outcome.ends_process and (special or isinstance(case.client.ids(text), Failed))
         if refused:
-            raise NotCompared
+            raise NothingToCompare
         reason, got = f"encode answers, and encode_with_offsets: {answer}", str(answer)
     else:
         reason, got = _difference(case, text, ids, spans, *answer), f"ids {answer[0]}, spans {answer[1]}"
@@ -95,7 +95,7 @@ def _difference(
     """Return what is wrong with the answer for `text`, or an empty string."""
     if other_ids != ids:
         if case.client.ids(text) != ids:
-            raise NotCompared
+            raise NothingToCompare
         return "the ids are not those of encode"
     if len(spans) != len(ids):
         return f"{len(spans)} spans for {len(ids)} ids"

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from harness.conform.case import Case, Judge, S
 from harness.conform.reference import Answer
-from harness.conform.verdicts import Fault, Incomplete, NotAsked, NotCompared
+from harness.conform.verdicts import Fault, Incomplete, NotAsked, NothingToCompare
 from harness.conform.wording import expression
 from harness.data.generated import generate
 from harness.generators import texts as material
@@ -116,7 +116,7 @@ def over(
         n_judged += 1
         try:
             fault = fault_of(given)
-        except NotCompared:
+        except NothingToCompare:
             n_left_out += 1
             continue
         case.n_inputs += 1

@@ -12,7 +12,7 @@ from harness.conform import questions
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.over_texts import texts_for
-from harness.conform.client import Elsewhere, TargetClient
+from harness.conform.client import NoAnswerElsewhere, TargetClient
 from harness.conform.digests import CALLS, Digests
 from harness.conform.reference import Answer
 from harness.conform.verdicts import Fault, Stage
@@ -83,7 +83,7 @@ def _same(
     """Raise a fault if an answer is not the first one."""
     try:
         got = answer()
-    except Elsewhere as error:
+    except NoAnswerElsewhere as error:
         if (
             error.failed.kind == "RuntimeError" or error.failed.outcome.ends_process
         ):  # no answer; anything else is a stated refusal

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.measure.comparison import Ranked, ranking
 from harness.measure.stats import NOISE_MARGIN, Interval, claim
-from harness.measure.summary import CITABLE_FLOOR, WorkloadSummary, summaries
-from harness.measure.summary import Row as SummaryRow
+from harness.measure.summary import CITABLE_FLOOR, SummaryRow, WorkloadSummary, summaries
 from harness.outcome import Outcome
 from harness.printable import printable
 from harness.records import Measurement, of_kind

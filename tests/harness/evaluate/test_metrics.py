@@ -12,11 +12,11 @@ import pytest
 
 import impls
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
-from harness.evaluate.metrics import Row, figures_of, rank, renyi_efficiency, vocabulary_used
+from harness.evaluate.metrics import EvaluationRow, figures_of, rank, renyi_efficiency, vocabulary_used
 from harness.evaluate.prices import Prices
-from harness.evaluate.run import Plan, evaluate
+from harness.evaluate.run import EvaluationPlan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
-from harness.evaluate.texts import Segmenter, Text, batch_of, batches
+from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.progress import Bar
 
 
@@ -250,7 +250,7 @@ def test_quantiles_are_numbers_that_occur_with_ranks_as_bounds() -> None:
 
 
 def rows_of(documents: list[str], models: list[str]) -> Any:
-    return evaluate(Plan(models, [Text("text", None, lambda: iter(documents))], Prices()), Bar())
+    return evaluate(EvaluationPlan(models, [CountedText("text", None, lambda: iter(documents))], Prices()), Bar())
 
 
 def test_a_hundred_thousand_documents_of_one_character() -> None:
@@ -288,7 +288,8 @@ def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, m
 def test_ranks_begin_at_one_are_shared_and_given_to_no_lossy_model() -> None:
     models = (("a", "exact", 30), ("b", "exact", 20), ("c", "lossy", 1), ("d", "normalised", 30), ("e", "exact", 31))
     rows = [
-        Row(name, "text", None, "compiled", 9, trip, {"n_tokens": n, "n_documents": 2}, {}) for name, trip, n in models
+        EvaluationRow(name, "text", None, "compiled", 9, trip, {"n_tokens": n, "n_documents": 2}, {})
+        for name, trip, n in models
     ]
     tallies: dict[str, Any] = {name: SimpleNamespace(tokens=np.array([n - 5, 5])) for name, _, n in models}
     rank(rows, tallies)

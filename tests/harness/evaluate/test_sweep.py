@@ -18,9 +18,9 @@ import impls
 from harness.data.documents import shared_documents
 from harness.evaluate.intervals import Figure
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes, sample
-from harness.evaluate.sweep import Plan, Row, sweep
+from harness.evaluate.sweep import SweepPlan, SweepRow, sweep
 from harness.evaluate.sweep_output import CSV_COLUMNS, against
-from harness.evaluate.texts import Text
+from harness.evaluate.texts import CountedText
 from harness.progress import Bar
 from impls import TrainingSpec
 
@@ -140,9 +140,9 @@ def test_documents_are_not_kept(monkeypatch: pytest.MonkeyPatch, hand_made: Any,
             yield document
 
     assert sum(map(len, documents())) > 3 << 12
-    text = Text("made up", None, documents)
+    text = CountedText("made up", None, documents)
     models = [str(tmp_path / "pairs.json")]
-    plan = Plan([257, 258], ["gpt2"], documents, text, [0.5, 1.0], "priority", models)
+    plan = SweepPlan([257, 258], ["gpt2"], documents, text, [0.5, 1.0], "priority", models)
     assert len(sweep(plan, Bar()).rows) == 2 * 2 + 1
     assert shared_documents(documents(), documents()).share == 1
     assert 1 < most < 150
@@ -227,7 +227,7 @@ def test_a_row_says_what_train_and_evaluate_say(bpebench: Any, texts: dict[str, 
 )
 def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: list[Figure], said: str) -> None:
     rows = [
-        Row(
+        SweepRow(
             pattern="gpt2", n_trained_bytes=5, held_out="text", vocab_size=300 + i,
             embedding_parameters=1, n_documents=9, n_bytes=9, n_tokens=9, round_trip="exact",
             bytes_per_token=Figure(1.0), relative_tokens=figure,

@@ -15,10 +15,10 @@ import pytest
 
 import impls
 from harness.evaluate import run, texts
-from harness.evaluate.metrics import Row
+from harness.evaluate.metrics import EvaluationRow
 from harness.evaluate.prices import Prices
-from harness.evaluate.run import Plan, evaluate
-from harness.evaluate.texts import Text
+from harness.evaluate.run import EvaluationPlan, evaluate
+from harness.evaluate.texts import CountedText
 from harness.progress import Bar
 from impls.core.errors import BPEError
 
@@ -37,13 +37,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(folder / "exact.json"), str(folder / "lossy.json")]
 
 
-def plan(models: list[str], n_documents: int, seed: int) -> Plan:
+def plan(models: list[str], n_documents: int, seed: int) -> EvaluationPlan:
     rng = random.Random(seed)
     documents = [" ".join(rng.choices(WORDS, k=rng.randrange(1, 30))) for _ in range(n_documents)]
-    return Plan(models, [Text("made", "tr", lambda: iter(documents))], Prices(), baseline=models[0])
+    return EvaluationPlan(models, [CountedText("made", "tr", lambda: iter(documents))], Prices(), baseline=models[0])
 
 
-def untimed(rows: list[Row]) -> object:
+def untimed(rows: list[EvaluationRow]) -> object:
     assert all(row.megabytes_per_second for row in rows)
     return msgspec.to_builtins([replace(row, megabytes_per_second=None) for row in rows])
 
