@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harness.commands import options
 from harness.commands.verb import Verb, argument, option
 from harness.printable import printable
+from harness.report.wording import figure
 
 if TYPE_CHECKING:
     from harness.measure.comparison import Condition, TimeDifference
@@ -66,9 +67,9 @@ class Compare(Verb):
             "failing": list(map(_named, failing)),
             "untimed_in_new": [one._asdict() for one in untimed],
         }
-        lines = [f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×" for d in failing]
+        lines = [f"fails the condition: {d.implementation} on {d.workload}, {figure(d.ratio.value)} ×" for d in failing]
         lines += [f"timed in the old run only: {u.implementation} on {u.workload} ({u.reason})" for u in untimed]
-        self.output(document, lambda: "\n".join([_differences(runs, differences), *map(printable, lines)]))
+        self.output(document, lambda: "\n".join([self._differences(runs, differences), *map(printable, lines)]))
         if condition is None:
             return False
         options.ensure(
@@ -81,56 +82,42 @@ class Compare(Verb):
     def _show_side_by_side(self, runs: Sequence[Sequence[Measurement]], said: str) -> None:
         """Show the figures of two runs made on different machines."""
         from harness.records import RecordError
-        from harness.report import wording
         from harness.report.tables.speed import speed_rows
 
         old, new = (
             {(r["workload"], r["implementation"]): r for r in speed_rows(records) if r["median"] is not None}
             for records in runs
         )
-        keys = ("workload", "implementation", "unit", "old", "new")
         figures: list[dict[str, Any]] = [
-            dict(zip(keys, (*key, before["unit"], before["median"], new[key]["median"]), strict=True))
-            for key, before in old.items()
+            {"workload": key[0], "implementation": key[1], "unit": row["unit"], "old": row["median"]}
+            | {"new": new[key]["median"]}
+            for key, row in old.items()
             if key in new
         ]
         if not figures:
             raise RecordError(_SHARE_NOTHING)
-        rows = [
-            [one["workload"], one["implementation"], *map(wording.figure, (one["old"], one["new"])), one["unit"]]
-            for one in figures
-        ]
         document = {"one_machine": False, "note": said, "figures": figures}
-        self.output(document, lambda: _table(runs, rows, ["implementation", "old", "new", "unit"], said))
+        self.output(document, lambda: self._table("side-by-side", runs, figures, note=said))
 
+    def _differences(self, runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference]) -> str:
+        from harness.report.tables.speed import claimed_where
 
-def _differences(runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference]) -> str:
-    from harness.report.tables.speed import claimed_where
+        rows = [_named(d) | {"interval": f"{figure(d.ratio.low)}–{figure(d.ratio.high)}"} for d in differences]
+        return self._table("changes", runs, rows, note=claimed_where())
 
-    rows = [
-        [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
-        for d in differences
-    ]
-    headings = ["implementation", "time new/old", "95 % interval", "claim"]
-    return _table(runs, rows, headings, claimed_where())
+    def _table(
+        self, name: str, runs: Sequence[Sequence[Measurement]], rows: Sequence[dict[str, Any]], *, note: str
+    ) -> str:
+        """Return a table of `rows` as text, each workload labelled with the round trip of its model."""
+        from harness.report.layout import render
+        from harness.report.round_trips import recorded, with_round_trips
+        from harness.report.table import table_of
 
-
-def _table(
-    runs: Sequence[Sequence[Measurement]], rows: Sequence[Sequence[str]], headings: Sequence[str], said: str
-) -> str:
-    """Return a table of `rows`, which begin with a workload, and the notes on it.
-
-    Each workload is labelled with its model's round trip, which a note explains.
-    """
-    from harness.report.round_trips import named, note, recorded, round_trip
-
-    known = recorded(record for run in runs for record in run)
-    models = {record.workload: record.model for run in runs for record in run}
-    used = sorted({models[workload] for workload, *_ in rows} - {""})
-    explained = note({model: round_trip(model, known) for model in used})
-    shown = [[named(row[0], round_trip(models[row[0]], known)), *row[1:]] for row in rows]
-    below = f"{explained} {said}" if explained else said
-    return f"{options.table(shown, ['workload', *headings])}\n\n{printable(below)}"
+        models = {record.workload: record.model for run in runs for record in run}
+        known = recorded(record for run in runs for record in run)
+        rows = [row | {"model": models[row["workload"]]} for row in rows]
+        table = table_of(name, rows, old=str(self.old), new=str(self.new), note=note)
+        return render(with_round_trips(table, known), "text", width=options.terminal_width())
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:

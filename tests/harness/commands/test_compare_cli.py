@@ -76,7 +76,7 @@ def test_of_two_machines_the_figures_are_shown_and_nothing_is_claimed(
     assert ended.status == 0
     assert "nothing is claimed" in ended.out
     assert "slower" not in ended.out
-    assert ended.out.splitlines()[2].split() == ["encode/m/c", "naive", "9.97", "0.199", "MB/s"]
+    assert ["naive", "9.97", "0.199", "MB/s"] in [line.split() for line in ended.out.splitlines()]
     document = json.loads(bpebench("compare", *runs, "--json").out)
     assert document["one_machine"] is False
     assert {"workload", "implementation", "unit", "old", "new"} == set(document["figures"][0])
