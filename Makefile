@@ -68,9 +68,9 @@ types: setup
 	@$(BIN)/mypy
 
 lock:
-	uv pip compile pyproject.toml --extra bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements.lock
-	uv pip compile pyproject.toml --extra bench --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements-dev.lock
-	uv pip compile pyproject.toml --extra bench --extra peers --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements-peers.lock
+	uv pip compile pyproject.toml --extra bench --extra compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements.lock
+	uv pip compile pyproject.toml --extra bench --extra compile --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements-dev.lock
+	uv pip compile pyproject.toml --extra bench --extra compile --extra peers --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-strip-extras --no-header -q -o requirements-peers.lock
 
 clean:
 	rm -rf .venv build dist

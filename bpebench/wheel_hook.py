@@ -6,8 +6,8 @@ is rewritten, so that neither these names nor those of a user's own modules hide
     from impls.core import errors              ->  from bpebench.impls.core import errors
     import_module("harness.commands.run")      ->  import_module("bpebench.harness.commands.run")
 
-Build with `python -m build --wheel --no-isolation`. A wheel built without Numba has no kernels, and they are compiled
-on first use.
+Build with `python -m build --wheel --no-isolation`. A wheel built without Numba has no kernels: the extra
+`compile` then brings it, and they are compiled on first use.
 """
 
 from __future__ import annotations

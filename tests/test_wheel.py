@@ -13,11 +13,13 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
+from packaging.requirements import Requirement
 
 from bpebench import wheel_hook
 from impls.compiled.codegen import build, target
@@ -101,26 +103,56 @@ def test_the_wheel_carries_kernels_for_every_kind_of_machine(tmp_path: Path) -> 
     assert sorted(kinds) == sorted(expected)
 
 
-@pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the wheel installed in it."""
-    environment = tmp_path_factory.mktemp("installed") / "environment"
+def installed(wheel: Path, folder: Path, packages: str) -> Path:
+    """A new environment with the wheel installed in it, and the packages of the folder `packages`."""
+    environment = folder / "environment"
     venv.create(environment)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(environment / "bin" / "python")]
     subprocess.run([*pip, "install", "--no-deps", "--no-index", str(wheel)], check=True, capture_output=True)
-    # The dependencies are those installed for the tests; the project itself is not on this path.
     site = Path(sysconfig.get_path("purelib", vars={"base": str(environment), "platbase": str(environment)}))
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (site / "dependencies.pth").write_text(packages + "\n", encoding="utf-8")
     return environment
 
 
-def run(environment: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with all packages that are installed for the tests; the project itself is not on its path."""
+    return installed(wheel, tmp_path_factory.mktemp("installed"), sysconfig.get_path("purelib"))
+
+
+def required(wheel: Path) -> list[Distribution]:
+    """What the wheel requires, and what that requires."""
+    (metadata,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
+    lines = zipfile.ZipFile(wheel).read(metadata).decode().splitlines()
+    asked = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
+    found: dict[str, Distribution] = {}
+    while asked:
+        one = Requirement(asked.pop())
+        if one.name not in found and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            found[one.name] = distribution(one.name)
+            asked += found[one.name].requires or ()
+    return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with what the wheel requires and nothing else."""
+    folder = tmp_path_factory.mktemp("light")
+    (folder / "packages").mkdir()
+    for package in required(wheel):
+        for name in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+            (folder / "packages" / name).symlink_to(Path(str(package.locate_file(name))))
+    return installed(wheel, folder, str(folder / "packages"))
+
+
+def run(environment: Path, folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program of the environment in `folder`, with an empty cache there."""
     return subprocess.run(
         [environment / "bin" / command[0], *command[1:]],
         cwd=folder,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        | {"BPEBENCH_CACHE": str(folder / "cache")},
+        | {"BPEBENCH_CACHE": str(folder / "cache")}
+        | variables,
         capture_output=True,
         text=True,
     )
@@ -188,7 +220,35 @@ print(tokenizer.encode("abc"), tokenizer.decode([256]), tokenizer.encode_batch([
 """
 
 
-@pytest.mark.skipif(target.generation() is None, reason="the wheel carries no object files for this processor")
+needs_kernels = pytest.mark.skipif(
+    target.generation() is None, reason="the wheel carries no object files for this processor"
+)
+
+
+@needs_kernels
 def test_the_first_ids_of_the_installed_wheel_need_no_compiler(environment: Path, tmp_path: Path) -> None:
     first = run(environment, tmp_path, "python", "-c", FIRST_IDS)
     assert (first.stdout, first.stderr) == ("[256, 99] ab [[256], [99]]\n", "")
+
+
+@needs_kernels
+@pytest.mark.skipif(sys.platform != "linux" or target.machine() != "x86_64", reason="LLVM loads kernels here")
+def test_an_installation_without_numba_and_llvm_encodes_and_trains(light: Path, tmp_path: Path, wheel: Path) -> None:
+    for package in ("numba", "llvmlite"):
+        refused = run(light, tmp_path, "python", "-c", f"import {package}")
+        assert refused.stderr.endswith(f"No module named '{package}'\n")
+    first = run(light, tmp_path, "python", "-c", FIRST_IDS)
+    assert (first.stdout, first.stderr) == ("[256, 99] ab [[256], [99]]\n", "")
+    (tmp_path / "corpus.txt").write_text("the cat sat on the mat\n" * 9, encoding="utf-8")
+    made = run(light, tmp_path, "bpebench", "train", "-c", "corpus.txt", "--vocab-size", "262", "--out", "own.json")
+    assert made.returncode == 0, made.stderr
+    ids = run(light, tmp_path, "bpebench", "encode", "-m", "own.json", "-e", "compiled", "the cat")
+    assert ids.returncode == 0, ids.stderr
+    compiled = run(light, tmp_path, "python", "-c", FIRST_IDS, BPEBENCH_COMPILED_BUILD="checked")
+    assert compiled.stderr.endswith("Numba, which compiles them, is not installed; pip install numba\n")
+
+
+def test_what_an_installation_without_extras_takes_is_at_most_120_mb(wheel: Path) -> None:
+    sizes = [file.file_size for file in zipfile.ZipFile(wheel).infolist()]
+    sizes += [Path(str(file.locate())).stat().st_size for package in required(wheel) for file in package.files or ()]
+    assert sum(sizes) < 120e6
