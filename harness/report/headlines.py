@@ -24,6 +24,8 @@ _TRAINERS = _TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
 class Headline(NamedTuple):
     """A sentence, and the figure in it."""
 
+    id: str
+    """What it is about, by which a README chooses it: `speed`, `own`, `agreement`, …"""
     figure: str
     text: str
 
@@ -68,14 +70,15 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
             interval = f"(95 % {speed.shown_interval(yard)}, {mean})"
-            yield Headline(
-                ratio, f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {interval}"
-            )
+            text = f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} on text not met before {interval}"
+            yield Headline("speed", ratio, text)
         elif floor is None:
             text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} ({mean}); not confirmed"
-            yield Headline(ratio, f"{text}, as this profile does not measure its noise: use --profile default")
+            text += ", as this profile does not measure its noise: use --profile default"
+            yield Headline("speed", ratio, text)
         else:
-            yield Headline("≈", f"{best['implementation']} and {_YARDSTICK} are ≈ equally fast ({mean})")
+            text = f"{best['implementation']} and {_YARDSTICK} are ≈ equally fast ({mean})"
+            yield Headline("speed", "≈", text)
     own = next((row for row in rows if row["kind"] in _OWN_KINDS), None)
     if own is not None and own is not best:
         yield _own_against(own["implementation"], records, floor)
@@ -86,7 +89,8 @@ def _own_against(own: str, records: Sequence[object], floor: float | None) -> He
     names = {own: f"{own}, the fastest of our own,"}
     claimed = claim(ratio, floor) == "slower"
     shown = f"{'' if claimed else '≈ '}{figure(ratio.value)} ×"
-    return Headline(shown, f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} (same mean)")
+    text = f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} (same mean)"
+    return Headline("own", shown, text)
 
 
 def _in_the_mean(
@@ -109,6 +113,7 @@ def _agreement(records: Sequence[object]) -> Iterator[Headline]:
     without = sum(pair["n_not_compared"] > 0 for pair in owed)
     shown = f"{sum(pair['status'] == 'equal' for pair in owed):,} of {len(owed):,}"
     yield Headline(
+        "agreement",
         shown,
         f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
         f"{counted(len(models), 'vocabulary')}" + (f"; not compared on every text: {without:,}" if without else ""),
@@ -131,6 +136,7 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
             best, worst = found[0], found[-1]
             shown = f"{figure(worst.n_tokens / best.n_tokens)} ×"
             yield Headline(
+                "turkish",
                 shown,
                 f"{what} takes {shown} as many tokens under {worst.model} ({worst.vocab_size:,} tokens) as under "
                 f"{best.model} ({best.vocab_size:,})",
@@ -154,9 +160,9 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
     shown = f"{figure(ratio.value)} ×"
     if claim(ratio, floor) == "slower":
         interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)}, {mean})"
-        yield Headline(shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
+        yield Headline("training", shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
     else:
-        yield Headline("≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")
+        yield Headline("training", "≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")
 
 
 def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
@@ -167,7 +173,7 @@ def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
     n_workloads = len(run[0])
     slowest = [_worst(name, hostile) for name in (_TRAINER, _YARDSTICK)]
     if run[0] == run[1] and n_workloads >= 8 and None not in slowest:
-        yield Headline(f"{n_workloads}", f"On {n_workloads} hostile texts {slowest[0]}; {slowest[1]}")
+        yield Headline("hostile", f"{n_workloads}", f"On {n_workloads} hostile texts {slowest[0]}; {slowest[1]}")
 
 
 def _worst(name: str, rows: Sequence[Row]) -> str | None:
@@ -184,6 +190,7 @@ def _failures(records: Sequence[object]) -> Iterator[Headline]:
     if rows:
         n_wrong = sum(not (row["status"].did_not_run or row["status"] is Outcome.UNVERIFIED) for row in rows)
         yield Headline(
+            "failures",
             f"{n_wrong:,}",
             f"{counted(n_wrong, 'way')} in which an implementation failed, and {len(rows) - n_wrong:,} in which one "
             "was missing or could not, are listed with their reasons",

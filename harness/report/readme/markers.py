@@ -3,8 +3,8 @@
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
 (`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
 need no run. Further words of a marker: `only:REGEX` keeps the groups of a table (its implementations, if it has no
-groups) or the headlines that match, `columns:KEY,KEY` the columns of a table, `price:AMOUNT` sets the price of a
-million tokens.
+groups) that match, `only:ID` one of the headlines, `columns:KEY,KEY` the columns of a table, `price:AMOUNT` sets the
+price of a million tokens.
 """
 
 from __future__ import annotations

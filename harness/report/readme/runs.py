@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def run_page(run: Run) -> str:
         _NOTE,
         machine_line(run),
         f"Measured by:\n\n```\n{wording.text(command)}\n```" if command else "",
-        headline_list(run),
+        headline_list(run.headlines),
         *(table_text(table) for table in run.tables(DEFAULT_PRICE_PER_MILLION).values()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -54,9 +53,9 @@ def table_text(table: Table) -> str:
     return layout.render(table, "markdown", width=WIDTH).strip()
 
 
-def headline_list(run: Run, only: str = "") -> str:
-    """Return the run's headlines (those matching `only`) as a list, the figure of each in bold."""
-    return "\n".join(f"- {_emphasised(h)}." for h in run.headlines if re.search(only, h.text))
+def headline_list(headlines: Iterable[Headline]) -> str:
+    """Return headlines as a list, the figure of each in bold."""
+    return "\n".join(f"- {_emphasised(headline)}." for headline in headlines)
 
 
 def _emphasised(headline: Headline) -> str:

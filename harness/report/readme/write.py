@@ -15,6 +15,7 @@ from harness.measure.summary import CITABLE_FLOOR
 from harness.records import write_atomically
 from harness.report import palette
 from harness.report.charts.chart import Chart, svg
+from harness.report.headlines import Headline
 from harness.report.page.templates import slug
 from harness.report.readme.markers import Block, ReadmeError, blocks
 from harness.report.readme.runs import WIDTH, headline_list, machine_line, pages, table_text
@@ -140,12 +141,19 @@ def render_block(block: Block, run: Run | None) -> str:
         verb = block.name.removeprefix("help").removeprefix("-")
         return f"```console\n{help_text([verb] if verb else [], block.line)}\n```\n"
     if block.name == "headlines":
-        body = headline_list(run, block.only)
+        body = headline_list(_headlines(block, run))
     elif block.name == "machine":
         body = machine_line(run)
     else:
         body = _picture(block, run) if block.chart is not None else _table(block, run)
     return f"{body.strip()}\n"
+
+
+def _headlines(block: Block, run: Run) -> list[Headline]:
+    if block.only and block.only not in (known := [headline.id for headline in run.headlines]):
+        there = f"{run.label} has no headline {block.only!r}; it has: {', '.join(known)}"
+        raise ReadmeError(f"line {block.line}: {there}")
+    return [headline for headline in run.headlines if block.only in ("", headline.id)]
 
 
 def _table(block: Block, run: Run) -> str:

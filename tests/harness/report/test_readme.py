@@ -183,6 +183,7 @@ def test_help_is_the_commands_own(root: Path) -> None:
         (readme(f"chart-none run:{RUN}"), "has no chart 'none'; it has:"),
         (readme(f"turkish run:{RUN} colour:red"), "'colour' means nothing in a marker"),
         (readme(f"turkish only:( run:{RUN}"), "line 4: "),
+        (readme(f"headlines only:zzz run:{RUN}"), "results/a-run has no headline 'zzz'; it has: "),
         (readme(f"turkish only:zzz run:{RUN}"), "no group of 'turkish' matches 'zzz'"),
         (readme(f"turkish columns:model,colour run:{RUN}"), "'turkish' has no column 'colour'; it has: model,"),
         (readme(f"turkish price:much run:{RUN}"), "line 4: "),
