@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from harness.measure.materials import Materials
-from harness.measure.texts import Stream
+from harness.measure.texts import Stream, least_bytes
 from harness.measure.turns import Contestants, Entry, Round, Stand
 from harness.measure.workloads import Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
@@ -99,7 +99,9 @@ class OpeningRun:
             for stand in mine:
                 stand.left = 0
                 if not stand.record.passes:
-                    stand.fail(Failed(Outcome.MISSING, f"the corpus {workload.corpus!r} is too short for a pass"))
+                    least = least_bytes(workload)
+                    reason = f"the corpus {workload.corpus!r} is too short for a pass: it needs {least} different bytes"
+                    stand.fail(Failed(Outcome.MISSING, reason))
             return
         texts = [text for call in calls for text in call]
         is_first = number is None or workload.is_once

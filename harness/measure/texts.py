@@ -69,8 +69,7 @@ class Stream:
         if workload.corpus.startswith("gen/"):
             return [[document] for document in documents[: workload.n_calls]]
         # A corpus that is too short for two passes is read in shorter calls.
-        least = (1 if workload.is_once else 3) * workload.n_calls * workload.n_documents
-        n_bytes = min(workload.call_bytes, sum(map(len, documents)) // least)
+        n_bytes = min(workload.call_bytes, sum(map(len, documents)) // least_bytes(workload))
         made = []
         for _ in range(workload.n_calls if n_bytes else 0):
             texts = [self._take(workload, n_bytes) for _ in range(workload.n_documents)]
@@ -80,7 +79,8 @@ class Stream:
         return made or None
 
     def _take(self, workload: Workload, n_bytes: int) -> bytes | None:
-        """Return the next text: documents joined by newlines, cut between characters."""
+        """Return the next text: documents, each with a line end after it unless it ends in one, cut between
+        characters."""
         key = (workload.corpus, workload.split)
         if key not in self._left:
             documents = list(self._corpora.documents(*key))
@@ -93,11 +93,16 @@ class Stream:
                 return None
             if document not in self._given:
                 self._given.add(document)
-                buffer += document + b"\n"
+                buffer += document if document.endswith(b"\n") else document + b"\n"
         end = boundary(buffer, n_bytes) or boundary_after(buffer, 1)
         text = bytes(buffer[:end])
         del buffer[:end]
         return text
+
+
+def least_bytes(workload: Workload) -> int:
+    """Return the size of the smallest corpus that has a text, of a byte, for every call."""
+    return (1 if workload.is_once else 3) * workload.n_calls * workload.n_documents
 
 
 def boundary(content: bytes | bytearray, position: int) -> int:

@@ -90,3 +90,11 @@ def test_new_documents_do_not_repeat_and_have_words_of_their_own() -> None:
 def test_a_border_is_never_inside_a_character() -> None:
     content = "aé中😀".encode()
     assert [boundary(content, n) for n in range(len(content) + 1)] == [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]
+
+
+def test_the_texts_of_a_file_are_its_own_bytes() -> None:
+    stream = Stream(corpora(some=["one paragraph\n\n", "another\n"]), "seed")
+    content = b""
+    while (calls := stream.calls(workload(call_bytes=1, n_calls=1))) is not None:
+        content += calls[0][0]
+    assert content in (b"one paragraph\n\nanother\n", b"another\none paragraph\n\n")
