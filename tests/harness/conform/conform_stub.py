@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.conform.adapter import ObjectAdapter
+from harness.conform.verdicts import ConformanceReport
 from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.protocol import ErrorResult, MalformedAnswer, read_answer, request_line
@@ -80,3 +81,9 @@ class InProcess:
 def _sent(operation: str, answer: Any, shape: Any) -> Any:
     """Return an answer as it arrives by the line protocol."""
     return read_answer(_ANSWER.encode({"id": 1, "result": answer}).encode(), 1, operation, shape)
+
+
+def the_failure(report: ConformanceReport) -> Any:
+    """Return the first failure of a report that has one."""
+    assert report.failed, [(verdict.check, verdict.status, verdict.reason) for verdict in report.verdicts]
+    return report.failed[0]

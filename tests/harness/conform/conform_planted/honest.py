@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from planted_bugs import Full, Right, model
 
-import impls
-
 
 class Cached(Right):
     """Caches the last thousand whole texts, and returns copies."""
@@ -83,8 +81,3 @@ class StrictText(Right):
         if any(not 0 <= i < model().vocab_size for i in ids):
             raise KeyError("no such id")
         return super().decode(ids)
-
-
-def lossy() -> impls.Model:
-    """A model that declares a normalisation, so that texts come back normalised."""
-    return model().with_(normalization="nfc")

@@ -1,16 +1,16 @@
-"""Twelve tokenizers, each with one planted bug, and right ones: the conformance kit must distinguish them.
+"""Right tokenizers, and ones with a planted bug in how a text or a piece becomes ids.
 
-The model is that of the environment variable PLANTED_MODEL, else o200k_base.
+`FAULTS` maps each wrong one to what finds it. The model is that of the environment variable PLANTED_MODEL.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import unicodedata
 import zlib
+from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from typing import Any, NamedTuple
 
 import regex
 
@@ -19,9 +19,42 @@ from harness.data import load_model
 from impls.core.text.text import repair_surrogates
 
 
+class Finding(NamedTuple):
+    """The check that finds a fault, the stage it names (None: any), part of its reason, the longest counterexample."""
+
+    check: str
+    stage: str | None
+    reason: str = ""
+    n_characters: int | None = None
+
+
+FAULTS: dict[str, tuple[type[Right], Finding]] = {}
+
+
+def found_by(
+    check: str, stage: str | None, reason: str = "", n_characters: int | None = None
+) -> Callable[[type[Any]], type[Any]]:
+    """Note what finds the class; the same class may be found by several checks."""
+
+    def note(wrong: type[Right]) -> type[Right]:
+        FAULTS[f"{wrong.__name__}: {check}"] = wrong, Finding(check, stage, reason, n_characters)
+        return wrong
+
+    return note
+
+
+def answers(name: str, finding: tuple[str, str], method: str, change: Callable[..., Any]) -> None:
+    """Note a wrong tokenizer in which `change(argument, answer)` is the answer of one method."""
+
+    def changed(self: Any, given: Any, **options: Any) -> Any:
+        return change(given, getattr(Full, method)(self, given, **options))
+
+    found_by(*finding)(type(name, (Full,), {method: changed}))
+
+
 @cache
 def model() -> impls.Model:
-    return load_model(os.environ.get("PLANTED_MODEL", "o200k_base"))
+    return load_model(os.environ["PLANTED_MODEL"])
 
 
 class Right:
@@ -105,6 +138,7 @@ class Piecewise(Right):
         return self.tokenizer.encode(piece, disallowed_special=())
 
 
+@found_by("ids", "merges")
 class OffByOneAtAHundred(Piecewise):
     """From 100 bytes on the last character is never merged."""
 
@@ -114,6 +148,7 @@ class OffByOneAtAHundred(Piecewise):
         return super().piece_ids(piece[:-1]) + super().piece_ids(piece[-1])
 
 
+@found_by("ids", "pieces or merges", n_characters=12)
 class Rightmost(Piecewise):
     """Of equally ranked pairs the rightmost is merged."""
 
@@ -132,49 +167,6 @@ class Rightmost(Piecewise):
         return [model().id_by_token[part] for part in parts]
 
 
-class Replay(Piecewise):
-    """Replays the merges in their order, each once: wrong where a merge outranks its parts."""
-
-    inner = "priority"
-
-    def piece_ids(self, piece: str) -> list[int]:
-        ids = model().symbols(piece)
-        for (left, right), merged in zip(model().merges, model().merge_results, strict=True):
-            at = 0
-            while at < len(ids) - 1:
-                if (ids[at], ids[at + 1]) == (left, right):
-                    ids[at : at + 2] = [merged]
-                at += 1
-        return ids
-
-
-class StrReplace(Piecewise):
-    """Merges by replacing "a b" by "ab" in the spaced-out piece, which also cuts `ba b` in the middle of a symbol."""
-
-    def piece_ids(self, piece: str) -> list[int]:
-        ranks = ranks_of_model()
-        if len(piece) > 40 or model().whole_piece(piece) is not None:
-            return super().piece_ids(piece)
-        spaced = " ".join(chr(byte + 256) for byte in piece.encode())
-        while True:
-            parts = spaced.split(" ")
-            pairs = [(ranks.get(plain(a + b), len(ranks)), a, b) for a, b in pairwise(parts)]
-            rank, a, b = min(pairs, default=(len(ranks), "", ""))
-            if rank == len(ranks):
-                break
-            spaced = spaced.replace(f"{a} {b}", a + b)
-        ids = model().id_by_token
-        return [
-            i
-            for part in spaced.split(" ")
-            for i in ([ids[plain(part)]] if plain(part) in ids else [ids[bytes([byte])] for byte in plain(part)])
-        ]
-
-
-def plain(spaced: str) -> bytes:
-    return bytes(ord(character) - 256 for character in spaced)
-
-
 @cache
 def ranks_of_model() -> dict[bytes, int]:
     tokens, merges = model().tokens, model().merges
@@ -183,6 +175,8 @@ def ranks_of_model() -> dict[bytes, int]:
     return {tokens[left] + tokens[right]: rank for rank, (left, right) in enumerate(merges)}
 
 
+@found_by("code-points", "normalisation", n_characters=12)
+@found_by("round-trip", "normalisation", n_characters=12)
 class DropsUncovered(Right):
     """Its pattern does not cover an underscore, and `findall` skips what does not match."""
 
@@ -192,6 +186,7 @@ class DropsUncovered(Right):
         return [i for part in self.pattern.findall(text) for i in super(DropsUncovered, self).encode(part)]
 
 
+@found_by("special-tokens", "special tokens", n_characters=12)
 class SpecialsAlways(Right):
     """Always reads the text of a special token as the special token."""
 
@@ -199,6 +194,7 @@ class SpecialsAlways(Right):
         return self.tokenizer.encode(text, allowed_special="all")
 
 
+@found_by("ids", "normalisation", n_characters=12)
 class LowersDottedI(Right):
     """Lower-cases İ, and nothing else."""
 
@@ -206,6 +202,7 @@ class LowersDottedI(Right):
         return super().encode(text.replace("İ", "İ".lower()))
 
 
+@found_by("state", "cache", n_characters=12)
 class HashCache(Piecewise):
     """Caches pieces by a 16-bit hash, without comparing the piece."""
 
@@ -219,16 +216,7 @@ class HashCache(Piecewise):
         return ids
 
 
-class PastAMegabyte(Right):
-    """Cuts texts longer than a megabyte into blocks at arbitrary places."""
-
-    def encode(self, text: str) -> list[int]:
-        block = 1 << 20
-        return [
-            i for at in range(0, len(text), block) for i in super(PastAMegabyte, self).encode(text[at : at + block])
-        ]
-
-
+@found_by("threads", "threads", n_characters=12)
 class ThreadRace(Right):
     """Keeps the text in the object while encoding, where two threads collide."""
 
@@ -246,15 +234,9 @@ class ThreadRace(Right):
         return super().encode(self.text)
 
 
+@found_by("round-trip", "decode", n_characters=12)
 class DecodesByToken(Right):
     """Decodes token by token, so that a character split between tokens becomes U+FFFD."""
 
     def decode(self, ids: list[int]) -> str:
         return "".join(self.tokenizer.decode([i]) for i in ids)
-
-
-class Composes(Right):
-    """Normalises the text to NFC first."""
-
-    def encode(self, text: str) -> list[int]:
-        return super().encode(unicodedata.normalize("NFC", text))

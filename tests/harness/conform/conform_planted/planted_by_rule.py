@@ -1,7 +1,7 @@
-"""Wrong tokenizers made by rule, twenty of a kind: each is right but for one thing in one place.
+"""Wrong tokenizers made by rule: each is right but for one thing in one place.
 
-`KINDS` maps a kind to its classes. Which character, token, transition or length is wrong follows from the number of the
-class and a seed, so that no check can know it.
+`KINDS` maps a kind to its rule, the numbers to try and the checks of which one must find each. Which
+character, token, transition or length is wrong follows from the number and a seed, so that no check can know it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import os
 import random
 import re
 import threading
-import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -23,7 +22,7 @@ import impls
 from harness.generators.texts import text_of
 from impls.core.pattern.automaton import Automaton, compile_pattern
 
-N_OF_A_KIND = 20
+N_TRANSITIONS = 5
 Rule = Callable[[int], type[Right]]
 
 
@@ -124,7 +123,7 @@ def _faulty_steps() -> list[list[list[tuple[int, bool]]]]:
     automaton = compile_pattern(model().pattern[0])
     chance = random.Random("transitions")
     letters = ["a", "B", "é", "ǅ", "中", "1", " ", "\n", "\r", "'", "s", "!", "/", "\u0301", "\u3000", "\t"]
-    texts = ["".join(chance.choices(letters, k=chance.randint(2, 7))) for _ in range(4_000)]
+    texts = ["".join(chance.choices(letters, k=chance.randint(2, 7))) for _ in range(1_000)]
     right = [_scan(automaton, automaton.steps, text) for text in texts]
     places = [(state, of) for state in range(len(automaton.steps)) for of in range(automaton.end + 1)]
     chance.shuffle(places)
@@ -137,7 +136,7 @@ def _faulty_steps() -> list[list[list[tuple[int, bool]]]]:
         pairs = ((_scan(automaton, steps, text), pieces) for text, pieces in zip(texts, right, strict=True))
         if any(wrong != pieces and _ids(wrong) != _ids(pieces) for wrong, pieces in pairs):
             found.append(steps)
-        if len(found) == N_OF_A_KIND:
+        if len(found) == N_TRANSITIONS:
             break
     return found
 
@@ -161,7 +160,7 @@ def transition(number: int) -> type[Right]:
 
 # --- pieces of one length --------------------------------------------------------------------------------------
 
-_LENGTHS = (7, 16, 17, 40, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 65_535, 65_536, 65_537, 400_000, 1_000_000)
+_LENGTHS = (7, 16, 17, 40, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 65_535, 65_536, 65_537)
 
 
 def piece_length(number: int) -> type[Right]:
@@ -192,19 +191,12 @@ class _Counting(Full):
 
     def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
         self.n_calls += 1
-        try:
-            self.note(text)
-            ids = super().encode(text, allowed_special, disallowed_special)
-        except Exception:
-            self.failed()
-            raise
+        self.note(text)
+        ids = super().encode(text, allowed_special, disallowed_special)
         return _wrong(ids) if self.is_spoiled and self.goes_wrong(text) else ids
 
     def note(self, text: str) -> None:
         """See each text before it is encoded."""
-
-    def failed(self) -> None:
-        """Learn of an error."""
 
     def goes_wrong(self, text: str) -> bool:
         return len(text) > 1
@@ -232,20 +224,6 @@ def _after_pieces(n_pieces: int) -> type[Right]:
     return Wrong
 
 
-class _AfterAnError(_Counting):
-    def failed(self) -> None:
-        self.is_spoiled = True
-
-
-class _AfterABadDecode(_Counting):
-    def decode(self, ids: list[int]) -> str:
-        try:
-            return super().decode(ids)
-        except Exception:
-            self.is_spoiled = True
-            raise
-
-
 class _AfterABatch(_Counting):
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         answers = super().encode_batch(texts)
@@ -262,16 +240,6 @@ class _SecondThread(_Counting):
         self.is_spoiled = threading.get_ident() != self.home
 
 
-class _ThreadsAtOnce(_Counting):
-    n_inside = 0
-
-    def note(self, text: str) -> None:
-        type(self).n_inside += 1
-        time.sleep(0)
-        self.is_spoiled = type(self).n_inside > 1
-        type(self).n_inside -= 1
-
-
 class _Child(_Counting):
     def __init__(self) -> None:
         super().__init__()
@@ -279,12 +247,6 @@ class _Child(_Counting):
 
     def note(self, text: str) -> None:
         self.is_spoiled = os.getpid() != self.home
-
-
-class _ChildHangs(_Child):
-    def goes_wrong(self, text: str) -> bool:
-        time.sleep(3600)
-        return True
 
 
 class _ChildDies(_Child):
@@ -353,11 +315,8 @@ class _LeavesFilesOpen(Full):
 def state(number: int) -> type[Right]:
     """Something that was done before changes an answer, or stays in memory."""
     return (
-        *map(_after_calls, (600, 1_500, 50_000)),
-        *map(_after_pieces, (70_000, 300_000, 900_000)),
-        *(_AfterAnError, _AfterABadDecode, _AfterABatch, _SecondThread, _ThreadsAtOnce, _Child, _ChildHangs),
-        *(_ChildDies, _ByHashSeed, _ChangesLater, _leaks(200, "encode"), _leaks(200, "decode"), _leaks(200, "count")),
-        _LeavesFilesOpen,
+        *(_after_calls(600), _after_pieces(20_000), _AfterABatch, _SecondThread, _Child, _ChildDies, _ByHashSeed),
+        *(_ChangesLater, _leaks(200, "encode"), _leaks(200, "decode"), _leaks(200, "count"), _LeavesFilesOpen),
     )[number]
 
 
@@ -368,21 +327,14 @@ def derived(number: int) -> type[Right]:
     """One of the calls derived from encode and decode goes its own way."""
     name, changed = (
         ("count", lambda given, n: max(1, len(given) // 4) if given else 0),
-        ("count", lambda given, n: n if len(given) <= 5_000 else n + 1),
         ("count", lambda given, n: n if given.isascii() else n - 1),
         ("count", lambda given, n: n if "\r" not in given else n - 1),
-        ("count", lambda given, n: min(n, 65_535)),
-        ("encode_batch", lambda given, lists: lists if len(given) != 2 else lists[::-1]),
         ("encode_batch", lambda given, lists: lists if len(given) <= 64 else [*lists[:64], *lists[65:], lists[64]]),
         ("encode_batch", lambda given, lists: list(dict(zip(given, lists, strict=True)).values())),
         ("encode_batch", lambda given, lists: lists if len(given[-1:] and given[-1]) <= 70_000 else [*lists[:-1], [0]]),
-        ("encode_batch", lambda given, lists: [ids for ids in lists if ids]),
-        ("encode_array", lambda given, array: array.astype("uint8")),
         ("encode_array", lambda given, array: array if len(array) != 1 else array[:0]),
-        ("encode_array", lambda given, array: array[:65_536]),
         ("encode_array", lambda given, array: array if not given.startswith("\ufeff") else array[1:]),
         ("decode", lambda given, text: text.rstrip(" ")),
-        ("decode", lambda given, text: text.replace("\r\n", "\n")),
         ("decode", lambda given, text: text if len(text) <= 70_000 else text[:70_000]),
         ("decode", lambda given, text: unicodedata.normalize("NFC", text)),
         ("decode_bytes", lambda given, data: data.decode("utf-8", "ignore").encode()),
@@ -392,7 +344,8 @@ def derived(number: int) -> type[Right]:
     def call(self: Any, given: Any, *rest: Any) -> Any:
         return changed(given, getattr(Full, name)(self, given, *rest))
 
-    return type("Wrong", (Full,), {name: call})
+    checks = {"encode_batch": ("batch",), "decode": ("decode-any-order", "spellings")}
+    return type("Wrong", (Full,), {name: call, "checks": checks.get(name, ("spellings", "transitions"))})
 
 
 # --- spellings of one text -------------------------------------------------------------------------------------
@@ -425,11 +378,7 @@ def spelling(number: int) -> type[Right]:
 
 # --- what a text costs -----------------------------------------------------------------------------------------
 
-_COSTLY = (
-    "[a-z]+", "[A-Z]+", "[ก-๛]+", "[ກ-ໝ]+", "[ក-៹]+", "[一-鿿]+", "[ぁ-ゟ]+", "[゠-ヿ]+", "[가-힣]+", r"\d+",
-    "[\u0300-\u036f]+", " +", "\n+", r"(?:\r\n)+", "\t+", "[!-/]+", "=+", "\u00a0+", "[\U0001f300-\U0001f6ff]+",
-    "[А-я]+",
-)  # fmt: skip
+_COSTLY = ("[a-z]+", "[一-鿿]+", "[!-/]+")
 
 
 def cost(number: int) -> type[Right]:
@@ -445,14 +394,13 @@ def cost(number: int) -> type[Right]:
     return Wrong
 
 
-KINDS: dict[str, Rule] = {
-    "code-points": code_point,
-    "tokens": token,
-    "transitions": transition,
-    "merges": piece_length,
-    "state": state,
-    "derived": derived,
-    "spellings": spelling,
-    "cost": cost,
+KINDS: dict[str, tuple[Rule, Sequence[int], tuple[str, ...]]] = {
+    "code-points": (code_point, range(12), ("code-points",)),
+    "tokens": (token, range(8), ("tokens",)),
+    "transitions": (transition, range(N_TRANSITIONS), ("transitions",)),
+    "merges": (piece_length, (0, 2, 6, 9, 12, 15), ("lengths",)),
+    "state": (state, range(12), ("state", "python-values")),
+    "derived": (derived, range(13), ()),
+    "spellings": (spelling, (0, 3, 5, 9, 14), ("spellings",)),
+    "cost": (cost, range(3), ("cost",)),
 }
-"""Check that must find a kind -> the rule that makes its classes, from the numbers below `N_OF_A_KIND`."""
