@@ -3,86 +3,108 @@
 from __future__ import annotations
 
 import os
+import random
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from child import run
 
+from impls import TrainingSpec
 from impls.compiled import Compiled
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import native
 from impls.compiled.cpython import plain
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 from impls.core.text.patterns import NAMED
-
-FUZZ = """
-import random, sys
-import impls
-from impls.compiled import Compiled
-from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
-rng = random.Random(3)
-spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k" if "\\n" in sys.argv[1] else sys.argv[1])
-model = Priority.train_model(["the cat's hat  sat; kedi üstünde 日本語日本語 12345\\n\\n x"] * 3, spec)
-if "\\n" in sys.argv[1]:
-    model = model.with_(pattern=tuple(sys.argv[1].splitlines()))
-fast, reference = Compiled(model), Priority(model)
-kinds = ["ab", "the cat's hat ", " \\n\\t", "0123", "日本語テキ", "éüſK", "a'LL", "\\U0001f389\\u0301", "!?-", "абвГ"]
+EVERY_WAY = ("cl100k", "o200k", "gpt2", "turkish", r"\p{N}{1,3}|\P{N}+", r"a++ab|\S+|\s+")
+"""Patterns of every splitter; the last two are the first of two stages, and `regex` runs the last."""
+KINDS = ["ab", "the cat's hat ", " \n\t", "0123", "日本語テキ", "éüſK", "a'LL", "\U0001f389\u0301", "!?-", "абвГ"]
 
-def text():
-    parts = []
-    for _ in range(rng.randrange(1, 12)):
-        kind = rng.choice(kinds)
-        parts.append("".join(rng.choice(kind) for _ in range(rng.choice([1, 2, 5, 17, 40, 70]))))
-    return "".join(parts)
 
-for round in range(20):
-    texts = [text() for _ in range(rng.randrange(1, 5))] + (["ab" * 2500 + "日" * 500] if round == 7 else [])
-    if round > 7:
-        # ASCII that is not copied: nothing may be read behind its last piece, which no cache holds.
-        texts.append("the cat " * 130 + "".join(rng.choices("aeht", k=3 * round)))
-    expected = [reference.encode(each) for each in texts]
-    assert [fast.encode(each) for each in texts] == expected
-    bad = [each.encode() + b"\\xff" + each.encode()[:100] for each in texts]
-    assert list(map(fast.encode_bytes, bad)) == list(map(reference.encode_bytes, bad))
-    assert [fast.encode_array(each).tolist() for each in texts] == expected
-    assert [fast.count(each) for each in texts] == list(map(len, expected))
-    assert fast.encode_batch(texts, threads=1) == expected
-    assert fast.encode_ragged(texts, threads=1)[0].tolist() == sum(expected, [])
-    assert [array.tolist() for array in fast.encode_array_batch(texts, threads=1)] == expected
-    assert [fast.decode(ids) for ids in expected] == texts
-    assert [fast.encode_ordinary(each) for each in texts] == expected
-assert faults()[0] == 0, faults()
+@pytest.mark.parametrize("pattern", EVERY_WAY)
+def test_every_way_reads_no_more_than_its_text(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if pattern == "o200k":
+        monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+    stages = (pattern, NAMED["gpt2"][0]) if "p{N}" in pattern else (pattern, r"\S+|\s+") if "++" in pattern else ()
+    spec = TrainingSpec(vocab_size=330, pattern="cl100k" if stages else pattern)
+    model = Priority.train_model(["the cat's hat  sat; kedi üstünde 日本語日本語 12345\n\n x"] * 3, spec)
+    model = model.with_(pattern=stages) if stages else model
+    fast, reference, rng = Compiled(model), Priority(model), random.Random(3)
+
+    def text() -> str:
+        some = rng.choices(KINDS, k=rng.randrange(1, 12))
+        return "".join("".join(rng.choices(kind, k=rng.choice([1, 2, 5, 17, 40, 70]))) for kind in some)
+
+    for n in range(20):
+        texts = [text() for _ in range(rng.randrange(1, 5))] + (["ab" * 2500 + "日" * 500] if n == 7 else [])
+        if n > 7:  # ASCII that is not copied: nothing may be read behind its last piece, which no cache holds
+            texts.append("the cat " * 130 + "".join(rng.choices("aeht", k=3 * n)))
+        expected = [reference.encode(each) for each in texts]
+        assert [fast.encode(each) for each in texts] == [fast.encode_ordinary(each) for each in texts] == expected
+        bad = [each.encode() + b"\xff" + each.encode()[:100] for each in texts]
+        assert list(map(fast.encode_bytes, bad)) == list(map(reference.encode_bytes, bad))
+        assert [fast.encode_array(each).tolist() for each in texts] == expected
+        assert [fast.count(each) for each in texts] == list(map(len, expected))
+        assert fast.encode_batch(texts, threads=1) == expected
+        assert fast.encode_ragged(texts, threads=1)[0].tolist() == [i for ids in expected for i in ids]
+        assert [array.tolist() for array in fast.encode_array_batch(texts, threads=1)] == expected
+        assert [fast.decode(ids) for ids in expected] == texts
+
+
+WILD = """
+from impls import Model
+from impls import TrainingSpec
+from impls.compiled import Compiled
+from impls.compiled.codegen.native import faults
+
+fast = Compiled(Model(tokens=tuple(bytes([b]) for b in range(256)), pattern="gpt2"))
+fast.encode("the cat")
+assert faults()[0] == 0
 for call_context in (fast._own, *(one for one, _ in fast._pool._contexts)):
     call_context.context["pieces.entries"] += 1 << 40
 fast.encode("the cat")
-assert faults()[0] > 0, "a wild address went unnoticed"
-print("checked")
+print(faults()[0] > 0)
 """
 
 
-def test_no_access_lies_outside_what_may_be_reached() -> None:
-    digits_apart = r"\p{N}{1,3}|\P{N}+" + "\n" + NAMED["gpt2"][0]
-    by_regex = r"a++ab|\S+|\s+" + "\n" + r"\S+|\s+"
-    for pattern, boundary in (
-        ("cl100k", "fast"),
-        ("o200k", "plain"),
-        ("gpt2", "fast"),
-        ("turkish", "fast"),
-        (digits_apart, "fast"),
-        (by_regex, "fast"),
-    ):
-        done = run(FUZZ, pattern, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=boundary)
-        assert done.stdout == "checked\n", (pattern, boundary, done.stderr[-2000:])
+def test_the_checked_build_notices_a_wild_address() -> None:
+    done = run(WILD, BPEBENCH_COMPILED_BUILD="checked")
+    assert done.stdout == "True\n", done.stderr[-2000:]
+
+
+CHECKED = (
+    "memory segments bitparallel_characters", "growth specials characters", "parts pairs alphabets",
+    "models large_texts tables", "training training_extension", "pattern families",
+)  # fmt: skip
+"""Files of tests that run with the checked build besides, by the process that runs them."""
+
+
+@pytest.mark.skipif(is_checked(), reason="it starts processes that are checked")
+@pytest.mark.parametrize("files", CHECKED)
+def test_no_access_lies_outside_what_may_be_reached(files: str) -> None:
+    """`tests/conftest.py` fails each test after which the build has seen such an access."""
+    paths = [str(Path(__file__).with_name(f"test_{name}.py")) for name in files.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--timeout=0", *paths],
+        cwd=Path(__file__).parents[3], env=os.environ | {"BPEBENCH_COMPILED_BUILD": "checked"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
 BEFORE_A_CLOSED_PAGE = """
 import ctypes, mmap, os
 import numpy as np
 from impls import Model
+from impls import TrainingSpec
 from impls.compiled import Compiled
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import native
 
 model = Model(tokens=(*(bytes([b]) for b in range(256)), b"ab"), merges=((97, 98),), pattern="gpt2")

@@ -210,33 +210,6 @@ def test_no_other_code_finds_a_list_before_it_is_filled() -> None:
     assert set(found) <= {expected[-1]}
 
 
-CHECKED = """
-import impls
-from impls.compiled import Compiled, context
-from impls.compiled.layout import PART_CHARACTERS
-from impls.compiled.codegen.native import faults
-from impls.priority import Priority
-
-context._OUT_IDS = 1 << 10
-spec = impls.TrainingSpec(vocab_size=300, pattern="o200k")
-tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde 日本語"] * 2, spec))
-for text in ("kedi üstünde 日本語。", "kedi üstünde ", "x\U0001f389 y"):
-    text = (text * PART_CHARACTERS)[: PART_CHARACTERS + 999]
-    expected = Priority(tokenizer.model).encode(text)
-    for _ in range(2):
-        assert tokenizer.encode(text) == expected
-        assert tokenizer.encode_array(text).tolist() == expected
-        assert tokenizer.count(text) == len(expected)
-assert faults()[0] == 0, faults()
-print("checked")
-"""
-
-
-def test_no_access_lies_outside_what_may_be_reached() -> None:
-    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked")
-    assert done.stdout == "checked\n", done.stderr[-2000:]
-
-
 SHORT_OF_MEMORY = """
 import resource
 import impls

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from child import run
 
 import impls
 from impls.compiled import Compiled, layout
@@ -110,28 +109,3 @@ def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> Non
             assert list(way(text, allowed_special="all")).count(token) == 1
             with pytest.raises(SpecialToken, match="fim"):
                 way(text)
-
-
-CHECKED = """
-from dataclasses import replace
-import impls
-from impls.compiled import Compiled
-from impls.compiled.codegen.native import faults
-from impls.priority import Priority
-
-model = Priority.train_model(["the cat sat kedi üstünde"] * 2, impls.TrainingSpec(vocab_size=300, pattern="cl100k"))
-for specials, texts in {cases!r}:
-    ids = {{text: model.vocab_size + i for i, text in enumerate(specials)}}
-    tokenizer = Compiled(replace(model, special_tokens=ids))
-    for text in texts:
-        tokenizer.encode(text, allowed_special="all")
-assert faults()[0] == 0, faults()
-print("checked")
-"""
-
-
-def test_no_access_lies_outside_what_may_be_reached() -> None:
-    rng = random.Random(5)
-    cases = [(specials, [texts_of(rng, specials) for _ in range(60)]) for specials in SETS.values()]
-    done = run(CHECKED.format(cases=cases), BPEBENCH_COMPILED_BUILD="checked")
-    assert done.stdout == "checked\n", done.stderr[-2000:]

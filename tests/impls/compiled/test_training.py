@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from child import run
 
 import impls
 from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec, Unsupported
@@ -179,52 +178,6 @@ def test_counts_go_on_where_they_were_collected() -> None:
     found.add([text.encode() for text in texts])
     found.collect()
     assert np.array_equal(found.counts, 2 * before)
-
-
-CHECKED = """
-import random, sys
-import impls
-from impls.compiled import Compiled
-from collections import Counter
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from impls.compiled.training import count, learning, parts, words
-from impls.compiled.codegen.native import faults
-from impls.core.text import blocks, files
-from impls.core.text.patterns import resolve
-from impls.core.training import corpus_pieces
-from impls.priority import Priority
-
-blocks.BLOCK_BYTES, blocks._LOOK_AHEAD = 300, 10
-parts._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
-rng = random.Random(sys.argv[1])
-for _ in range(12):
-    letters = rng.sample(["a", "b", "c", " ", "é", "日", "1"], rng.choice([2, 4, 7]))
-    texts = ["a", *("".join(rng.choices(letters, k=rng.choice([0, 1, 9, 700]))) for _ in range(rng.choice([1, 4])))]
-    special = ("ab", "aab b")[: rng.choice([0, 2])]
-    size, most = rng.choice([270, 500]), rng.choice([None, 4])
-    ties, alphabet = rng.choice(["smallest", "first", "shortest", "largest"]), rng.choice(["bytes", "bytes", "chars"])
-    spec = impls.TrainingSpec(
-        vocab_size=size, pattern=sys.argv[1], special_tokens=special, max_token_bytes=most, ties=ties, alphabet=alphabet
-    )
-    assert Compiled.train_model(texts, spec).digest == Priority.train_model(texts, spec).digest, (texts, spec)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "text"
-        bad = rng.choice([b"", b"", b"\\xe2\\x82", b"\\xf0\\x9f\\x98", b"\\xc4"])
-        path.write_bytes("\\n".join(texts).encode() + bad)
-        documents = rng.choice(["lines", "paragraphs"])
-        given = files.TextFiles([files.TextFile(path, documents, errors="replace")])
-        found = count.count_files(given, resolve(sys.argv[1]))
-        assert dict(found.items()) == Counter(corpus_pieces(given, spec)), texts
-assert faults()[0] == 0, faults()
-print("checked")
-"""
-
-
-@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "none", SPLIT_OUTSIDE])
-def test_no_access_lies_outside_what_may_be_reached(pattern: str) -> None:
-    done = run(CHECKED, pattern, BPEBENCH_COMPILED_BUILD="checked")
-    assert done.stdout == "checked\n", done.stderr[-2000:]
 
 
 @pytest.mark.corpus

@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from child import run
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
@@ -140,34 +139,6 @@ def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) ->
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
     with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))
-
-
-CHECKED = """
-import random, sys
-import impls
-from impls.compiled import Compiled
-from impls.compiled.codegen.native import faults
-from impls.compiled.training import learning
-from impls.priority import Priority
-
-learning._LEAST_BITS = 2
-rng = random.Random(3)
-for _ in range(12):
-    letters = rng.sample(["a", "b", "c", " ", "é", "日", "1"], rng.choice([2, 4, 7]))
-    texts = ["a", *("".join(rng.choices(letters, k=rng.choice([0, 1, 9, 700]))) for _ in range(rng.choice([1, 4])))]
-    ties, alphabet = rng.choice(["smallest", "first", "shortest", "largest"]), rng.choice(["bytes", "bytes", "chars"])
-    fields = {"ties": ties, "alphabet": alphabet, "unknown": "<unk>", "special_tokens": ("ab",)[: rng.choice([0, 1])]}
-    begun = Priority.train_model(texts[:2], impls.TrainingSpec(vocab_size=rng.choice([260, 290]), **fields))
-    spec = impls.TrainingSpec(vocab_size=500, pattern=rng.choice(["superword", "none"]), **fields)
-    assert Compiled.extend_model(begun, texts, spec) == Priority.extend_model(begun, texts, spec), (texts, spec)
-assert faults()[0] == 0, faults()
-print("checked")
-"""
-
-
-def test_no_access_lies_outside_what_may_be_reached() -> None:
-    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked")
-    assert done.stdout == "checked\n", done.stderr[-2000:]
 
 
 @pytest.mark.corpus
