@@ -14,6 +14,12 @@ from impls.core.text.normalization import normalizer
 _CODES = {*range(0xD800), *range(0xE000, 0x20000), *range(0x2F800, 0x2FA20), *range(0x20000, 0x110000, 97)}
 CHARACTERS = list(map(chr, sorted(_CODES)))
 """All of the planes in which characters differ, and some of the others."""
+CHANGING = [
+    character
+    for number, character in enumerate(CHARACTERS)
+    if number % 11 == 0 or unicodedata.combining(character) or unicodedata.normalize("NFKD", character) != character
+]
+"""Those that a form rewrites or moves, and some of the others."""
 STEPS = {
     "nfc": normalizers.NFC(),
     "nfd": normalizers.NFD(),
@@ -50,14 +56,14 @@ def test_every_character_alone_is_written_as_the_library_writes_it(name: str) ->
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_character_between_marks_is_ordered_and_composed_as_in_the_library(name: str) -> None:
-    texts = [f"a\u0323{character}\u0307\u0334e{character}\u0323" for character in CHARACTERS]
+    texts = [f"a\u0323{character}\u0307\u0334e{character}\u0323" for character in CHANGING]
     assert differing(name, texts) == []
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_parts_of_every_decomposition_are_put_together_as_in_the_library(name: str) -> None:
     texts = []
-    for character in CHARACTERS:
+    for character in CHANGING:
         parts = unicodedata.normalize("NFD", character)
         if parts != character:
             texts += map("".join, itertools.islice(itertools.permutations([*parts, "\u0327"]), 6))
@@ -67,8 +73,8 @@ def test_parts_of_every_decomposition_are_put_together_as_in_the_library(name: s
 
 @pytest.mark.parametrize("name", FORMS)
 def test_strings_of_marks_and_what_they_join_are_written_as_in_the_library(name: str, fuzz: int) -> None:
-    picked = [character for character in CHARACTERS if unicodedata.normalize("NFKD", character) != character]
-    marks = [character for character in CHARACTERS if unicodedata.combining(character)]
+    picked = [character for character in CHANGING if unicodedata.normalize("NFKD", character) != character]
+    marks = [character for character in CHANGING if unicodedata.combining(character)]
     jamo = [chr(code) for code in (*range(0x1100, 0x1113), *range(0x1161, 0x1176), *range(0x11A7, 0x11C3))]
     draw = random.Random(9)
     texts = [
@@ -92,6 +98,6 @@ def test_lower_case_knows_no_end_of_a_word_and_keeps_the_dot_of_the_turkish_capi
 
 def test_steps_follow_each_other_with_the_same_tables() -> None:
     theirs = normalizers.Sequence([STEPS["nfkd"], STEPS["strip-accents"], STEPS["lowercase"]])
-    texts = [f"É{character}\u0323Z" for character in CHARACTERS]
+    texts = [f"É{character}\u0323Z" for character in CHANGING]
     step = normalizer("nfkd+strip-accents+lowercase")
     assert [text for text in texts if step(text) != theirs.normalize_str(text)] == []
