@@ -116,6 +116,18 @@ def test_a_timeout_gives_a_lower_bound_of_the_exponent() -> None:
     assert stats.fit_exponent([(1000, 0.1)]) is None
 
 
+def test_percentiles_of_times_in_bins_are_in_seconds_and_within_one_percent() -> None:
+    seconds = [1e-3 * n for n in range(1, 101)]
+    bins = stats.binned([*seconds, 0.0])
+    assert sum(bins.values()) == 101
+    for share, expected in ((0.5, 0.050), (0.99, 0.099), (1.0, 0.1)):
+        assert stats.percentile(bins, share) == pytest.approx(expected, rel=0.011)
+    assert stats.percentile(stats.binned([2.5e-7]), 0.5) == pytest.approx(2.5e-7, rel=0.011)
+    assert 0.9e-9 < stats.percentile(bins, 0.001) < 1.1e-9, "no time at all counts as a nanosecond"
+    with pytest.raises(ValueError, match="no times"):
+        stats.percentile({}, 0.5)
+
+
 def test_student_t_is_exact_in_the_table_and_close_beyond_it() -> None:
     assert stats.student_t_975(2) == 4.3027
     assert stats.student_t_975(30) == pytest.approx(2.0423, rel=2e-3)

@@ -217,6 +217,21 @@ def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.
     assert all(worker.reserve(job._memory) for worker in worker_threads._shared._threads)
 
 
+def test_workers_are_reserved_and_added_by_one_thread_at_a_time(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = worker_threads._WorkerThreads()
+    class_, others_wait = worker_threads.WorkerThread, []
+
+    def added() -> worker_threads.WorkerThread:
+        others_wait.append(not workers._reserving.acquire(blocking=False))
+        return class_()
+
+    monkeypatch.setattr(worker_threads, "WorkerThread", added)
+    job = worker_threads.BatchJob(Compiled(model)._pool, 0, 2)
+    assert len(workers.reserve(3, 2, job._memory)) == 2, "no more than the most there may be"
+    assert others_wait == [True, True]
+    assert workers._reserving.acquire(blocking=False)
+
+
 def test_without_threads_or_memory_for_workers_a_batch_is_encoded_alone(
     fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
