@@ -32,7 +32,8 @@ NEEDS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("bpebench")
     group.addoption("--campaign", type=float, default=0.0, metavar="SECONDS",
-                    help="repeat the tests that draw at random, with other seeds, for SECONDS in all")  # fmt: skip
+                    help="repeat the tests that draw at random, with other seeds, and run those of campaigns only, "
+                         "drawn in turn, for SECONDS in all")  # fmt: skip
     group.addoption("--seed", type=int, default=0, help="seed of a campaign and of --shuffle")
     group.addoption("--shuffle", action="store_true", help="run the tests in random order")
 
@@ -53,6 +54,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_LEFT_OUT] = {how: len(those) for how, those in left_out.items()}
     config.hook.pytest_deselected(items=list(gone))
     items[:] = [item for item in items if item not in gone]
+    if config.option.campaign:
+        config.stash[_END] = time.monotonic() + config.option.campaign
+        random.Random(config.option.seed).shuffle(whole := [item for item in items if not _is_drawn(item)])
+        items[:] = [*filter(_is_drawn, items), *whole]
     config.stash[_SHARE] = config.option.campaign / max(1, sum(map(_is_drawn, items)))
     if config.option.shuffle:
         random.Random(config.option.seed).shuffle(items)
@@ -60,6 +65,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 _SHARE = pytest.StashKey[float]()
+_END = pytest.StashKey[float]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin no further test of a campaign once its time is over."""
+    if item.get_closest_marker("campaign") and time.monotonic() > item.config.stash.get(_END, float("inf")):
+        pytest.skip("the campaign's seconds are over")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
