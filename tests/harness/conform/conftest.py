@@ -55,7 +55,7 @@ def fewer() -> Iterator[None]:
         patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 120_003: 22})
         patch.setattr(questions, "COST_SIZES", (1_000, 4_000, 16_000, 64_000))
         patch.setattr(questions, "N_PIECES", 80_000)
-        patch.setattr(state, "HELD_CALLS", 20_000)
+        patch.setattr(state, "HELD_CALLS", 100_000)
         yield
 
 

@@ -344,7 +344,7 @@ def derived(number: int) -> type[Right]:
     def call(self: Any, given: Any, *rest: Any) -> Any:
         return changed(given, getattr(Full, name)(self, given, *rest))
 
-    checks = {"encode_batch": ("batch",), "decode": ("decode-any-order", "spellings")}
+    checks = {"encode_batch": ("batch",)} | dict.fromkeys(("decode", "decode_bytes"), ("decode-any-order", "spellings"))
     return type("Wrong", (Full,), {name: call, "checks": checks.get(name, ("spellings", "transitions"))})
 
 
