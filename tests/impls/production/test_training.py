@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -169,43 +167,6 @@ def test_a_pattern_that_leaves_text_out_is_an_error_for_all() -> None:
 
 
 # --- the libraries called directly, not through us -------------------------------------------------------------------
-
-
-def test_rustbpe_learns_the_same_ranks() -> None:
-    rustbpe = pytest.importorskip("rustbpe")
-    chance = random.Random("rustbpe")
-    for _ in range(30):
-        texts = random_corpus(chance)
-        spec = TrainingSpec(vocab_size=chance.choice([256, 260, 290]), pattern="gpt2")
-        tokenizer = rustbpe.Tokenizer()
-        tokenizer.train_from_iterator(iter(texts), spec.vocab_size, pattern=impls.core.text.patterns.NAMED["gpt2"][0])
-        theirs = {bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}
-        own = impls.get("priority").train_model(texts, spec)
-        assert theirs == own.id_by_token, texts
-
-
-def test_subword_nmt_learns_the_same_merges() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        learn_bpe = pytest.importorskip("subword_nmt.learn_bpe")
-    chance = random.Random("subword-nmt")
-    for _ in range(30):
-        words = ["".join(chance.choices("abcç", k=chance.randint(1, 7))) for _ in range(chance.randint(2, 20))]
-        text, n_merges, least = " ".join(words), chance.choice([1, 5, 20]), chance.choice([1, 2, 3])
-        learned = io.StringIO()
-        learn_bpe.learn_bpe(io.StringIO(text), learned, n_merges, min_frequency=least)
-        theirs = [tuple(part.encode() for part in line.split(" ")) for line in learned.getvalue().splitlines()[1:]]
-        spec = TrainingSpec(
-            vocab_size=10_000,
-            max_merges=n_merges,
-            min_count=least,
-            alphabet="chars",
-            ties="largest",
-            end_of_word="</w>",
-            pattern="none",
-        )
-        own = impls.get("priority").train_model(words, spec)
-        assert merges_of(own) == theirs, text
 
 
 def test_hugging_face_trains_the_same_from_a_file_of_words() -> None:
