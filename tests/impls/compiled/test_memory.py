@@ -84,15 +84,17 @@ CHECKED = (
     "training training_extension",
 )
 """Files of tests that run with the checked build besides, by the process that runs them."""
+OPTIONS = ("-qx", "-n0", "--timeout=0", "-p", "no:cacheprovider", "-m", "not corpus")
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(is_checked(), reason="it starts processes that are checked")
 @pytest.mark.parametrize("files", CHECKED)
 def test_no_access_lies_outside_what_may_be_reached(files: str) -> None:
     """`tests/conftest.py` fails each test after which the build has seen such an access."""
     paths = [str(Path(__file__).with_name(f"test_{name}.py")) for name in files.split()]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *"-qx -n0 -p no:cacheprovider --timeout=0".split(), "-m", "not corpus", *paths],
+        [sys.executable, "-m", "pytest", *OPTIONS, *paths],
         cwd=Path(__file__).parents[3], env=os.environ | {"BPEBENCH_COMPILED_BUILD": "checked"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
