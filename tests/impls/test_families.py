@@ -21,6 +21,7 @@ from family_libraries import FAMILIES, IN_MISTRAL_COMMON, mistral_common, model_
 
 import impls
 from impls import Model
+from impls.compiled import Compiled
 from impls.operations.decoding import round_trip_text
 
 ASKED = os.environ.get("BPEBENCH_FULL", "0")
@@ -91,6 +92,18 @@ def test_every_implementation_gives_the_ids_of_the_familys_own_library(name: str
         n_bytes = sum(len(text.encode()) for text in asked)
         seconds = time.process_time() - started
         print(f"{name}: {implementation}: {len(asked):,} texts, {n_bytes:,} bytes, no difference ({seconds:.0f} s)")
+
+
+@pytest.mark.parametrize(
+    ("name", "splitting"),
+    [
+        ("deepseek", "automaton, 3 stages, windows"),
+        ("qwen-nfc", "automaton"),
+        ("mistral-v3", "automaton, borders, windows"),
+    ],
+)
+def test_kernels_split_a_familys_text_themselves(name: str, splitting: str) -> None:
+    assert Compiled(model_named(name)).splitting.startswith(splitting)
 
 
 def test_llama3_looks_joined_bytes_up() -> None:
