@@ -6,7 +6,7 @@ Tokens over bytes are written in GPT-2's printable characters. Knows no file for
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain, starmap
+from itertools import accumulate, chain, starmap
 from operator import add
 from typing import Any
 
@@ -58,17 +58,19 @@ def _all_bytes(vocab: Iterable[str], of_bytes: bool) -> list[bytes]:
     """Return the bytes of all tokens, translated at once; raise LookupError or ValueError if one is invalid."""
     if not of_bytes:
         return list(map(str.encode, vocab))
-    # "\n" is no printable character, and U+0100 is no byte: the one separates before, the other after.
-    written = "\n".join(vocab).translate(_TO_BYTES).split("\u0100")
-    return [token.encode("latin-1") for token in written]
+    import numpy as np
+
+    texts = list(vocab)
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    data = np.array(_BYTE_BY_CODE, np.uint16).take(codes)  # an IndexError for a code beyond the table
+    if data.max(initial=0) == _NO_BYTE:
+        raise ValueError("a character maps to no byte")
+    joined, ends = data.astype(np.uint8).tobytes(), list(accumulate(map(len, texts)))
+    return list(map(joined.__getitem__, map(slice, [0, *ends[:-1]], ends)))
 
 
-class _ToBytes(dict[int, str]):
-    def __missing__(self, code: int) -> str:
-        raise ValueError(f"U+{code:04X} maps to no byte")
-
-
-_TO_BYTES = _ToBytes({ord(character): chr(byte) for character, byte in CHARACTER_TO_BYTE.items()} | {10: "\u0100"})
+_NO_BYTE = 256
+_BYTE_BY_CODE = [CHARACTER_TO_BYTE.get(chr(code), _NO_BYTE) for code in range(1 + max(map(ord, CHARACTER_TO_BYTE)))]
 
 
 def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
@@ -79,13 +81,20 @@ def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
     return left, right
 
 
+def pairs_of_ids(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int]) -> tuple[Pair, ...] | None:
+    """Return merges as pairs of ids; None if the vocabulary has not all of their parts."""
+    try:
+        ids = list(map(vocab.__getitem__, chain.from_iterable(merges)))
+    except KeyError:
+        return None
+    return tuple(zip(ids[::2], ids[1::2], strict=True))
+
+
 def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str) -> tuple[Pair, ...]:
     """Return merges as pairs of ids; raise `InvalidModel` naming a merge with a part or result outside the
     vocabulary."""
-    parts = list(chain.from_iterable(merges))
-    if all(map(vocab.__contains__, map(add, parts[::2], parts[1::2]))) and all(map(vocab.__contains__, parts)):
-        ids = list(map(vocab.__getitem__, parts))
-        return tuple(zip(ids[::2], ids[1::2], strict=True))
+    if all(map(vocab.__contains__, starmap(add, merges))) and (pairs := pairs_of_ids(merges, vocab)) is not None:
+        return pairs
     for rank, (left, right) in enumerate(merges):
         for part in (left, right, left + right):
             if part not in vocab:
@@ -100,7 +109,9 @@ def without_whole_tokens(
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
-    used = set(listed).intersection(chain(chain.from_iterable(merges), starmap(add, merges)))
+    used = set(listed).intersection(chain.from_iterable(merges))
+    beginnings = {text[:k] for text in listed for k in range(1, len(text))}
+    used |= set(listed).intersection(left + right for left, right in merges if left in beginnings)
     kept = dict(vocab)
     for text in set(listed) - used:
         del kept[text]

@@ -45,6 +45,12 @@ def names_by_id(model: ModelData) -> dict[int, str]:
     names = {i: spell(token) for i, token in enumerate(model.tokens) if token is not None}
     if model.sentencepiece is not None:
         names |= {i: f"<0x{byte:02X}>" for byte, i in enumerate(model.sentencepiece.byte_ids) if i >= 0}
+    return names | names_of_others(model)
+
+
+def names_of_others(model: ModelData) -> dict[int, str]:
+    """Return `names_by_id` of the unknown token, and of special and added tokens."""
+    names: dict[int, str] = {}
     if model.unknown is not None and model.unknown_id is not None:
         names[model.unknown_id] = model.unknown
     normal = normal_form(model)

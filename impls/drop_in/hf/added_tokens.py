@@ -10,7 +10,7 @@ from impls.core.arguments import wrong_type
 from impls.core.model.whole_tokens import FLAGS, cut
 from impls.drop_in.hf.arguments import flag, ignore, text
 from impls.formats.files import converted
-from impls.formats.tokenizer_json.reader import AddedEntry
+from impls.formats.tokenizer_json.document import AddedEntry
 
 _FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
 

@@ -25,9 +25,10 @@ from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
-from impls.formats.files import naming, parse_json, without_collecting
+from impls.formats.files import naming, without_collecting
 from impls.formats.tokenizer_json.decoder_steps import read_decoder
-from impls.formats.tokenizer_json.reader import OtherDocument, check_kind, read, read_content
+from impls.formats.tokenizer_json.document import OtherDocument, parse_document
+from impls.formats.tokenizer_json.reader import check_kind, read, read_content
 from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 from impls.operations.stream_rules import StreamRules
@@ -150,7 +151,7 @@ def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
     parsed: list[Any] = []
 
     def document() -> dict[str, Any]:
-        parsed.append(parse_json(content))
+        parsed.append(parse_document(content))
         if _is_untrained(parsed[0]):
             raise OtherDocument(parsed[0])
         return _without_added(parsed[0])

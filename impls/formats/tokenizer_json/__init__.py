@@ -7,10 +7,10 @@ white space, `oniguruma` the dialect of its patterns.
 from __future__ import annotations
 
 from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored
+from impls.formats.tokenizer_json.document import OtherDocument
 from impls.formats.tokenizer_json.reader import (
     FORMAT,
     DropoutIgnored,
-    OtherDocument,
     OtherIds,
     TemplateIgnored,
     read,

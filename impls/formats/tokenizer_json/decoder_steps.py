@@ -6,6 +6,8 @@ from typing import Any
 
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
+from impls.core.model.data import ModelData
+from impls.core.model.derivations import names_of_others
 from impls.core.text.decoder_steps import (
     BYTE_FALLBACK,
     BYTE_LEVEL,
@@ -33,17 +35,19 @@ def read_decoder(document: Any) -> str:
     return "+".join(_read(step, where) for where, step in flat_steps(document, "decoder", "decoders")) or FUSE
 
 
-def own_decoder(model: Model, steps: str) -> str | None:
-    """Return the decoder of a model with these steps: None if it decodes so without them."""
+def own_decoder(model: ModelData, steps: str) -> str | None:
+    """Return the decoder of a model with these steps: None if it decodes so without them. Tokens are not looked at."""
     if model.sentencepiece is not None or model.end_of_word is not None:
         return steps
     if steps != (FUSE if model.alphabet == "chars" else BYTE_LEVEL):
         return steps
     # The library decodes some added tokens in normal form, or as the bytes that they print.
     bytes_by = str.encode if model.alphabet == "chars" else bytes_of
-    others = {*model.whole_token_ids.values(), *([] if model.unknown_id is None else [model.unknown_id])}
-    own = model.bytes_by_id()
-    return steps if any(bytes_by(model.names_by_id[i]) != own[i] for i in others) else None
+    texts = {i: text for text, i in model.whole_token_ids.items()}
+    if model.unknown is not None and model.unknown_id is not None:
+        texts[model.unknown_id] = model.unknown
+    differs = any(bytes_by(name) != texts[i].encode() for i, name in names_of_others(model).items())
+    return steps if differs else None
 
 
 def _read(step: dict[str, Any], where: str) -> str:

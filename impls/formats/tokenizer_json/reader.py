@@ -15,20 +15,20 @@ import warnings
 from collections.abc import Callable
 from itertools import starmap
 from operator import add
-from typing import Annotated, Any
-
-import msgspec
+from typing import Any
 
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
+from impls.core.model.data import ModelData
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats.files import MAX_TABLE_ID, converted, parse_json
+from impls.formats.files import MAX_TABLE_ID, converted
 from impls.formats.parse_cache import Note, cached_with_notes
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.tokenizer_json.decoder_steps import DecoderIgnored, own_decoder, read_decoder
+from impls.formats.tokenizer_json.document import AddedEntry, Bpe, File, OtherDocument, parse_document
 from impls.formats.tokenizer_json.space_steps import (
     OlderUnicode,
     Spaces,
@@ -37,7 +37,7 @@ from impls.formats.tokenizer_json.space_steps import (
     read_normalizer,
 )
 from impls.formats.tokenizer_json.split_stages import read_stages
-from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
+from impls.formats.vocabulary import check_ids, pairs_of_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 
 FORMAT = "tokenizer.json"
 
@@ -52,51 +52,6 @@ class OtherIds(UserWarning):
 
 class TemplateIgnored(UserWarning):
     """The file puts special tokens around every text; the model is read without them, and encodes only the text."""
-
-
-Part = Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class AddedEntry(msgspec.Struct):
-    """An entry of `added_tokens`."""
-
-    content: str
-    id: int
-    special: bool = False
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-
-
-class _Bpe(msgspec.Struct):
-    type: str | None = "BPE"
-    vocab: Any = None
-    merges: list[str | tuple[Part, Part]] | None = None
-    dropout: float | None = None
-    unk_token: str | None = None
-    continuing_subword_prefix: str | None = None
-    end_of_word_suffix: str | None = None
-    fuse_unk: bool | None = None
-    byte_fallback: bool | None = None
-    ignore_merges: bool | None = None
-
-
-class _File(msgspec.Struct):
-    model: _Bpe
-    added_tokens: list[AddedEntry] | None = None
-    normalizer: Any = None
-    pre_tokenizer: Any = None
-    post_processor: Any = None
-    decoder: Any = None
-
-
-class OtherDocument(Exception):
-    """The content of a file is JSON, but no tokenizer.json."""
-
-    def __init__(self, document: Any) -> None:
-        self.document = document
-        super().__init__()
 
 
 def read(document: Any, path: str) -> Model:
@@ -114,7 +69,7 @@ def read_content(content: bytes, path: str, document: Callable[[], Any] | None =
     """
 
     def parsed() -> tuple[Model, list[Note]]:
-        given = parse_json(content) if document is None else document()
+        given = parse_document(content) if document is None else document()
         if not isinstance(given, dict) or "model" not in given:
             raise OtherDocument(given)
         model, notes = read_with_notes(given)
@@ -130,7 +85,7 @@ def read_content(content: bytes, path: str, document: Callable[[], Any] | None =
 def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     """Return the model of a parsed file, and notes on what it leaves out; raise `InvalidModel` naming a field that is
     invalid or not supported."""
-    file = converted(document, _File)
+    file = converted(document, File)
     bpe, entries = file.model, file.added_tokens or []
     check_kind(bpe.type)
     if prefix := bpe.continuing_subword_prefix:
@@ -160,33 +115,39 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     byte_ids = () if rules is None else rules.byte_ids
     kept = {token: i for token, i in kept.items() if i not in byte_ids} if byte_ids else kept
     tokens = read_tokens(kept, byte_level, "model.vocab")
-    model = Model(
-        tokens=tokens + (None,) * (max(byte_ids, default=-1) + 1 - len(tokens)),
-        merges=read_merges(merges, kept, "model.merges"),
-        pattern=stages,
-        special_tokens=special,
-        added_tokens=added,
-        whole_token_flags=flags,
-        normalization=spaces.normalization,
-        alphabet="bytes" if byte_level else "chars",
-        end_of_word=end_of_word,
-        ignore_merges=bool(bpe.ignore_merges),
-        unknown=unknown,
-        unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
-        sentencepiece=rules,
-    )
+    fields: dict[str, Any] = {
+        "pattern": stages,
+        "special_tokens": special,
+        "added_tokens": added,
+        "whole_token_flags": flags,
+        "normalization": spaces.normalization,
+        "alphabet": "bytes" if byte_level else "chars",
+        "end_of_word": end_of_word,
+        "ignore_merges": bool(bpe.ignore_merges),
+        "unknown": unknown,
+        "unknown_id": None if unknown is None else vocab.get(unknown, whole.get(unknown)),
+        "sentencepiece": rules,
+    }
     ignored = None
     try:
-        decoder = own_decoder(model, read_decoder(file.decoder))
+        decoder = own_decoder(ModelData(**fields), read_decoder(file.decoder))
     except InvalidModel as error:
         ignored = DecoderIgnored(f"{error}; ids decode as the joined texts of their tokens")
         decoder = next(iter(usual_decoders(rules)), None)
-    model = model if decoder is None else model.with_(decoder=decoder)
+    tokens += (None,) * (max(byte_ids, default=-1) + 1 - len(tokens))
+    pairs = pairs_of_ids(merges, kept)
+    try:
+        if pairs is None:
+            pairs = read_merges(merges, kept, "model.merges")
+        model = Model(tokens=tokens, merges=pairs, decoder=decoder, **fields)
+    except InvalidModel:
+        read_merges(merges, kept, "model.merges")  # names a merge as the file spells it
+        raise
     notes = [*spaces.notes, ignored, _dropout(bpe), _other_ids(entries, vocab), _template(file.post_processor)]
     return model, list(filter(None, notes))
 
 
-def _occurs(text: str, bpe: _Bpe, byte_level: bool) -> bool:
+def _occurs(text: str, bpe: Bpe, byte_level: bool) -> bool:
     """Return whether a token may come from text without any merge: as a symbol, or as a whole piece."""
     if byte_level:
         printed = CHARACTER_TO_BYTE.keys() >= set(text)
@@ -202,7 +163,7 @@ def check_kind(kind: object) -> None:
 
 
 def _rules(
-    bpe: _Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool
+    bpe: Bpe, spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool
 ) -> SentencePieceRules | None:
     """Return SentencePiece's rules, or None if the file has none of them."""
     byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.byte_fallback else ()
@@ -226,7 +187,7 @@ def _rules(
     )
 
 
-def _check_suffix(bpe: _Bpe, byte_level: bool, rules: SentencePieceRules | None) -> None:
+def _check_suffix(bpe: Bpe, byte_level: bool, rules: SentencePieceRules | None) -> None:
     """Raise `InvalidModel` for a suffix of words together with a feature that excludes it."""
     if not (suffix := bpe.end_of_word_suffix):
         return
@@ -277,7 +238,7 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
     return bool(later and others) and (looks_around or can_meet(later, others))
 
 
-def _merges(bpe: _Bpe) -> list[tuple[str, str]]:
+def _merges(bpe: Bpe) -> list[tuple[str, str]]:
     if bpe.merges is None:
         raise InvalidModel("model.merges: a list is expected")
     if str not in set(map(type, bpe.merges)):
@@ -291,7 +252,7 @@ def _merges(bpe: _Bpe) -> list[tuple[str, str]]:
 # --- parts of the file that the model leaves out -----------------------------------------------------------------
 
 
-def _dropout(bpe: _Bpe) -> UserWarning | None:
+def _dropout(bpe: Bpe) -> UserWarning | None:
     if not bpe.dropout:
         return None
     return DropoutIgnored(f"model.dropout: {bpe.dropout} is left out; the model encodes without dropout")
