@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import impls
 from harness.explain.adapters import merge_input_bytes
 from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
 from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
@@ -22,6 +21,7 @@ from harness.explain.summaries import summarise
 from harness.explain.text_stage import normalisation
 from harness.explanations import Explanation, Trace, TracedPiece
 from harness.printable import quoted, readable
+from harness.targets import load_tokenizer
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 
@@ -156,11 +156,12 @@ def _segments(observation: Observation) -> list[bytes]:
 
 
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
-    """Return the steps of `implementation` on `text`, special tokens read as text.
+    """Return the steps of the target `implementation` on `text`, special tokens read as text.
 
     Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and the errors of encoding.
     """
-    tokenizer = impls.load(implementation, model)
+    tokenizer = load_tokenizer(implementation, model)
+    model = tokenizer.model  # a model file brings its own
     algorithm = ALGORITHM_OF.get(implementation, "leftmost")
     ids = tokenizer.encode(text, disallowed_special=())
     rules = Rules(model)

@@ -192,6 +192,21 @@ def test_trace_shows_each_merge_with_its_rank(bpebench: Any, model_file: str) ->
     assert document["ids"] == [257, 98]
 
 
+def test_trace_takes_any_target(bpebench: Any, model_file: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from impls.greedy import Greedy\n\nclass Mine(Greedy):\n    pass\n", encoding="utf-8"
+    )
+    out = bpebench("trace", str(tmp_path / "mine.py"), "aab", "-m", model_file)
+    assert "do NOT give the ids of" in out.out
+    assert out.status == 1
+    by_file = bpebench("trace", model_file, "aab", "-m", "gpt2", "--json")
+    assert by_file.status == 0, by_file.err
+    assert (
+        json.loads(by_file.out)["ids"]
+        == json.loads(bpebench("trace", "priority", "aab", "-m", model_file, "--json").out)["ids"]
+    )
+
+
 def test_trace_of_backtracking_shows_what_it_takes_back(bpebench: Any, hand_made: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     hand_made("b+c a+b", alphabet="bytes").save(path)
