@@ -12,17 +12,18 @@ Source  van Antwerpen and Neubeck 2024, "So many tokens, so little time: Introdu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
+from impls.token_ends import ListedEnds
 
-_NO_TOKEN = _SYMBOL = -1  # the rank of a symbol, which no merge makes
-_NEVER = 1 << 62
+_NO_TOKEN = _SYMBOL = -1  # the latter is the rank of a symbol, which no merge makes
 
 
 class Backtracking(Tokenizer):
-    """`steps` counts the tokens that were tried."""
+    """`steps` counts the tokens that were tried. Text that grows within one piece costs time by what is new."""
 
     name = "backtracking"
     summary = "linear time: the longest token compatible with the one before it, else back"
@@ -95,6 +96,11 @@ class Backtracking(Tokenizer):
                 at -= self._length[token]
         return tokens
 
+    def token_ends(self) -> ListedEnds | None:
+        """Return what keeps the last tokens of the beginnings of a piece; see `operations.growing_piece`."""
+        known = self.model.end_of_word is None and self.model.unknown_id is None
+        return ListedEnds(self.model, self._letter, self._trie, self._compatible) if known else None
+
     def _longest_token(self, text: str, start: int, limit: int) -> int:
         """Return the longest token that begins at `start` and ends by `limit`, or `_NO_TOKEN`."""
         longest = _NO_TOKEN
@@ -111,8 +117,8 @@ class Backtracking(Tokenizer):
         until the merge just undone consumed one of them; had their own merge ranked before that, it would have joined
         them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
         """
-        until = _NEVER
-        while self._rank_of_pair.get((left, right), _NEVER) >= until:
+        until: float = inf
+        while self._rank_of_pair.get((left, right), inf) >= until:
             if self._rank[left] > self._rank[right]:
                 until, left = self._rank[left], self._parts[left][1]
             elif self._rank[right] != _SYMBOL:  # at equal rank the border is left of the undone merge, so it was first

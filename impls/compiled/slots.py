@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cache
 
 import numpy as np
 
-from impls.compiled.codegen.native import address
+from impls.compiled.codegen.build import is_checked
+from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.typed_memory import Record, places
 
 
@@ -58,3 +60,25 @@ class Slots:
     def arrays(self) -> list[np.ndarray]:
         """Return all arrays that kernels may access through this record."""
         return [self.slots, *self._held.values()]
+
+
+class DeclaredSlots(Slots):
+    """Slots whose arrays are declared to the checked build as long as they are held."""
+
+    def __init__(self, kind: type[Record]) -> None:
+        super().__init__(kind)
+        self._numbers: dict[str, int] = {}
+        weakref.finalize(self, _forget_all, self._numbers)
+        self.keep("slots", self.slots)
+
+    def keep(self, name: str, array: np.ndarray) -> None:
+        """Keep an array alive, and declare it to the checked build."""
+        super().keep(name, array)
+        if is_checked():
+            if name in self._numbers:
+                forget(self._numbers[name])
+            self._numbers[name] = declare(array)
+
+
+def _forget_all(numbers: dict[str, int]) -> None:
+    forget(*numbers.values())

@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Unpack
 
@@ -16,6 +17,7 @@ from impls.compiled import files
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.decoding import decode_bytes
+from impls.compiled.growing import KernelEnds, TokensByEnd
 from impls.compiled.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
@@ -87,6 +89,17 @@ class Compiled(Tokenizer):
     def encode_cut(self, text: str) -> list[Any] | None:
         """Encode a text in two parts; see `Tokenizer.encode_cut`."""
         return None if self._searching is None else self._searching.encode_cut(text)
+
+    def token_ends(self) -> KernelEnds | None:
+        """Return what keeps the last tokens of the beginnings of a piece; see `operations.growing_piece`."""
+        return None if self._tokens_by_end is None else KernelEnds(self._tokens_by_end)
+
+    @cached_property
+    def _tokens_by_end(self) -> TokensByEnd | None:
+        try:
+            return TokensByEnd(self.model, self._own.context)
+        except ValueError:
+            return None
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -203,6 +203,10 @@ class CertainCuts:
                     return place
         return 0
 
+    def holds_token(self, text: str) -> bool:
+        """Return whether a special or added token may occur in a text, or depends on what is around it."""
+        return self._tokens is not None and self._tokens.occurs(text)
+
 
 class _TokenBorders:
     """Decides whether special and added tokens allow a cut."""
@@ -231,6 +235,10 @@ class _TokenBorders:
         if self._only_first:
             return self._only_first in text
         return self._may_begin(text) is not None
+
+    def occurs(self, text: str) -> bool:
+        """Return whether a token occurs in `text`; True if its surroundings matter too."""
+        return self.may_occur(text) and (self._flagged or any(token in text for token in self._sorted))
 
     def allow(self, text: str, place: int) -> bool:
         """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""

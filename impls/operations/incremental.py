@@ -7,9 +7,9 @@
 The text is kept in chunks that begin at certain places (`certain_cuts`), with their ids. The tail after the last such
 place is encoded again with what is appended; an edit encodes again from the last chunk it cannot affect to the first
 one it cannot affect. So the time of an append grows with the new text and the distance to the last certain place, that
-of an edit with about two chunks, besides a fraction of a microsecond for each chunk of the text. If a text has no
-certain place (one piece, a pattern without automaton, a library that splits by its own rules), all of it is encoded
-again.
+of an edit with about two chunks, besides a fraction of a microsecond for each chunk of the text. A tail of one long
+piece is followed by `growing_piece` if the implementation can. Any other text without certain places (a pattern without
+automaton, a library's own rules, tokens of several derivations) is encoded again.
 
 Knows the methods of a tokenizer, and no algorithm.
 """
@@ -21,13 +21,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import NamedTuple
 
 from impls.core.arguments import Special, SpecialSet, check_special_sets, check_text, token_limit, whole_number
 from impls.core.errors import BPEError, UnknownSymbol
 from impls.core.model.whole_tokens import WholeTokens
 from impls.operations.certain_cuts import CertainCuts, cuts_around, encode_further
+from impls.operations.changes import Change, change_of
 from impls.operations.coder import Coder
+from impls.operations.growing_piece import LEAST, GrowingPiece, growing_piece
 
 CHUNK = 1024
 """Least characters of a chunk if a certain place is among the next as many; shorter at the end of a text."""
@@ -65,18 +66,6 @@ def _frozen(special: SpecialSet) -> SpecialSet:
     return special if special == "all" else frozenset(special or ())
 
 
-class Change(NamedTuple):
-    """The effect of a step: `ids[start:start + n_removed]` became these ids, all others are unchanged."""
-
-    start: int
-    n_removed: int
-    ids: list[int]
-
-
-_changed = partial(tuple.__new__, Change)
-"""Makes a `Change` in half the time of `Change(…)`."""
-
-
 class Incremental:
     """A text with its ids, which are always those of `Tokenizer.encode`; made by `Tokenizer.incremental`.
 
@@ -91,6 +80,9 @@ class Incremental:
         self._encode, self._encode_continued, self._cuts = encode, encode_continued, cuts
         self._encoder = encoder
         self._state: _State = ([], 0, 0, "", [], "", [])
+        self._piece: GrowingPiece | None = None
+        """The tail, if it is followed; that of the state is then an earlier one."""
+        self._next_length = LEAST  # of a tail that is tried as a growing piece
         if text:
             self.append(text)
 
@@ -109,7 +101,7 @@ class Incremental:
     @property
     def n_ids(self) -> int:
         """Return the number of ids."""
-        return self.n_stable + len(self._state[6])
+        return self.n_stable + (len(self._state[6]) if self._piece is None else self._piece.n_ids)
 
     @property
     def n_stable(self) -> int:
@@ -118,7 +110,7 @@ class Incremental:
 
     def _blocks(self) -> list[Chunk]:
         """Return the parts of the text with their ids; the last one is the tail, each begins at a certain place."""
-        chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._state
+        chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._complete_state()
         blocks = chunks[:n_chunks]
         if settled:
             blocks.append((settled, settled_ids))
@@ -126,12 +118,25 @@ class Incremental:
             blocks.append((tail, tail_ids))
         return blocks
 
+    def _complete_state(self) -> _State:
+        """Return the state, with the tail if it is followed."""
+        if self._piece is not None:
+            *others, _, _ = self._state
+            self._state = (*others, *self._piece.tail())  # type: ignore[assignment]
+        return self._state
+
+    def _assign(self, state: _State) -> None:
+        """Replace the state; its tail is not followed yet."""
+        self._complete_state()
+        self._piece, self._next_length = None, max(LEAST, min(self._next_length, 2 * len(state[5])))
+        self._state = state
+
     def copy(self) -> Incremental:
         """Return an independent copy; the unchanged parts are shared in memory."""
         other = object.__new__(Incremental)
         other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
-        other._encoder = self._encoder
-        chunks, n_chunks, *others = self._state
+        other._encoder, other._piece, other._next_length = self._encoder, None, LEAST
+        chunks, n_chunks, *others = self._complete_state()
         other._state = (chunks[:n_chunks], n_chunks, *others)  # type: ignore[assignment]
         return other
 
@@ -143,7 +148,11 @@ class Incremental:
         """Add `text` at the end."""
         if type(text) is not str:
             check_text(text)
-        state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._state
+        if self._piece is None and len(self._state[5]) >= self._next_length and text:
+            self._follow_tail()
+        if self._piece is not None and (change := self._piece.append(text, self.n_stable)) is not None:
+            return change
+        state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._complete_state()
         n_stable = n_ids + len(settled_ids)
         new = tail + text
         if len(new) < _CUT_AT_ONCE and (cut := self._encoder.encode_cut(new)):
@@ -153,14 +162,22 @@ class Incremental:
                 if len(settled) >= CHUNK:
                     chunks[n_chunks:] = [(settled, settled_ids)]
                     n_chunks, n_ids, settled, settled_ids = n_chunks + 1, n_ids + len(settled_ids), "", []
+            self._piece = None
             self._state = chunks, n_chunks, n_ids, settled, settled_ids, new, tail_ids
-            return _change(n_stable, old, ids + tail_ids)
+            return change_of(n_stable, old, ids + tail_ids)
         try:
-            self._state, ids = self._grown(state, text)
+            new_state, ids = self._grown(state, text)
         except BPEError:
             self._encode(self.text + text)  # raises for the whole text, with its offsets
             raise
-        return _change(n_stable, old, ids)
+        self._assign(new_state)
+        return change_of(n_stable, old, ids)
+
+    def _follow_tail(self) -> None:
+        """Follow the tail as a growing piece if possible; else try again when it is twice as long."""
+        tail, ids = self._state[5:]
+        self._piece = growing_piece(self._encoder, tail, ids, self._cuts)
+        self._next_length = LEAST if self._piece is not None else 2 * len(tail)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
         """Replace the code points from `start` to `stop` by `text`; raise ValueError for an invalid range."""
@@ -182,8 +199,8 @@ class Incremental:
             whole = self.text
             self._encode(whole[:start] + text + whole[stop:])
             raise
-        self._state = state
-        return _change(n_before, _ids_of(blocks[first:last]), new)
+        self._assign(state)
+        return change_of(n_before, _ids_of(blocks[first:last]), new)
 
     def truncate(self, n_tokens: int) -> Change:
         """Shorten the text to its longest beginning that has at most `n_tokens` ids; leave it if it has no more.
@@ -236,7 +253,7 @@ class Incremental:
         self, blocks: Sequence[Chunk], first: int, last: int, n_before: int, region: str
     ) -> tuple[_State, list[int]]:
         """Return the state in which `region` replaces the blocks from `first` to `last`, and its ids."""
-        _, _, _, settled, settled_ids, tail, tail_ids = self._state
+        _, _, _, settled, settled_ids, tail, tail_ids = self._complete_state()
         if last == len(blocks):
             if settled and first == len(blocks) - 1:
                 return self._grown(
@@ -293,22 +310,3 @@ def _ids_of(chunks: Iterable[Chunk]) -> list[int]:
 
 def _n_ids(chunks: Iterable[Chunk]) -> int:
     return sum(map(len, map(_IDS, chunks)))
-
-
-def _change(start: int, old: list[int], new: list[int]) -> Change:
-    """Return the change from `old` to `new` at `start`, without the ids that both begin and end with."""
-    n_old = len(old)
-    if n_old == 1 and new:  # same result as below, in half the time
-        (one,) = old
-        if one == new[0]:
-            return _changed((start + 1, 0, new[1:]))
-        return _changed((start, 1, new[:]) if one != new[-1] else (start, 0, new[:-1]))
-    if new[:n_old] == old:
-        return _changed((start + n_old, 0, new[n_old:]))
-    same, shorter = 0, min(n_old, len(new))
-    while same < shorter and old[same] == new[same]:
-        same += 1
-    ending = 0
-    while ending < shorter - same and old[-1 - ending] == new[-1 - ending]:
-        ending += 1
-    return _changed((start + same, n_old - same - ending, new[same : len(new) - ending]))

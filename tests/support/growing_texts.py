@@ -10,7 +10,8 @@ import pytest
 
 from impls import BPEError
 from impls.interface import Tokenizer
-from impls.operations.incremental import Change, Incremental
+from impls.operations.changes import Change
+from impls.operations.incremental import Incremental
 
 FRAGMENTS = [
     *"aaelt  \n\r\t'1x.,!<>|_/", "  ", "    ", "\r\n", " \n", "I'll", "'s", "'LL", "don't", "hello", " world", "12345",

@@ -27,6 +27,9 @@ PLAIN = {
     "index_tokens": ("merge.derive", 6),
     "derive": ("merge.derive", 8),
     "byte_piece_ids": ("merge.piece", 4),
+    "index_suffixes": ("merge.last_tokens", 2),
+    "extend_beginnings": ("merge.last_tokens", 5),
+    "changed_tokens": ("merge.last_tokens", 5),
     "valid_bytes": ("training.documents", 2),
     "text_sizes": ("training.documents", 2),
     "count_texts": ("training.count_pieces", 2),
@@ -69,7 +72,7 @@ FAST_METHODS = {
 
 
 _MODULES = {
-    "arrays": ("cpython.boundary_arrays",),
+    "arrays": ("cpython.boundary_arrays", "merge.last_tokens"),
     "stages": ("pretokenize.other_splitters", "sentencepiece.spelling"),
     "decoding": ("cpython.ids_to_text", "lookup.decode"),
     "later": ("threads", "training"),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.build import is_checked, kernel_address
-from impls.compiled.codegen.native import address, declare, forget
+from impls.compiled.codegen.build import kernel_address
+from impls.compiled.codegen.native import address
 from impls.compiled.pages import aligned_zeros
-from impls.compiled.slots import Slots
+from impls.compiled.slots import DeclaredSlots
 from impls.core.pattern.tables import SplitTables
 
 _ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
@@ -47,12 +46,11 @@ class Splitting:
         return self.stages if self.tables is None else (self.tables,)
 
 
-class SplitContext(Slots):
+class SplitContext(DeclaredSlots):
     """The slots of a context, which kernels read by address. Not safe for two threads at once."""
 
     def __init__(self, splitting: Splitting | None) -> None:
         super().__init__(layout.ContextRecord)
-        self.keep("slots", self.slots)
         self._work()
         if splitting is not None:
             self._splitting(splitting)
@@ -74,12 +72,6 @@ class SplitContext(Slots):
         starts = accumulate(sizes, initial=self["work"])
         for field, start in zip(parts, starts, strict=False):
             self[field] = start
-
-    def keep(self, name: str, array: np.ndarray) -> None:
-        """Keep an array alive, and declare it to the checked build."""
-        super().keep(name, array)
-        if is_checked():
-            weakref.finalize(self, forget, declare(array))
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter

@@ -16,7 +16,8 @@ from growing_texts import FRAGMENTS
 import impls
 from impls import SpecialToken, TrainingSpec, UnknownSymbol
 from impls.interface import Tokenizer
-from impls.operations.incremental import CHUNK, Change, Incremental, _change
+from impls.operations.changes import Change, change_of
+from impls.operations.incremental import CHUNK, Incremental
 
 LEARNED = ["the cat sat on the mat, and the rat that sat there as well; 12 cats" for _ in range(3)]
 SPEC = TrainingSpec(vocab_size=330, pattern="cl100k", special_tokens=("<|end|>",))
@@ -59,7 +60,7 @@ def test_a_change_leaves_out_what_old_and_new_ids_begin_and_end_with() -> None:
     rng = Random(1)
     for _ in range(3000):
         old, new = (rng.choices((1, 2, 3), k=rng.randrange(5)) for _ in range(2))
-        start, n_removed, ids = _change(7, old, new)
+        start, n_removed, ids = change_of(7, old, new)
         at = start - 7
         assert [*old[:at], *ids, *old[at + n_removed :]] == new
         assert not (n_removed and ids and (old[at] == ids[0] or old[at + n_removed - 1] == ids[-1])), (old, new)

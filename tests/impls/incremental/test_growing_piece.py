@@ -1,0 +1,157 @@
+"""Text that grows within one piece: the ids of a fresh encoding after every append, which costs time by what is new."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from family_libraries import model_named
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec, Unsupported
+from impls.core.pattern.runs import Runs
+from impls.interface import Tokenizer
+from impls.operations.certain_cuts import pair_cuts_of
+from impls.operations.changes import Change
+from impls.operations.growing_piece import LEAST
+from impls.operations.incremental import Incremental
+
+IMPLEMENTATIONS = ["backtracking", "compiled"]
+TEXTS: dict[str, Callable[[random.Random, int], str]] = {
+    "letters": lambda rng, n: "".join(rng.choices("aeinrst", k=n)),
+    "one letter": lambda rng, n: "a" * n,
+    "blanks": lambda rng, n: " " * n,
+    "Han": lambda rng, n: "".join(map(chr, rng.choices(range(0x4E00, 0x4E40), k=n))),
+    "digits": lambda rng, n: "".join(rng.choices("0123456789", k=n)),
+    "signs": lambda rng, n: "".join(rng.choices("<|>=-", k=n)),
+    "all": lambda rng, n: "".join(rng.choices(["a", "b", " ", "\n", "'s", "1", ".", "日", "é", "\ud83d", "😀"], k=n)),
+}
+
+
+def random_model(rng: random.Random, *, pattern: str | tuple[str, ...]) -> Model:
+    """Merges of random tokens of few letters: some in an order in which parts come late, some never happen."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    merges: list[tuple[int, int]] = []
+    symbols = [*(ord(c) for c in "aeinrst"[: rng.choice((1, 2, 3, 7))]), *rng.choice((b"", "日".encode(), b"  "))]
+    for _ in range(rng.choice((3, 10, 40, 100))):
+        pair = rng.choice(symbols), rng.choice(symbols)
+        token = (tokens[pair[0]] or b"") + (tokens[pair[1]] or b"")
+        if token not in tokens and len(token) < 40:
+            merges.append(pair)
+            symbols.append(len(tokens))
+            tokens.append(token)
+    if rng.random() < 0.3:
+        return Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=pattern)
+    return Model(tokens=tuple(tokens), merges=tuple(merges), pattern=pattern)
+
+
+def grow(tokenizer: Tokenizer, rng: random.Random, make: Callable[[random.Random, int], str], n_steps: int) -> int:
+    """Append, take back and fork at random, and compare with a fresh encoding; count steps within a growing piece."""
+    text = make(rng, rng.choice((LEAST - 3, LEAST, 3 * LEAST)))
+    grown, n_followed = tokenizer.incremental(text, disallowed_special=()), 0
+    ids = grown.ids
+    for _ in range(n_steps):
+        if rng.random() < 0.08:
+            stop = len(text) - rng.choice((0, 1, 2, 30))
+            change, more = grown.replace(stop, len(text), ""), ""
+            text = text[:stop]
+        else:
+            continues = rng.random() < 0.9
+            more = (
+                make(rng, rng.choice((0, 1, 1, 1, 2, 7, 300))) if continues else rng.choice((" ", "a", "1", "é", "\n"))
+            )
+            change = grown.append(more)
+        text += more
+        ids[change.start : change.start + change.n_removed] = change.ids
+        n_followed += grown._piece is not None
+        wanted = tokenizer.encode(text, disallowed_special=())
+        assert (ids, grown.n_ids) == (wanted, len(wanted)), (tokenizer.model.merges, text, more)
+        if rng.random() < 0.2:
+            assert (grown.ids, grown.text) == (wanted, text)
+            grown = grown.copy()
+    return n_followed
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_random_models_give_the_ids_of_a_fresh_encoding(name: str, kind: str, fuzz: int) -> None:
+    rng, n_followed = random.Random(f"{name} {kind}"), 0
+    for _ in range((12 if name == "compiled" else 8) * fuzz):
+        model = random_model(rng, pattern=rng.choice(["none", "gpt2", "cl100k", "o200k"]))
+        try:
+            tokenizer = impls.load(name, model)
+        except Unsupported:
+            continue
+        n_followed += grow(tokenizer, rng, TEXTS[kind], 12)
+    assert n_followed > 0 or kind in ("digits", "all")
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+def test_published_models_give_the_ids_of_a_fresh_encoding(name: str, kind: str, fuzz: int) -> None:
+    tokenizer, rng = impls.load("compiled", model_named(name)), random.Random(f"{name} {kind}")
+    n_followed = sum(grow(tokenizer, rng, TEXTS[kind], 20) for _ in range(4 * fuzz))
+    assert n_followed > 0 or kind in ("digits", "all")
+
+
+@pytest.mark.parametrize("kind", ["letters", "one letter", "Han"])
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_an_append_within_a_piece_encodes_nothing_again(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["the cat sat on the mat, and the rat that sat there as well; 12 cats"] * 3
+    model = impls.train("priority", texts, TrainingSpec(vocab_size=300, pattern="cl100k")).model
+    tokenizer, rng = impls.load(name, model), random.Random(kind)
+    text = TEXTS[kind](rng, 5_000)
+    grown: Incremental = tokenizer.incremental(text)
+    grown.append("a")
+    with monkeypatch.context() as patch:
+        for method in ("_encode", "_encode_continued", "_encoder"):
+            patch.setattr(grown, method, None)
+        for _ in range(50):
+            grown.append(TEXTS[kind](rng, 1))
+    assert grown.ids == tokenizer.encode(grown.text)
+    assert grown.append(" the cat").ids[-2:] == tokenizer.encode(" the cat")[-2:]
+    assert grown.ids == tokenizer.encode(grown.text)
+
+
+def test_a_model_whose_tokens_have_several_derivations_encodes_the_tail_again() -> None:
+    tokens = (*(bytes([byte]) for byte in range(256)), b"aba", b"ab")  # no lower rank leads to "aba"
+    tokenizer = impls.load("compiled", Model(tokens=tokens, merge_rule="concatenation", pattern="gpt2"))
+    assert tokenizer.token_ends() is None
+    grown = tokenizer.incremental("ab" * LEAST)
+    grown.append("ab")
+    assert grown._piece is None
+    assert grown.ids == tokenizer.encode(grown.text)
+
+
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_a_special_token_within_a_growing_piece_is_seen(name: str) -> None:
+    tokens = (*(bytes([byte]) for byte in range(256)), b"==")
+    model = Model(tokens=tokens, merges=((61, 61),), special_tokens={"==>": 257}, pattern="none")
+    grown = impls.load(name, model).incremental("=" * (LEAST + 1))
+    assert grown.append("=").ids == [256]
+    with pytest.raises(SpecialToken) as raised:
+        grown.append(">")
+    assert (raised.value.offset, grown.n_ids) == (LEAST, LEAST // 2 + 1)
+    allowed = impls.load(name, model).incremental("=" * LEAST, allowed_special="all")
+    assert (allowed.append("=").ids, allowed.append(">")) == ([61], Change(LEAST // 2 - 1, 2, [61, 257]))
+
+
+@pytest.mark.parametrize("name", ["none", "gpt2", "cl100k", "o200k"])
+def test_all_that_is_said_to_be_in_the_last_piece_is_and_may_be_continued(name: str, fuzz: int) -> None:
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=name)
+    cuts, tokenizer = pair_cuts_of(model.pattern), impls.load("priority", model)
+    assert cuts is not None
+    runs, rng, n_told = Runs(cuts.stages), random.Random(name), 0
+    for _ in range(600 * fuzz):
+        text = "".join(rng.choices("a' 1.\ns", weights=(*rng.choices((1, 9), k=6), 1), k=rng.randrange(1, 14)))
+        last = runs.last_of(text, rng.choice((1, 3, 6, 20)))
+        if last is not None:
+            place, state = last
+            pieces = tokenizer.pieces(text)
+            assert len(pieces[-1]) >= len(text) - place, text
+            more = rng.choice("a' 1.\ns")
+            if runs.continued(state, more) >= 0:
+                assert tokenizer.pieces(text + more) == [*pieces[:-1], pieces[-1] + more], (text, more)
+            n_told += 1
+    assert n_told > 100
