@@ -18,6 +18,7 @@ from harness.conform.reference import Answer, Reference
 from harness.conform.verdicts import Stage
 from harness.explain import Side, black_box, explain, side_of
 from harness.explain.text_stage import rewriting
+from harness.outcome import Outcome
 from harness.process.session import Failed
 from impls.core.text.text import repair_surrogates
 
@@ -40,7 +41,7 @@ def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -
     `text` should be as small as possible. If the reference itself refuses, only the bytes of `got` are judged.
     """
     if isinstance(got, Failed):
-        if got.kind in ("timeout", "out-of-memory"):
+        if got.outcome in (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             return "resources", str(got)
         return (
             ("process", f"its process ends: {got}") if got.outcome.ends_process else ("refusal", f"refuses it: {got}")

@@ -6,6 +6,7 @@ from harness.conform.case import Case
 from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
 from harness.conform.wording import answered, expression, has_surrogate
+from harness.outcome import Outcome
 from harness.process.session import Failed
 
 _MILLION = 1_000_000
@@ -46,7 +47,7 @@ def bad_input(case: Case) -> str:
 def _decode(case: Case, ids: list[int]) -> None:
     """Raise a fault if unknown ids are neither refused nor decoded as the reference does."""
     got, wanted = case.client.decode(ids), case.reference.decode(ids)
-    if got == wanted or (isinstance(got, Failed) and (not got.outcome.ends_process or got.kind == "panic")):
+    if got == wanted or (isinstance(got, Failed) and (not got.outcome.ends_process or got.outcome is Outcome.PANIC)):
         return
     ends = isinstance(got, Failed)
     reason = (
@@ -58,7 +59,7 @@ def _decode(case: Case, ids: list[int]) -> None:
 def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
     got, expected = case.client.ids(text), case.reference.ids(text)
-    if isinstance(got, Failed) and got.outcome.ends_process and got.kind != "panic":
+    if isinstance(got, Failed) and got.outcome.ends_process and got.outcome is not Outcome.PANIC:
         reason = f"ends the process: {got}"
     elif isinstance(expected, Failed):
         if isinstance(got, Failed):

@@ -96,6 +96,9 @@ def test_the_answers_of_a_program_must_be_of_the_shape_asked_for() -> None:
         assert isinstance(panicked, Failed)
         assert panicked.outcome is Outcome.PANIC
         assert not session.is_running
+        for status in ("right", "timeout", "fine"):
+            odd = session.ask("encode", answer={"error": "E", "message": "", "status": status})
+            assert odd == Failed(Outcome.PROTOCOL, f"answered with the unknown status {status!r}")
 
 
 def test_a_program_that_is_not_there_cannot_be_started() -> None:
