@@ -1,4 +1,4 @@
-"""Access control, the size limit and the form of errors: an ASGI layer around the routes.
+"""Access control, size limits and the form of errors: an ASGI layer around the routes.
 
 The server listens on the loopback interface, but any page in the user's browser can reach it. So a request must name
 this machine as its host, which protects against DNS rebinding, and come from our own page or from no page. There is no
@@ -7,6 +7,7 @@ CORS. Every answer forbids the browser to load anything from elsewhere.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from http import HTTPStatus
 
@@ -21,6 +22,9 @@ from harness.play.messages import MAX_BODY_BYTES, Problem
 from harness.printable import printable
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
+BODY_SECONDS = 20.0
+MAX_BYTES_AT_ONCE = 96 << 20
+"""Bytes of bodies that all requests together may hold."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -40,10 +44,12 @@ class Busy(Exception):
 
 
 class Guard:
-    """Refuses requests of other hosts and origins; adds headers to every answer."""
+    """Refuses requests of other hosts and origins, and bodies too large in all; adds headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._n_bytes = 0
+        """Bytes of the bodies of all requests that are not answered yet."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -56,9 +62,23 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        n_bytes = 0
+
+        async def counted() -> Message:
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += (n_part := len(message.get("body", b"")))
+            self._n_bytes += n_part
+            if self._n_bytes > MAX_BYTES_AT_ONCE:
+                raise Busy("other requests are being received; try again in a moment")
+            return message
+
         why = "this server speaks HTTP only" if scope["type"] != "http" else refusal(Headers(scope=scope))
         app = self._app if why is None else problem(403, why)
-        await app(scope, receive, with_headers)
+        try:
+            await app(scope, counted, with_headers)
+        finally:
+            self._n_bytes -= n_bytes
 
 
 def refusal(headers: Headers) -> str | None:
@@ -92,10 +112,13 @@ async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES)
         raise too_large
     parts = bytearray()
     try:
-        async for part in request.stream():
-            parts += part
-            if len(parts) > most:
-                raise too_large
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                parts += part
+                if len(parts) > most:
+                    raise too_large
+    except TimeoutError:
+        raise HTTPException(408, f"the body did not come within {BODY_SECONDS:g} s", {"connection": "close"}) from None
     except ClientDisconnect:
         raise HTTPException(400, "the connection ended within the body") from None
     return bytes(parts)

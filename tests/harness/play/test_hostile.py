@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from harness.play import messages
 from harness.play.app import page_files
-from harness.play.guard import Busy
+from harness.play.guard import Busy, Guard
 from harness.play.workers import Workers
 from harness.process.session import FailedError
 
@@ -233,6 +233,19 @@ def test_what_cannot_be_answered_soon_is_refused_at_once_and_later_answered() ->
             workers.close()
 
     asyncio.run(run())
+
+
+def test_bodies_are_bounded_in_all_and_not_only_each(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    guard = client.app
+    assert isinstance(guard, Guard)
+    monkeypatch.setattr("harness.play.guard.MAX_BYTES_AT_ONCE", 3 << 20)
+    monkeypatch.setattr(guard, "_n_bytes", (3 << 20) - 100)  # of other requests, which have not ended
+    is_problem(client.post("/api/models", content=b"x" * 1000, headers=BYTES), 503)
+    assert client.get("/").status_code == 200
+    assert guard._n_bytes == (3 << 20) - 100
+    monkeypatch.setattr(guard, "_n_bytes", 0)
+    is_problem(client.post("/api/models", content=b"x" * 1000, headers=BYTES), 422)
+    assert guard._n_bytes == 0
 
 
 # --- requests made from the description itself ------------------------------------------------------------------------
