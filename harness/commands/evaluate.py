@@ -118,13 +118,14 @@ class Evaluate(Verb):
 
     def _drift(self, file: Path) -> None:
         from harness.evaluate.drift import drift_rate
+        from harness.report.wording import percent
 
         others = options.given(self) - {"models", "sampled", "as_json"}
         options.ensure(not others, "--sampled goes with -m and --json only")
         rows = [drift_rate(model, file) for model in self.models]
         headers = ["model", "lists", "drifting", "ids", "ids before the first drift", "rate"]
         columns = ("model", "n_lists", "n_drifting", "n_ids", "n_canonical_ids")
-        shown = [[*map(row.get, columns), f"{row['rate']:.2%}"] for row in rows]
+        shown = [[*map(row.get, columns), percent(row["rate"])] for row in rows]
         self.output(rows, lambda: options.table(shown, headers))
 
     def _compare_with_morphs(self) -> None:

@@ -12,6 +12,7 @@ from harness.progress import progress
 from harness.report.layout import render
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
+from harness.report.wording import percent
 
 if TYPE_CHECKING:
     from harness.evaluate.morphology import Affix, BorderAgreement
@@ -137,4 +138,4 @@ def _affixes(row: MorphologyRow) -> list[str]:
 def _affix(row: MorphologyRow, affix: Affix) -> tuple[str, ...]:
     by_id = row.tokenizer.model.bytes_by_id()
     tokens = " ".join(repr(by_id[i].decode("utf-8", "backslashreplace")) for i in affix.tokens)
-    return affix.text, f"{affix.n_occurrences:,}", f"{affix.respected:.0%}", f"{affix.consistency:.0%}", tokens
+    return affix.text, f"{affix.n_occurrences:,}", percent(affix.respected), percent(affix.consistency), tokens

@@ -12,7 +12,6 @@ from harness.progress import progress
 if TYPE_CHECKING:
     from harness.data import Corpus
     from harness.evaluate.difference import Change, CorpusChange, Difference
-    from impls import Tokenizer
 
 
 def compare(one: str, other: str, corpora: Sequence[Corpus], prices: Path | None) -> Difference:
@@ -33,7 +32,10 @@ def compare(one: str, other: str, corpora: Sequence[Corpus], prices: Path | None
 
 def shown_difference(found: Difference) -> str:
     """Return the difference as text."""
-    one, other = (_label(*side) for side in zip(found.names, found.tokenizers, strict=True))
+    from harness.report.round_trips import named
+
+    sides = zip(found.names, found.tokenizers, strict=True)
+    one, other = (named(name, tokenizer.model.round_trip) for name, tokenizer in sides)
     n_shared, special = len(found.shared), found.special
     rows = [
         ("in both", n_shared, special["shared"]),
@@ -50,11 +52,6 @@ def shown_difference(found: Difference) -> str:
         lines += [line for change in found.corpora for line in _documents(change, one, other)]
         lines += ["", "±: half the width of the 95 % interval over documents; --json gives its ends."]
     return "\n".join(lines)
-
-
-def _label(name: str, tokenizer: Tokenizer) -> str:
-    kept = tokenizer.model.round_trip
-    return name if kept == "exact" else f"{name} ({kept})"
 
 
 def _corpora(found: Difference) -> Iterator[list[str]]:

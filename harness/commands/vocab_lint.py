@@ -9,6 +9,7 @@ from harness.commands import options
 from harness.commands.reading import label
 from harness.lint import FINDINGS
 from harness.progress import progress
+from harness.report.wording import percent
 
 if TYPE_CHECKING:
     from harness.data import Corpus
@@ -49,7 +50,7 @@ def shown(found: Health, fail_on: Sequence[str]) -> str:
     others = [one for one in found.glitches if one.id not in {other.id for other in unreached}]
     glitches = [(one.id, _quoted(tokens[one.id]), "; ".join(one.reasons)) for one in others]
     lines += _section("Other glitch candidates", ["id", "token", "why"], glitches)
-    shares = [(script, f"{n:,}", f"{n / len(tokens):.1%}") for script, n in found.scripts.items()]
+    shares = [(script, f"{n:,}", percent(n / len(tokens))) for script, n in found.scripts.items()]
     lines += [options.table(shares, ["script", "tokens", "share"]), ""]
     lines += [options.table(list(_policy(found.policy)), ["digits and white space", "measured"])]
     if failed := found.failed(fail_on):
@@ -82,7 +83,7 @@ def _policy(policy: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _number(value: Any) -> str:
-    return f"{value:.1%}" if isinstance(value, float) else str(value)
+    return percent(value) if isinstance(value, float) else str(value)
 
 
 def _ids(ids: Iterable[int] | None) -> str:

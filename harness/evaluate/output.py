@@ -14,7 +14,7 @@ from harness.evaluate.metrics import EvaluationRow
 from harness.evaluate.prices import Prices
 from harness.printable import printable
 from harness.report.layout import render
-from harness.report.round_trips import note
+from harness.report.round_trips import named, note
 from harness.report.table import Table, grouped, table_of
 from harness.report.wording import percent, plus_minus
 
@@ -163,7 +163,7 @@ def _paying(rows: Sequence[EvaluationRow], extreme: Callable[[Iterable[int]], in
 
 def label(row: EvaluationRow) -> str:
     """Return the name of a model with its round trip."""
-    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
+    return named(printable(row.model), row.round_trip)
 
 
 CAVEATS = (

@@ -11,7 +11,7 @@ from harness.evaluate.output import csv_of, json_cells, page, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
 from harness.report.layout import render
-from harness.report.round_trips import note
+from harness.report.round_trips import named, note
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
 
@@ -91,20 +91,22 @@ def against(rows: Sequence[SweepRow], baseline: str) -> str:
     than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
     shares = {row.vocab_size: _share_of(row.relative_tokens, row.vocab_size) for row in rows}
     fewer = [row for row in rows if row.relative_tokens.high is not None and row.relative_tokens.high < 1]
-    named = f"trained here, {printable(last.pattern)}:"
+    trained = f"trained here, {printable(last.pattern)}:"
     if last.relative_tokens.high is None:
-        return f"{named} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
+        return (
+            f"{trained} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
+        )
     if not fewer:
         sure = "is sure to take" if last.relative_tokens.low is not None and last.relative_tokens.low <= 1 else "takes"
         return (
-            f"{named} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was trained on "
+            f"{trained} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was trained on "
             f"{last.n_trained_bytes:,} bytes"
         )
     least = fewer[0]
     said = " and more" if least is not last else ""
     found = ", ".join(shares[size] for size in dict.fromkeys((least.vocab_size, last.vocab_size)))
     smaller = "" if least is first else "; smaller ones here are too small for that"
-    return f"{named} {least.vocab_size:,} ids{said} take fewer {than}: {found}{smaller}"
+    return f"{trained} {least.vocab_size:,} ids{said} take fewer {than}: {found}{smaller}"
 
 
 def _share_of(figure: Figure, size: int) -> str:
@@ -125,7 +127,7 @@ def decision(plan: SweepPlan, found: SweepResult, command: str, charts: Sequence
 def _label(row: SweepRow) -> str:
     if row.model is None:
         return f"trained here, {printable(row.pattern)}"
-    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})")
+    return named(printable(row.model), row.round_trip or "")
 
 
 def _of(about: dict[str, Any]) -> str:

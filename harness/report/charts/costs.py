@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import Chart
+from harness.report.round_trips import named
 from harness.report.table import Row
 
 _SECTION = "cost"
@@ -75,7 +76,7 @@ def dot(name: str, series: str, value: float, low: float | None, high: float | N
 
 
 def _named(row: Row) -> str:
-    return str(row["model"]) if row["round_trip"] == "exact" else f"{row['model']} ({row['round_trip']})"
+    return named(str(row["model"]), row["round_trip"])
 
 
 def in_words(what: str, dots: Sequence[Row]) -> str:
