@@ -47,7 +47,7 @@ def encode_with_offsets(
     They count code points of `text`, UTF-8 bytes, or UTF-16 units, and include every character that has a byte of
     the token; in bytes, a token has its own bytes only if the model is over bytes and changes no text. Where the
     text is rewritten (a normal form, white space marks), each character counts as the characters of `text` it was
-    made from: one that was inserted is an empty span, one that was removed is in no token; see `core.text.tracing`.
+    made from, one that was inserted as an adjacent one; one that was removed is in no token. See `core.text.places`.
     A lone surrogate is one character, of three bytes. Special and added tokens include white space they absorb.
     Raise `Unsupported` where ids do not spell the text by the model's tokens, ValueError for another unit.
     """

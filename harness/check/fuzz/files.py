@@ -1,12 +1,14 @@
 """Random files tokenizer.json, read by Hugging Face's library and by us: differing ones, reduced part by part.
 
-Compared are the ids of texts, the text of these ids, and that of any ids. Everything runs in this process: a panic of
-the library is an exception, and a file or text on which it panics is left out, as is a file that we refuse. A character
-that a vocabulary without an unknown token lacks is dropped by the library and refused by us: that is no difference.
+Compared are the ids of texts and their spans (`offsets`, which no post-processor trims), the text of these ids, and
+that of any ids. Everything runs in this process: a panic of the library is an exception, and a file or text on which it
+panics is left out, as is a file that we refuse. A character that a vocabulary without an unknown token lacks is dropped
+by the library and refused by us: that is no difference.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import warnings
@@ -35,10 +37,10 @@ _LONGEST = 8
 class Answers(NamedTuple):
     """What the library gives, and what we give, or our error."""
 
-    of_library: list[int] | str
-    ours: list[int] | str
+    of_library: list[Any] | str
+    ours: list[Any] | str
     kind: str
-    """What they are: the ids of a text, or the text of the ids of a text, and of any ids of the file (`decode`)."""
+    """What they are: `ids` or `offsets` of a text, or the text of its ids, or of any ids of the file (`decode`)."""
     is_error: bool = False
 
 
@@ -49,8 +51,8 @@ class FileFinding:
     seed: int
     side: str
     text: str
-    of_library: list[int] | str
-    answer: list[int] | str
+    of_library: list[Any] | str
+    answer: list[Any] | str
     document: Document
 
 
@@ -109,7 +111,7 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
     """Return a function that gives the answers to a text; None for a file that one of the two does not read."""
     import tokenizers
 
-    content = json.dumps(document)
+    content = json.dumps(document | {"post_processor": None})
     try:
         library = tokenizers.Tokenizer.from_str(content)
     except KeyboardInterrupt:
@@ -127,7 +129,8 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
 
     def answers(text: str) -> Answers | None:
         try:
-            wanted: list[int] = library.encode(text, add_special_tokens=False).ids
+            encoding = library.encode(text, add_special_tokens=False)
+            wanted: list[int] = encoding.ids
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -136,9 +139,15 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
             answer = Answers(wanted, ours.encode(text, allowed_special="all"), "ids")
             random = Random(text)
             others = [random.choices(every, k=random.randint(1, _LONGEST)) if every else [] for _ in range(2)]
+            if answer.of_library != answer.ours:
+                return answer
+            with contextlib.suppress(impls.Unsupported):
+                _, spans = ours.encode_with_offsets(text, allowed_special="all")
+                answer = Answers(list(map(list, encoding.offsets)), spans.tolist(), "offsets")
             for ids in (wanted, *others) if answer.of_library == answer.ours else ():
-                decoded = Answers(library.decode(ids, skip_special_tokens=False), ours.decode(ids), "decode")
-                answer = decoded if decoded.of_library != decoded.ours else answer
+                answer = Answers(library.decode(ids, skip_special_tokens=False), ours.decode(ids), "decode")
+                if answer.of_library != answer.ours:
+                    return answer
         except Exception as error:  # what we raise is an answer too
             return Answers(wanted, f"{type(error).__name__}: {error}", "ids", is_error=True)
         return answer
@@ -153,7 +162,7 @@ def answers_to(side: str, document: Document, text: str) -> Answers | None:
 
 
 def difference(document: Document, answers: Answers | None) -> str:
-    """Return "ids", "decode", or the name of our error; "" if the answers agree, as they must."""
+    """Return "ids", "offsets", "decode", or the name of our error; "" if the answers agree, as they must."""
     if answers is None or answers.of_library == answers.ours:
         return ""
     if not answers.is_error:

@@ -1,30 +1,25 @@
 """Rewritten texts with their origin: the span of the original text that each character was made from.
 
-    NFC          "e\\u0301t"  ->  "ét"     é from [0, 2), t from [2, 3)
-    Metaspace    "hi"        ->  "▁hi"    ▁ from [0, 0), h from [0, 1), i from [1, 2)
+    NFC          "e\\u0301t"  ->  "ét"     é from [0, 1), t from [2, 3)
+    Metaspace    "hi"        ->  "▁hi"    ▁ and h from [0, 1), i from [1, 2)
 
-An inserted character has an empty span at its place, a removed one is in no span. Characters that are rewritten
-together (a letter and its marks, an entry of a charsmap, a match that is replaced) all have the span of the whole
-group. If a step rewrites a text differently than its parts, the text between its unchanged ends is one such group.
+The spans are those of Hugging Face's library, see `core.text.places`; those of SentencePiece's own normalisation are
+the parts that it replaces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-import regex
-
-from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, call, normalizer, steps_of
+from impls.core.text.charsmap import Charsmap
+from impls.core.text.normalization import call, normalizer, steps_of
+from impls.core.text.places import edited_places, places_of
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, replacements, write_text
-from impls.core.text.unicode_16 import as_unicode_16
 
 Edit = tuple[int, int, str]
 """Start and end of a part of a text, and what replaces it; empty parts are insertions."""
-
-_CHUNKS = tuple(map(regex.compile, (r"[\s\S]", r"[\s\S]\p{M}*", r"\X")))
-"""Parts that a step rewrites separately: characters, if it composes none; else with marks, or (Hangul) graphemes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +60,19 @@ class Traced:
             at = end
         return Traced("".join(parts), starts, ends, self.origin)
 
-    def rewritten(self, written: str, ways: Iterable[Callable[[str], Iterable[Edit]]]) -> Traced:
-        """Return the text rewritten to `written`: by the first of `ways` whose edits give that, else by one edit."""
+    def moved(self, text: str, places: Sequence[int]) -> Traced:
+        """Return `text`; `places` gives for each of its characters the one of this text that it comes from."""
+        return Traced(text, [self.starts[k] for k in places], [self.ends[k] for k in places], self.origin)
+
+    def with_prefix(self, written: str) -> Traced:
+        """Return `written`: this text with a prefix, which has the place of the first character, or with some
+        characters replaced."""
+        n_before = len(written) - len(self.text)
         if written == self.text:
             return self
-        for edits_of in ways:
-            if (found := self.edited(edits_of(self.text))).text == written:
-                return found
-        return self.edited([_one_edit(self.text, written)])
+        if not self.text:
+            return self.edited([(0, 0, written)])
+        return self.moved(written, [*[0] * n_before, *range(len(self.text))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,72 +92,27 @@ class Rewriting:
 
     def traced(self, source: Traced, first: bool) -> Traced:
         """Return `source` rewritten."""
+        charsmap = Charsmap(self.charsmap) if self.charsmap else None
         for name, texts in steps_of(self.steps) if self.steps else []:
-            step = normalizer(call(name, *texts), self.charsmap)
-            source = source.rewritten(step(source.text), _ways(name, texts, step))
+            after = normalizer(call(name, *texts), self.charsmap)(source.text)
+            if after != source.text or name.startswith("replace"):
+                source = source.moved(after, places_of(name, texts, source.text, after, charsmap))
         return source if self.rules is None else _written(source, self.rules, self.user_defined, first)
-
-
-def _ways(name: str, texts: Sequence[str], step: Callable[[str], str]) -> list[Callable[[str], Iterable[Edit]]]:
-    """Return candidate ways to find the edits of a step."""
-    if name.startswith("strip") and name != "strip-accents":
-        return [_ends_stripped]
-    if name in (PREFIX_SPACE, "prepend"):
-        return [lambda text: [(0, 0, texts[0] if texts else " ")]]
-    if name == "replace":
-        return [lambda text: [(*found.span(), texts[1]) for found in re.finditer(re.escape(texts[0]), text)]]
-    if name == "replace-regex":
-        expression = regex.compile(texts[0])
-        return [lambda text: [(*each.span(), texts[1]) for each in expression.finditer(as_unicode_16(text, texts[0]))]]
-
-    def by(chunks: regex.Pattern[str]) -> Callable[[str], Iterator[Edit]]:
-        return lambda text: _changed(chunks, step, text)
-
-    return [by(chunks) for chunks in _CHUNKS]
-
-
-def _changed(chunks: regex.Pattern[str], step: Callable[[str], str], text: str) -> Iterator[Edit]:
-    for chunk in chunks.finditer(as_unicode_16(text)):
-        before = text[chunk.start() : chunk.end()]
-        if (new := step(before)) != before:
-            yield (*chunk.span(), new)
-
-
-def _ends_stripped(text: str) -> list[Edit]:
-    """Return the edits that strip both ends; a step that strips only one of them may need `_one_edit` instead."""
-    kept = text.strip(WHITE_SPACE)
-    start = text.find(kept)
-    return [(0, start, ""), (start + len(kept), len(text), "")]
-
-
-def _one_edit(text: str, written: str) -> Edit:
-    shorter = min(len(text), len(written))
-    start = next((k for k in range(shorter) if text[k] != written[k]), shorter)
-    same = (k for k in range(shorter - start) if text[-1 - k] != written[-1 - k])
-    n_last = next(same, shorter - start)
-    return start, len(text) - n_last, written[start : len(written) - n_last]
 
 
 def _written(source: Traced, rules: SentencePieceRules, user_defined: Collection[str], first: bool) -> Traced:
     """Rewrite `source` as `write_text` does, by the same steps."""
     written = write_text(source.text, rules, user_defined, first=first)
-    if written == source.text:
-        return source
-    traced = source
     if rules.looks_up or (rules.remove_extra_spaces and user_defined):
-        traced = traced.edited(replacements(source.text, rules, user_defined))
+        source = source.edited(replacements(source.text, rules, user_defined))
+        if rules.remove_extra_spaces:
+            source = source.part(0, len(source.text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")))
     elif rules.remove_extra_spaces:
-        kept = source.text.strip(" ")
-        start = source.text.find(kept) if kept else len(source.text)
-        inner = [(start + run.start(), start + run.end(), " ") for run in re.finditer("  +", kept)]
-        traced = traced.edited([(0, start, ""), *inner, (start + len(kept), len(source.text), "")])
-    if rules.remove_extra_spaces:
-        traced = traced.part(0, len(traced.text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")))
-    if rules.escape_spaces:
-        traced = Traced(traced.text.replace(" ", SPACE_MARK), traced.starts, traced.ends, traced.origin)
-    if len(written) == len(traced.text) + 1:
-        traced = traced.edited([(0, 0, written[0])])
-    return traced if traced.text == written else source.edited([_one_edit(source.text, written)])
+        for expression in (r"\A +", rf"[ {SPACE_MARK}]+\Z" if rules.escape_spaces else r" +\Z", r" +(?= )"):
+            found = ((*one.span(), 0) for one in re.finditer(expression, source.text))
+            places = edited_places(len(source.text), found)
+            source = source.moved(re.sub(expression, "", source.text), places)
+    return source.with_prefix(written)
 
 
 def surrogates_repaired(text: str) -> Traced:

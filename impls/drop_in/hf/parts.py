@@ -17,7 +17,6 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, to_printable
 from impls.core.text.patterns import Splitter
 from impls.core.text.tracing import Rewriting, Traced
-from impls.drop_in.hf.alignment import Rewriter, with_prefix
 from impls.drop_in.hf.arguments import text
 from impls.drop_in.hf.encoding import Span
 from impls.drop_in.hf.not_provided import refuse
@@ -89,12 +88,13 @@ class Normalizer(Part):
     """The `normalizer` of tokenizer.json; raise `InvalidModel` naming the step that is not supported."""
 
     kind = "normalizer"
-    __slots__ = ("_rewriter",)
+    __slots__ = ("_rewriting",)
 
     def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(document)
         model = _model_with("normalizer", document)
-        object.__setattr__(self, "_rewriter", Rewriter(model))
+        rewriting = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules)
+        object.__setattr__(self, "_rewriting", rewriting)
 
     def normalize_str(self, sequence: str) -> str:
         """Return a text in normal form."""
@@ -102,8 +102,8 @@ class Normalizer(Part):
 
     def normal(self, part: Traced, first: bool) -> Traced:
         """Return a part of a text in normal form; `first` says whether it begins the text."""
-        rewriter: Rewriter = self._rewriter
-        return rewriter.normal(part, first)
+        rewriting: Rewriting = self._rewriting
+        return rewriting.traced(part, first)
 
 
 class PreTokenizer(Part):
@@ -124,7 +124,7 @@ class PreTokenizer(Part):
 
     def marked(self, part: Traced, first: bool) -> Traced:
         """Return a part of a text in normal form as it is split: with marks for spaces, or a space before it."""
-        return with_prefix(part, self._marks(part.text, first))
+        return part.with_prefix(self._marks(part.text, first))
 
     def pre_tokenize_str(self, sequence: str) -> list[tuple[str, Span]]:
         """Return the pieces of a text, in printable characters if they are bytes, with their start and end in it."""

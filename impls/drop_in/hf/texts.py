@@ -3,7 +3,7 @@
     "a déjà"  ->  pieces "a", " déjà"  ->  "a", " d" "éj" "à"  ->  offsets (0, 1), (1, 3) (3, 5) (5, 6)
 
 A piece is a word, and so is an added token. The tokens of a piece are consecutive, so their bytes determine which of
-its characters each of them covers, and `alignment` says where these are in the original text.
+its characters each of them covers, and `core.text.tracing` says where these are in the original text.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from harness.check.tasks import _tokenizer, encode_corpus
 from harness.outcome import Outcome
 from harness.targets import PUBLISHED
 from harness.targets.published import library_of_model, published
+from impls.core.text import places
 from impls.core.text.decoder_steps import BYTE_LEVEL, FUSE
 from impls.formats.tokenizer_json import reader, split_stages
 
@@ -52,6 +53,14 @@ def test_a_planted_fault_of_the_decoder_is_found_and_reduced(monkeypatch: pytest
     assert isinstance(finding.of_library, str)
     assert finding.of_library != finding.answer
     assert len(finding.text) <= 2
+
+
+def test_a_planted_fault_of_offsets_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = places._changed
+    monkeypatch.setattr(places, "_changed", lambda changes: [max(place - 1, 0) for place in right(changes)])
+    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
+    assert isinstance(finding.of_library[0], list)
+    assert len(finding.text) <= 3
 
 
 def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,9 @@ import bpebench.hf
 import impls
 from impls import formats
 from impls.core.errors import Missing, UnknownSymbol, Unsupported
+from impls.core.text import places
 from impls.drop_in import hf
-from impls.drop_in.hf import alignment, encoding, post_processing, settings
+from impls.drop_in.hf import encoding, post_processing, settings
 
 # --- the same answers ----------------------------------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ def test_a_copy_shares_nothing_that_changes() -> None:
 
 
 def _plant_offsets_of_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "_changed", lambda changes: list(range(len([*changes]))))
+    monkeypatch.setattr(places, "_changed", lambda changes: list(range(len([*changes]))))
 
 
 def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,10 @@ def check_spans(tokenizer: Tokenizer, text: str) -> None:
         if i in whole.values():
             assert any(k == i and name in text[start:end] for name, k in whole.items())
         elif token is not None:
+            while end < len(text) and (
+                unicodedata.combining(text[end]) or "\u1160" <= text[end] <= "\u11ff"
+            ):  # composed with the last character
+                end += 1
             part = repair_surrogates(text[start:end])
             written = f"{model.normalize(part)} {part}".encode()
             inserted = (SPACE_MARK.encode(), b" ", b"z")
@@ -191,7 +196,7 @@ ALIKE = ["bytes", "added", "drops", "prefix space", "nfd, lower", "strip", "sent
 
 
 @pytest.mark.parametrize("family", ALIKE)
-def test_spans_are_those_of_the_library_except_of_inserted_characters(family: str, fuzz: int) -> None:
+def test_spans_are_those_of_the_library(family: str, fuzz: int) -> None:
     model = FAMILIES[family].with_(special_tokens={})
     library = tokenizers.Tokenizer.from_str(write_compact(model).decode())
     tokenizer = impls.load("compiled", model)
@@ -202,8 +207,7 @@ def test_spans_are_those_of_the_library_except_of_inserted_characters(family: st
         if ids != found.ids:  # bytes that the library spells otherwise are compared elsewhere
             continue
         n_compared += 1
-        for (start, end), theirs in zip(spans.tolist(), found.offsets, strict=True):
-            assert start == end or (start, end) == theirs, (text, found.offsets, spans)
+        assert list(map(tuple, spans.tolist())) == found.offsets, text
     assert n_compared > 200
 
 
@@ -219,30 +223,22 @@ def test_spans_of_published_models_are_those_of_the_library(name: str) -> None:
         found = library.encode(text.replace("<s>", ""), add_special_tokens=False)
         ids, spans = tokenizer.encode_with_offsets(text.replace("<s>", ""))
         assert ids == found.ids
-        assert all(
-            start == end or (start, end) == theirs
-            for (start, end), theirs in zip(spans.tolist(), found.offsets, strict=True)
-        )
+        assert list(map(tuple, spans.tolist())) == found.offsets
 
 
 @pytest.mark.parametrize(
-    ("model", "text", "theirs", "ours"),
+    ("model", "text", "spans"),
     [
-        # A space that is not in the text is said to be the first character.
-        (FAMILIES["prefix space"], "\t", [(0, 1), (0, 1)], [(0, 0), (0, 1)]),
-        # A mark composed with its letter is lost.
-        (FAMILIES["nfc"], "e\u0301", [(0, 1)], [(0, 2)]),
-        # Of a match that is replaced by fewer characters only the end is left.
-        (BYTES.with_(normalization='replace("ll","x")'), "ll", [(1, 2)], [(0, 2)]),
+        (FAMILIES["prefix space"], "\t", [(0, 1), (0, 1)]),
+        (FAMILIES["nfc"], "e\u0301", [(0, 1)]),
+        (BYTES.with_(normalization='replace("ll","x")'), "ll", [(1, 2)]),
     ],
 )
-def test_where_the_library_is_wrong(model: Model, text: str, theirs: Any, ours: Any) -> None:
+def test_what_is_inserted_composed_or_replaced_is_where_the_library_says(model: Model, text: str, spans: Any) -> None:
     model = model.with_(special_tokens={}) if model.special_tokens else model
     got, found = beside(model, text)
-    n = len(set(found)) if len(set(found)) < len(found) else len(found)
-    assert (got[:n], found[:n]) == (theirs[:n], ours[:n])
-    assert set(got) == set(theirs)
-    assert set(found) == set(ours)
+    assert got == found
+    assert set(found) == set(spans)
 
 
 # --- single cases ------------------------------------------------------------------------------------------------
@@ -275,12 +271,12 @@ def test_special_and_added_tokens_have_the_span_of_their_text() -> None:
 
 def test_what_white_space_marks_are_made_of() -> None:
     assert spans_of("sentencepiece", "hello hello") == [[0, 5], [5, 11]]
-    assert spans_of("sentencepiece", "a") == [[0, 0], [0, 1]]
-    assert spans_of("extra spaces", "  hello   hello ") == [[2, 7], [7, 15]]
-    assert spans_of("sentencepiece", "<s>a", allowed_special="all") == [[0, 3], [3, 3], [3, 4]]
+    assert spans_of("sentencepiece", "a") == [[0, 1], [0, 1]]
+    assert spans_of("extra spaces", "  hello   hello ") == [[2, 7], [9, 15]]
+    assert spans_of("sentencepiece", "<s>a", allowed_special="all") == [[0, 3], [3, 4], [3, 4]]
     assert spans_of("first", "<s>a", allowed_special="all") == [[0, 3], [3, 4]]
-    assert spans_of("unknown", "a日本 b") == [[0, 0], [0, 1], [1, 3], [3, 4], [4, 5]]
-    assert spans_of("unknown, each", "a日本") == [[0, 0], [0, 1], [1, 2], [2, 3]]
+    assert spans_of("unknown", "a日本 b") == [[0, 1], [0, 1], [1, 3], [3, 4], [4, 5]]
+    assert spans_of("unknown, each", "a日本") == [[0, 1], [0, 1], [1, 2], [2, 3]]
 
 
 def test_a_batch_is_its_texts() -> None:

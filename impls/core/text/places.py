@@ -1,12 +1,11 @@
-r"""Where each character of a rewritten text comes from, by the rules of Hugging Face's library.
+r"""Where each character of a normalised text comes from, by the rules of Hugging Face's library.
 
     lowercase   "İa"         ->  "i\u0307a"    places 0 0 1
     NFC         "e\u0301a"   ->  "éa"          places 0 2
     Replace     "a  b"       ->  "a b"         places 0 2 3
 
-The texts are those of the model's own steps; only the places are found here. A character that a step inserts has the
-place of the one before it. A composed character has that of its first part, a replacement that of the last character
-replaced. Knows models and the steps of `core.text.normalization`.
+A character that a step inserts has the place of the one before it, at the beginning of the one after it. A composed
+character has that of its first part, a replacement that of the last character replaced.
 """
 
 from __future__ import annotations
@@ -17,62 +16,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import regex
 
-from impls.core.model import Model
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normal_forms import NEWER_CHARACTERS
 from impls.core.text.normal_forms import normal_form as in_normal_form
-from impls.core.text.normalization import (
-    WHITE_SPACE,
-    call,
-    normalizer,
-    replaced_graphemes,
-    steps_of,
-)
-from impls.core.text.tracing import Rewriting, Traced
+from impls.core.text.normalization import WHITE_SPACE, normalizer, replaced_graphemes
 from impls.core.text.unicode_16 import as_unicode_16
 
 
-class Rewriter:
-    """Rewrites texts as the normalizer of a model that has no pre-tokenizer."""
-
-    def __init__(self, model: Model) -> None:
-        self._rules = model.sentencepiece
-        self._charsmap = Charsmap(model.charsmap) if model.charsmap else None
-        steps = steps_of(model.normalization_steps or "")
-        self._steps = [(*step, normalizer(call(step[0], *step[1]), model.charsmap)) for step in steps]
-        self.rewrites = model.rewrites_text
-        self._normal = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules)
-
-    def normal(self, part: Traced, first: bool = True) -> Traced:
-        """Return a part of a text in normal form; `first` says whether it begins the text."""
-        if not self.rewrites:
-            return part
-        written = self._normal(part.text, first)
-        for name, texts, step in self._steps:
-            after = step(part.text)
-            if after != part.text or name.startswith("replace"):
-                part = _moved(part, after, _places(name, texts, part.text, after, self._charsmap))
-        if self._rules is not None and self._rules.remove_extra_spaces:
-            for expression in (r"\A +", r"[ ▁]+\Z", r" +(?= )"):
-                places = _edited(len(part.text), ((*found.span(), 0) for found in re.finditer(expression, part.text)))
-                part = _moved(part, re.sub(expression, "", part.text), places)
-        return with_prefix(part, written)
-
-
-def _moved(part: Traced, text: str, places: Sequence[int]) -> Traced:
-    """Return `text`; `places` gives for each of its characters the one of `part` that it comes from."""
-    return Traced(text, [part.starts[k] for k in places], [part.ends[k] for k in places], part.origin)
-
-
-def with_prefix(part: Traced, written: str) -> Traced:
-    """Return `written`, which is `part` with a prefix, with some characters replaced, or empty."""
-    if written == part.text:
-        return part
-    n = len(part.text)
-    return _moved(part, written, [*[0] * (len(written) - n), *range(n)] if written else ())
-
-
-def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:
+def places_of(name: str, texts: Sequence[str], before: str, after: str, charsmap: Charsmap | None) -> list[int]:
     """Return the place in `before` of each character of `after`, the result of a step."""
     n = len(before)
     match name:
@@ -82,21 +33,21 @@ def _places(name: str, texts: Sequence[str], before: str, after: str, charsmap: 
             return _changed(_changes_of_charsmap(charsmap, before)) if charsmap else list(range(n))
         case "replace":
             found = re.finditer(re.escape(texts[0]), before)
-            return _edited(n, ((*match.span(), len(texts[1])) for match in found))
+            return edited_places(n, ((*match.span(), len(texts[1])) for match in found))
         case "replace-regex":
             found = regex.finditer(texts[0], as_unicode_16(before, texts[0]))
-            return _edited(n, ((*match.span(), len(texts[1])) for match in found))
+            return edited_places(n, ((*match.span(), len(texts[1])) for match in found))
         case "strip" | "strip-left" | "strip-right":
             start = 0 if name == "strip-right" else n - len(before.lstrip(WHITE_SPACE))
             return list(range(start, start + len(after)))
-        case "prepend":
+        case "prepend" | "prefix-space":
             return [*[0] * (len(after) - n), *range(n)]
     step = normalizer(name)  # the other steps rewrite each character separately
     sizes = ((k, k + 1, len(step(character))) for k, character in enumerate(before))
-    return _edited(n, (edit for edit in sizes if edit[2] != 1))
+    return edited_places(n, (edit for edit in sizes if edit[2] != 1))
 
 
-def _edited(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
+def edited_places(n: int, edits: Iterable[tuple[int, int, int]]) -> list[int]:
     """Return the places of a text of `n` characters after edits: start and end of a replaced part, its new size."""
     places: list[int] = []
     at = 0
