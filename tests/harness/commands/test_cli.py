@@ -53,6 +53,8 @@ def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
         (["check", "--trainers", "-c", "no-such-corpus"], "no-such-corpus"),
         (["check", "--vocab-size", "300"], "goes with --trainers"),
         (["check", "--unicode"], "--unicode was removed: use `bpebench conform`"),
+        (["report", "--record", "1"], "--record was removed: each line of records.jsonl"),
+        (["report", "--charts", "x"], "--charts was removed: use --html"),
         (["check", "--trainers", "--scheduler", "tcp://nowhere"], "does not go with --trainers"),
         (["train", "--vocab-size", "100", "-c", "samples"], "below the base size"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "(a)"], "capturing group"),
