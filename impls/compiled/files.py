@@ -8,30 +8,37 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Unpack
 
 import numpy as np
 
+from impls.core.arguments import Special
 from impls.core.errors import InvalidFile
+from impls.interface import Tokenizer
+from impls.operations.certain_cuts import cuts_around, pairs_of
 
 STEP_BYTES = 1 << 24
 """Approximate amount of text that is encoded at once; a step ends where the pattern certainly cuts."""
 
 
 def encode_file(
+    tokenizer: Tokenizer,
     source: Path,
     target: Path,
-    encode: Callable[[str], np.ndarray],
-    kind: np.dtype[np.unsignedinteger],
-    cut: Callable[[str], int] | None,
     progress: Callable[[int, int], None] | None,
+    **special: Unpack[Special],
 ) -> int:
-    """Write the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); return how many.
+    """Write the ids of a UTF-8 file to `target`, uint16 if every id fits, else uint32 (`.npy`, or raw numbers for
+    `.bin`); return how many.
 
-    `cut` finds where a stretch of text may end without changing ids, or 0; if it is None, the whole file is one step.
+    The file is one text; memory stays bounded if it has certain places to cut (`impls.operations.certain_cuts`).
     `progress` gets (bytes done, total bytes). Raises `InvalidFile` for invalid UTF-8, with its offset, and for a source
     that is not a regular file or shrinks meanwhile.
     """
+    model = tokenizer.model
+    kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if model.vocab_size <= 1 << 16 else np.uint32)
+    cuts = cuts_around(tokenizer, frozenset(model.whole_token_ids))
+    cut = None if pairs_of(tokenizer).changes_beginning else cuts.last
     if target.suffix not in (".npy", ".bin"):
         raise InvalidFile(str(target), "ids are written to .npy or .bin")
     about = source.stat()
@@ -45,7 +52,7 @@ def encode_file(
             if target.suffix == ".npy":
                 _write_npy_header(out, kind, 0)
             for text, end in _steps(source, total, cut):
-                ids = encode(text).astype(kind)
+                ids = tokenizer.encode_array(text, **special).astype(kind)
                 out.write(ids.tobytes())
                 n_ids += len(ids)
                 if progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_
 from impls.compiled.sentencepiece.special_pieces import SpecialPieces
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import Batches, Density, Ready
+from impls.compiled.threads.batches import Batches, Density, ready_for
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.arguments import Special, SpecialSet
@@ -34,8 +34,9 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.text import repair_surrogates
-from impls.interface import Tokenizer, TrainingSpec
-from impls.operations.certain_cuts import cuts_around, pairs_of
+from impls.interface import Texts, Threads, Tokenizer, TrainingSpec
+
+Ragged = tuple[np.ndarray, np.ndarray]
 
 
 class Compiled(Tokenizer):
@@ -182,20 +183,16 @@ class Compiled(Tokenizer):
                 counted = self._fast.count_ids(text)
         return super().count(text, at_most) if counted is None else counted
 
-    def encode_batch(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
-    ) -> list[list[int]]:
+    def encode_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[list[int]]:
         """Return `encode` of each text, on threads that run without the interpreter lock."""
         return arguments.encoded_batch(self._batches(**special).lists, texts, threads)
 
-    def encode_array_batch(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
-    ) -> list[np.ndarray]:
+    def encode_array_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[np.ndarray]:
         """Return `encode_array` of each text, likewise."""
         return arguments.encoded_batch(self._batches(**special).arrays, texts, threads)
 
     def encode_ragged(
-        self, texts: Sequence[str], threads: int | None = None, **special: Unpack[Special]
+        self, texts: Texts, threads: Threads = None, **special: Unpack[Special]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the ids of all texts, likewise; see `Tokenizer.encode_ragged`."""
         return arguments.encoded_batch(self._batches(**special).ragged, texts, threads)
@@ -207,19 +204,9 @@ class Compiled(Tokenizer):
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         is_searched = not self._specials.none and bool(allowed_special or disallowed_special or self._added)
-        ready = None if self._fast is None else self._ready(is_searched)
+        written = self._written if self.model.rewrites_text or self._special_pieces else None
+        ready = None if self._fast is None else ready_for(is_searched, written, self._specials.absent)
         return Batches(self._run_claimed, self._pool, ready, one, self._density)
-
-    def _ready(self, is_searched: bool) -> Ready:
-        """Return the function that prepares texts of a batch for the kernels; whether special tokens are searched."""
-        if not self.model.rewrites_text and not self._special_pieces:
-            return lambda texts: (texts, int(is_searched))
-
-        # Special tokens are searched for in the original text.
-        def normalized(text: str) -> str | None:
-            return self._written(text) if not is_searched or self._specials.absent(text) else None
-
-        return lambda texts: (list(map(normalized, texts)), 0)
 
     def _written(self, text: str) -> str | None:
         """Return the normalised text for the kernels, or None if they alone cannot encode it."""
@@ -308,22 +295,10 @@ class Compiled(Tokenizer):
         target: str | Path,
         *,
         progress: Callable[[int, int], None] | None = files.print_progress,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
+        **special: Unpack[Special],
     ) -> int:
-        """Encode a UTF-8 file to `.npy` or `.bin`, uint16 if every id fits, else uint32; return the number of ids.
-
-        The file is one text; memory stays bounded if it holds certain places to cut (`impls.operations.certain_cuts`).
-        """
-
-        def encode(text: str) -> np.ndarray:
-            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-        kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self.model.vocab_size <= 1 << 16 else np.uint32)
-        cut = (
-            None if pairs_of(self).changes_beginning else cuts_around(self, frozenset(self.model.whole_token_ids)).last
-        )
-        return files.encode_file(Path(source), Path(target), encode, kind, cut, progress)
+        """Encode a UTF-8 file to `.npy` or `.bin`; return the number of ids; see `impls.compiled.files`."""
+        return files.encode_file(self, Path(source), Path(target), progress, **special)
 
 
 def _never(text: str) -> None:

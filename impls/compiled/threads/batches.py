@@ -26,6 +26,18 @@ Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
 have to search them for special tokens (1) or not (0)."""
 
 
+def ready_for(is_searched: bool, written: Callable[[str], str | None] | None, absent: Callable[[str], bool]) -> Ready:
+    """Return the function that prepares texts: `is_searched` for special tokens, and `written` in normal form if need
+    be, where special tokens are searched in the original text and must be `absent`."""
+    if written is None:
+        return lambda texts: (texts, int(is_searched))
+
+    def normalized(text: str) -> str | None:
+        return written(text) if not is_searched or absent(text) else None
+
+    return lambda texts: (list(map(normalized, texts)), 0)
+
+
 @dataclass(slots=True)
 class Density:
     """Ids per character in the last batch, from which the next one's size is predicted."""
