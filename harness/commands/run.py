@@ -112,6 +112,8 @@ class Run(Verb):
         from harness.report.summary import render_summary
 
         start = time.monotonic()
+        options.say("about 4 minutes on two cores: train two vocabularies, check every pair, time everything", err=True)
+        options.say("to see tokens at once: bpebench play --open", err=True)
         folder = self.out or tour.new_folder(DEFAULT_OUT)
         with RecordWriter(folder, has_resume=False) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
