@@ -74,7 +74,7 @@ def _described(drift: Drift, ids: list[int], tokenizer: impls.Tokenizer) -> str:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is no id."""
+    """Return the ids of a text, separated by spaces or a comma, in brackets or not; raise naming what is not an id."""
     if found := _TWO_COMMAS.search(text):
         raise click.UsageError(f"{found[0]!r}: there is no token id between the commas; give whole numbers")
     words = text.translate(_BETWEEN).split()

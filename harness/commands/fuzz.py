@@ -208,7 +208,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         yield f"{name} and {first} both answered no text, so nothing was compared"
     for name, n_texts in result.n_failed_texts.items():
         if n_texts:
-            yield f"{name} and {first} both failed on {n_texts:,} of the texts, which are no comparisons"
+            yield f"{name} and {first} both failed on {n_texts:,} of the texts, which do not count as comparisons"
     for name, n_models in result.n_refused_models.items():
         if n_models:
             yield f"{name} does not take {n_models:,} of the models"

@@ -55,11 +55,11 @@ _made: dict[tuple[str, str], Encoding] = {}
 
 
 class UnknownEncoding(UnknownName, ValueError):
-    """Raised for a name that is no encoding."""
+    """Raised for a name that is not an encoding."""
 
 
 class UnknownOpenAIModel(UnknownName, KeyError):
-    """Raised for a name that is no model of OpenAI."""
+    """Raised for a name that is not a model of OpenAI."""
 
     __str__ = Exception.__str__  # a KeyError would print its message in quotes
 

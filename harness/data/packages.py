@@ -171,7 +171,7 @@ def _failure(package: Package, output: str) -> DataError:
         return disk_error(OSError(errno.ENOSPC, ""), cache_folder())
     why = next((words for pattern, words in _FAILURES.items() if re.search(pattern, output, re.IGNORECASE)), None)
     if why is None:
-        lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it said nothing"]
+        lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it printed nothing"]
         errors = [line for line in lines if line.startswith("ERROR")] or lines
         why = f"pip could not download it: {errors[-1][:300]}"
     return DataError(f"{package.name} {package.version}: {why}")

@@ -148,7 +148,7 @@ class Proofs:
     def _by_bytes(self, i: int, token: bytes) -> tuple[Rule, str] | None:
         text = text_of(token)
         if text is None and not texts_around(token, 1):
-            return "utf-8", "UTF-8 never has these bytes; only bytes that are no text are encoded to it"
+            return "utf-8", "UTF-8 never has these bytes; only bytes that are not text are encoded to it"
         if self._raw(i) is not None:
             return None
         if text in self._single:

@@ -24,7 +24,7 @@ def render_summary(records: Sequence[object]) -> str:
     shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
     parts = [
         "\n".join(_wrapped(f"{headline.text}.", "· ") for headline in headlines(records, rows)),
-        _section("Do those that should agree give the same ids?", _agreement(records)),
+        _section("Agreement", _agreement(records)),
         *(layout.render(_held_out(table), "text", width=WIDTH).rstrip() for table in shown),
         _section("Training, MB/s", _training(rows)),
     ]

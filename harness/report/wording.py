@@ -141,7 +141,7 @@ STATUS_MEANS: dict[Status, str] = {
     Outcome.MISMATCH: "its ids differ from the reference, or a text does not come back; never ranked",
     Outcome.UNVERIFIED: "nothing there is to compare its answer with; never ranked",
     Outcome.REFUSED: "cannot express this model or task",
-    Outcome.MISSING: "not installed, or not to be had offline",
+    Outcome.MISSING: "not installed, or not available offline",
     Outcome.TIMEOUT: "stopped at the time limit",
     Outcome.OUT_OF_MEMORY: "stopped at the memory limit",
     Outcome.CRASH: "an exception escaped, or the process died",

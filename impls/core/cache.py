@@ -1,7 +1,7 @@
 """Files in the user's cache: written atomically, read back only if intact and under their own name. Knows no format.
 
-A checksum is no signature: a file or folder that another user can write is neither read nor written (`private_files`),
-and one line on standard error says why.
+A checksum is not a signature: a file or folder that another user can write is neither read nor written
+(`private_files`), and one line on standard error says why.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class InvalidPattern(BPEError):
 
 
 class InvalidModel(BPEError):
-    """A model that contradicts itself, or content that is no model; the message names the entry."""
+    """A model that contradicts itself, or content that is not a model; the message names the entry."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(shortened(problem))

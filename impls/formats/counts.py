@@ -56,7 +56,7 @@ def load_counts(path: Path) -> PieceCounts:
         pieces = table["piece"].combine_chunks().cast(pyarrow.large_binary())
         counts = table["count"].to_numpy().astype(np.int64, casting="safe")
     except (AttributeError, KeyError, TypeError, ValueError, pyarrow.ArrowException):
-        problem = "its columns or what is said of them are not those of a file of counts, or it is damaged"
+        problem = "not a counts file (columns piece and count, and what was counted), or damaged"
         raise InvalidFile(name, f"{problem}; `bpebench train --count-only` writes one") from None
     try:
         resolve(pattern)

@@ -65,7 +65,7 @@ def state(case: Case) -> str:
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
         again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", other)
     if not case.client.offers("digests"):
-        remarks.append("not asked: threads and a forked child, since the target is no Python object")
+        remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     remarks += [_many_pieces(case), _held(case)]
     again("after many pieces")
     return "; ".join(dict.fromkeys(filter(None, remarks)))
@@ -138,7 +138,7 @@ def _pace(case: Case) -> float:
 def _held(case: Case) -> str:
     """Raise a fault if equal calls leave memory or open files behind."""
     if not case.client.offers("held"):
-        return "not asked: what equal calls leave in memory, since the target is no Python object"
+        return "not asked: what equal calls leave in memory, since the target is not a Python object"
     seconds = min(_HELD_SECONDS, case.client.limits.call_seconds / 4)
     answer = case.client.ask("held", text="hello world", n_calls=HELD_CALLS, seconds_left=seconds)
     if isinstance(answer, Failed):

@@ -197,7 +197,7 @@ def _difference(case: Case, text: str, call: _Call, expected: Any, got: Any) -> 
         return f"cuts a text of {n_ids}"
     on_left = call.options.get("side") == "left"
     if case.reference.model.round_trip == "exact" and not (text.endswith(got) if on_left else text.startswith(got)):
-        return f"is no {'end' if on_left else 'beginning'} of the text"
+        return f"is not {'an end' if on_left else 'a beginning'} of the text"
     if (n_alone := _n_ids(case, got)) > call.n_tokens:
         return f"has {n_alone} ids when it is encoded alone"
     if len(got) < len(expected):

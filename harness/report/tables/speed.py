@@ -136,7 +136,7 @@ def _title(row: Row) -> str:
     better = "higher" if row["unit"] == "MB/s" else "lower"
     parts = [f"{row['workload']} · {row['unit']}, {better} is better"]
     if row["floor"] is not None:
-        parts.append(f"noise floor {wording.percent(row['floor'])}{'' if row['citable'] else ', not to be cited'}")
+        parts.append(f"noise floor {wording.percent(row['floor'])}{'' if row['citable'] else ', too noisy to cite'}")
     if row["clock"] == "processor":
         parts.append("ranked by processor time")
     return " · ".join(parts)

@@ -186,7 +186,7 @@ def _without_added(document: Any) -> dict[str, Any]:
     which only needs to know which entries of its vocabulary they are."""
     bpe = document.get("model") if isinstance(document, dict) else None
     if not isinstance(bpe, dict):
-        raise InvalidModel("model: an object is expected; this is no tokenizer.json")
+        raise InvalidModel("model: an object is expected; this is not a tokenizer.json")
     check_kind(bpe.get("type", "BPE"))
     read_decoder(document.get("decoder"))  # refuses what a model would warn of
     vocab = check_ids(bpe.get("vocab"), "model.vocab")

@@ -28,7 +28,7 @@ from harness.data import packages as packages_module
         ("/usr/bin/python: No module named pip", "ensurepip"),
         (f"  Expected sha256 {'a' * 64}\n       Got        {'b' * 64}\n", f"got {'b' * 64}"),
         ("ERROR: something of its own", "something of its own"),
-        ("", "it said nothing"),
+        ("", "it printed nothing"),
     ],
 )
 def test_every_failure_of_pip_is_one_line_that_says_what_to_do(

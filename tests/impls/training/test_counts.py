@@ -160,7 +160,7 @@ def _about(path: Path, document: bytes) -> None:
     parquet.write_table(parquet.read_table(path).replace_schema_metadata({b"bpebench": document}), path)
 
 
-_NO_COUNTS = r"^\S+: its columns .* are not those of a file of counts, or it is damaged; .* --count-only` writes one$"
+_NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damaged; .* --count-only` writes one$"
 
 
 @pytest.mark.parametrize(

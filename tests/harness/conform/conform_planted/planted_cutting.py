@@ -77,7 +77,7 @@ class OffsetsReadSpecials(Full):
 # --- cutting a text -------------------------------------------------------------------------------------------
 
 
-@found_by("truncate", "truncation", "is no beginning of the text", 40)
+@found_by("truncate", "truncation", "is not a beginning of the text", 40)
 class CutsInsideACharacter(Full):
     """The first ids are decoded as they are: U+FFFD where a character is cut."""
 
@@ -121,7 +121,7 @@ class NeverEncodesTheEnd(Full):
         return self.decode_bytes(ids[len(ids) - n_tokens :]).decode("utf-8", "ignore")
 
 
-@found_by("truncate", "truncation", "is no end of the text", 40)
+@found_by("truncate", "truncation", "is not an end of the text", 40)
 class LeftIsRight(Full):
     """The option is accepted, and ignored."""
 
