@@ -45,6 +45,10 @@ SEEN_BITS = 16
 LONGEST_DERIVED = 1024
 """Maximum size of a token whose parts `merge/derive` finds, in time that grows with the square of the size."""
 
+INT_BYTES = 32
+"""Bytes from one int object to the next in `cpython/integers`: reference count, type and size, eight bytes each, one
+digit of 30 bits, and padding."""
+
 N_REGIONS = 1024
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8

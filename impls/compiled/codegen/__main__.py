@@ -20,7 +20,7 @@ from llvmlite import binding as llvm
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.entries import compiled_entries
 from impls.compiled.codegen.memory import OUTLINED
-from impls.compiled.codegen.sources import collected
+from impls.compiled.codegen.pipeline import collected
 from impls.compiled.codegen.target import target_machine
 
 
@@ -33,12 +33,12 @@ def compile_to(name: str, paths: Mapping[str, Path]) -> None:
 
 
 def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str = "") -> bytes:
-    """Return an object file that exports the callbacks `entries`, by name; `modules` is their LLVM code, see `sources`.
+    """Return an object file that exports the callbacks `entries`, by name; `modules` is their LLVM code.
 
     Every other function in it is internal. For `processor` see `target_machine`.
     """
     whole = llvm.parse_assembly("")
-    for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
+    for text in modules:
         whole.link_in(llvm.parse_assembly(_exported(text, entries)))
     # Only after linking, which resolves calls between modules and merges functions that several modules define.
     for function in whole.functions:

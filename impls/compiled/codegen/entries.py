@@ -11,9 +11,8 @@ from importlib import import_module
 from typing import Any
 
 import numba
-from llvmlite import binding as llvm
 
-from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, REGIONS_SYMBOL, object_file_of
+from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.pointers import record_at, view_of
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord
@@ -23,10 +22,6 @@ context_at = record_at(ContextRecord)
 
 def compiled_entries(object_file: str) -> dict[str, Any]:
     """Return the compiled C callbacks of an object file by exported name; each can return its LLVM code."""
-    # If Numba links each entry as it compiles it, functions called by name need an address; none of them is called.
-    for name in (PREFIX + "encode", REGIONS_SYMBOL):
-        llvm.add_symbol(name, 1)
-    # All are imported before the first is compiled: Numba looks only once for what they define; see `pipeline`.
     kernels = {
         name: _kernel(about if isinstance(about, str) else about[0], name)
         for exported in (PLAIN, METHODS, FAST_METHODS)

@@ -13,10 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from impls.compiled.layout import INT_BYTES
 from impls.compiled.pages import aligned_zeros
 
-INT_BYTES = 32
-"""Bytes from one int to the next: reference count, type and size, eight each, one digit of 30 bits, and padding."""
 MOST_INTS = 1 << 21
 """Ids from this on have no ints here: memory is reserved for all ids up to the largest."""
 _FEWEST_INTS = 1 << 16

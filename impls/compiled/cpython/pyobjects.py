@@ -14,8 +14,7 @@ from impls.compiled.codegen.memory import (
     poke_64,
 )
 from impls.compiled.codegen.pointers import field_address, u32s
-from impls.compiled.cpython.integers import INT_BYTES
-from impls.compiled.layout import ContextRecord
+from impls.compiled.layout import INT_BYTES, ContextRecord
 from impls.compiled.typed_memory import U32s
 
 MANY_ITEMS = 1 << 19

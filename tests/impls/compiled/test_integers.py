@@ -15,7 +15,8 @@ import impls
 from impls.compiled import Compiled
 from impls.compiled.cpython import integers
 from impls.compiled.cpython.builtins import interpreter_layout
-from impls.compiled.cpython.integers import INT_BYTES, MOST_INTS, shared_integers
+from impls.compiled.cpython.integers import MOST_INTS, shared_integers
+from impls.compiled.layout import INT_BYTES
 from impls.core.model.model import Model
 from impls.priority import Priority
 
