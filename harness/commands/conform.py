@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from harness.commands import options, writing
 from harness.commands.verb import Verb, argument, flag, option
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
+
+if TYPE_CHECKING:
+    from harness.conform.verdicts import ConformanceReport
 
 
 def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
@@ -31,7 +35,7 @@ class Conform(Verb):
     judged, or a check was cut by its deadline; 2 TARGET cannot be loaded.
     """
 
-    target: str = argument()
+    target: str | None = argument(required=False)
     reference: str = option("Gives the right answers.", default="tiktoken", metavar="NAME")
     model: str = options.model_option("Vocabulary of both.", default=DEFAULT_MODEL)
     library: str | None = option("Runs TARGET, where that is a model file.", metavar="NAME")
@@ -39,27 +43,28 @@ class Conform(Verb):
     list_checks: bool = flag("List the checks and exit.", "--list", is_eager=True, expose_value=False, callback=_list)
     seed: int = option("Seed of the random texts.", default=0)
     check_seconds: float = option("A check that takes longer is incomplete.", type=options.SECONDS, default=600.0)
+    vectors: Path | None = option("Ask the cases of this file instead (see VECTORS.md).", type=options.FILE)
+    write_vectors: Path | None = option(
+        "Write test vectors of the model, for any language: FILE.jsonl, .gz or .xz; without TARGET.", type=options.FILE
+    )
     junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
     def run(self) -> bool:
         """Judge the target and print the report; return whether a check failed or nothing could be judged."""
+        if self.write_vectors is not None:
+            return self._write_vectors(self.write_vectors)
+        options.ensure(self.target is not None, "name a TARGET, or write vectors with --write-vectors FILE")
         import msgspec
 
         from harness.conform.report import conclusion, render
-        from harness.conform.run import choose, run
 
         if self.junit is not None:
             from harness.targets.spec import split_object
 
             writing.check_target(
-                self.junit, writing.model_sources(self.target, split_object(self.target)[0], self.model)
+                self.junit, writing.model_sources(self.target, split_object(self.target or "")[0], self.model)
             )
-        with progress("judging", len(choose(self.only))) as bar:
-            report = run(
-                self.target, self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
-                check_seconds=self.check_seconds,
-                done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
-            )  # fmt: skip
+        report = self._by_checks() if self.vectors is None else self._by_vectors(self.vectors)
         if self.junit is not None:
             from harness.conform.report import junit
             from harness.records import write_atomically
@@ -70,6 +75,51 @@ class Conform(Verb):
         if self.as_json:
             click.echo(conclusion(report), err=True)
         return bool(report.failed or report.unjudged or report.incomplete)
+
+    def _by_checks(self) -> ConformanceReport:
+        from harness.conform.run import choose, run
+
+        with progress("judging", len(choose(self.only))) as bar:
+            return run(
+                self.target or "", self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
+                check_seconds=self.check_seconds,
+                done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
+            )  # fmt: skip
+
+    def _by_vectors(self, path: Path) -> ConformanceReport:
+        from harness.conform.vectors.file import read
+        from harness.conform.vectors.run import run
+
+        given = options.given(self)
+        options.ensure(
+            not given & {"only", "reference", "seed"},
+            "--vectors asks a file's cases: leave out --check, --reference, --seed",
+        )
+        vectors = read(path)
+        model = self.model if "model" in given else vectors.head.model
+        return run(self.target or "", path, vectors, model, self.library)
+
+    def _write_vectors(self, path: Path) -> bool:
+        """Write the vectors of the model, and print which mutants no case tells apart."""
+        from harness.conform.vectors.choice import choose
+        from harness.conform.vectors.file import compressed, content_of, vectors_of
+        from harness.data import load_model
+        from harness.records import write_atomically
+
+        options.ensure(self.target is None, "--write-vectors takes no TARGET: the vectors are of the model -m")
+        writing.check_target(path, writing.model_sources(self.model))
+        model = load_model(self.model)
+        vectors = vectors_of(Path(self.model).name, model, choose(model))
+        write_atomically(path, compressed(content_of(vectors), path))
+        head = vectors.head
+        n_mutants, n_left = sum(head.mutants.values()), len(head.not_told_apart)
+        lines = [
+            f"{path}: {head.cases:,} cases of {self.model}",
+            f"{n_mutants - n_left:,} of {n_mutants:,} mutants die by them; no text tells these apart:",
+            *(f"  {name}" for name in head.not_told_apart),
+        ]
+        self.output(head, lambda: "\n".join(lines))
+        return False
 
 
 command = Conform.command()

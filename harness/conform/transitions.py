@@ -21,7 +21,7 @@ _AFTER = (*_BEFORE, "ab", "Aa", "12", "'s", " a", "\n\n", "  a")
 _N_WALKS = 20_000
 _LONGEST_OF_CLASSES = 3
 _MOST_OF_CLASSES = 60_000
-_CLASS = regex.compile(r"\\[pP](?:\{\^?[^}]+\}|\w)|\\[sSdDwWhvR]|\[(?:[^]\\]|\\.)+\]")
+CLASS = regex.compile(r"\\[pP](?:\{\^?[^}]+\}|\w)|\\[sSdDwWhvR]|\[(?:[^]\\]|\\.)+\]")
 
 
 Pairs = dict[tuple[int, int], str]
@@ -122,7 +122,7 @@ def _over_classes(stage: str) -> Iterator[str]:
     try:
         sources = Program(parse(stage)).sources
     except (NotExpressible, RecursionError):
-        sources = list(dict.fromkeys(_CLASS.findall(stage)))
+        sources = list(dict.fromkeys(CLASS.findall(stage)))
     class_of, member = partition(sources or [r"\s", r"\p{L}", r"\p{N}"])
     members = representatives(Automaton(class_of, len(member), []))
     characters = [character for some in members.values() for character in some]

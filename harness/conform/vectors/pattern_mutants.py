@@ -1,0 +1,103 @@
+r"""Changed split patterns, made by rule from the source of a pattern.
+
+>>> [changed for name, changed in changed_patterns(r"\p{N}{1,3}|\s+") if "{" in name][:2]
+['\\p{N}{1,2}|\\s+', '\\p{N}{1,4}|\\s+']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+import regex
+
+Change = tuple[str, slice, str]
+"""Its name, which parts of the pattern it replaces, and by what."""
+
+_PARTS = regex.compile(
+    r"\\[pP]\{[^}]*\}|\\.|\[\^?(?:\\[pP]\{[^}]*\}|\\.|[^\]\\])*\]|\((?:\?[a-zA-Z]*[:!=>]|\?<[!=])?|\{\d*,?\d*\}|.",
+    regex.DOTALL,
+)
+_MEMBERS = regex.compile(r"\\[pP]\{[^}]*\}|(?:\\.|[^\\])-(?:\\.|[^\\])|\\.|.", regex.DOTALL)
+_QUANTIFIERS = {"?": ("", "*"), "*": ("", "+", "?"), "+": ("", "{1,2}", "{1,16}"), "++": ("",)}
+_GROUPS = {"(?i:": ("(?:",), "(?:": ("(?i:",), "(?!": ("(?=",), "(?=": ("(?!",), "(?>": ("(?:",)}
+_CLASSES = {
+    r"\p{L}": (r"\p{Ll}\p{Lo}", "A-Za-z", r"A-Za-z\u00c0-\u024f", r"\p{L}\p{M}", r"\p{L}_", r"\p{L}'"),
+    r"\p{N}": (r"\p{Nd}", "0-9", r"\p{N}\p{L}", r"\p{N}.", r"\p{Nd}\p{Nl}"),
+    r"\p{M}": (r"\p{Mn}", r"\p{M}\u200d"),
+    r"\p{Lu}": ("A-Z", r"\p{Lu}0-9"),
+    r"\p{Ll}": ("a-z", r"\p{Ll}'"),
+    r"\p{Lo}": (r"\u4e00-\u9fff",),
+    r"\p{P}": (r"!-/:-@\[-`{-~", r"\p{P}\p{M}"),
+    r"\p{S}": (r"\p{Sm}\p{Sc}\p{Sk}",),
+    r"\s": (" ", r" \t\r\n\f\v", r"\s\u200b\ufeff", r"\s\x1c-\x1f"),
+    r"\S": (r"^ ", r"^ \t\r\n"),
+    " ": (r"\s", r" \t", r" \u00a0"),
+    "'": ("'\u2019",),
+}
+"""A member of a class -> narrower and wider ones, and another language's idea of it."""
+
+
+def changed_patterns(pattern: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each change and the pattern with it, if that is a pattern."""
+    parts = _PARTS.findall(pattern)
+    seen = {pattern}
+    for name, at, new in chain(_changed_parts(parts), _changed_alternatives(parts)):
+        changed = "".join([*parts[: at.start], new, *parts[at.stop :]])
+        if changed in seen:
+            continue
+        seen.add(changed)
+        try:
+            regex.compile(changed)
+        except (regex.error, AttributeError):  # the library raises the latter for some sets in a lookahead
+            continue
+        yield f"{name} (at {sum(map(len, parts[: at.start]))})", changed
+
+
+def _changed_parts(parts: list[str]) -> Iterator[Change]:
+    for at, part in enumerate(parts):
+        options = [*_QUANTIFIERS.get(part, ()), *_GROUPS.get(part, ())]
+        if part.startswith("{") and len(part) > 1:
+            low, _, high = part[1:-1].partition(",")
+            options += [f"{{{low},{int(high) + n}}}" for n in (-1, 1) if high] + ["+", ""]
+        if part.startswith("["):
+            options += [f"[{changed}]" for changed in _changed_class(part[1:-1])]
+        elif part in _CLASSES:
+            options += [f"[{changed}]" for changed in _CLASSES[part]]
+        elif part.startswith(r"\p"):
+            options.append(r"\P" + part[2:])
+        elif part.isalnum():
+            options.append(r"\x01")
+        for new in options:
+            yield f"{part} becomes {new}" if new else f"without {part}", slice(at, at + 1), new
+
+
+def _changed_class(inside: str) -> Iterator[str]:
+    negation, members = ("^", inside[1:]) if inside.startswith("^") else ("", inside)
+    yield members if negation else f"^{members}"
+    names = _MEMBERS.findall(members)
+    for k, name in enumerate(names):
+        others = names[:k], names[k + 1 :]
+        for new in ("", *_CLASSES.get(name, ())):
+            if not new.startswith("^") and (new or len(names) > 1):
+                yield negation + "".join([*others[0], new, *others[1]])
+    yield from (f"{inside}{more}" for more in ("_", "'", r"\u200d"))
+
+
+def _changed_alternatives(parts: list[str]) -> Iterator[Change]:
+    """Yield each group, at any depth, without each of its alternatives, and with each two neighbours swapped."""
+    starts: list[list[int]] = [[0]]
+    for at, part in enumerate([*parts, ")"]):
+        if part.startswith("("):
+            starts.append([at + 1])
+        elif part == "|":
+            starts[-1].append(at + 1)
+        elif part == ")":
+            edges = [*starts.pop(), at + 1]
+            some = ["".join(parts[start : end - 1]) for start, end in pairwise(edges)]
+            group = slice(edges[0], at)
+            for k, alternative in enumerate(some if len(some) > 1 else ()):
+                yield f"without the alternative {alternative}", group, "|".join(some[:k] + some[k + 1 :])
+                if k:
+                    swapped = [*some[: k - 1], some[k], some[k - 1], *some[k + 1 :]]
+                    yield f"{alternative} before {some[k - 1]}", group, "|".join(swapped)

@@ -1,0 +1,185 @@
+"""Vectors: every mutant dies, right tokenizers pass, a file is the same each time, and the page's programs run."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import impls
+from harness.cli import main
+from harness.conform.vectors import choice, file
+from harness.conform.vectors.mutants import mutants
+from harness.conform.vectors.steps import KINDS, right_steps
+from harness.data import load_model
+from impls.core.text.patterns import NAMED
+
+PAGE = Path(file.__file__).parents[1] / "VECTORS.md"
+COMMITTED = sorted((Path(file.__file__).parents[3] / "datasets" / "vectors").glob("*.jsonl.gz"))
+PYTHON = (
+    "def encode(text, allowed):\n    return list(text.encode())\n"
+    "def decode(ids):\n    return bytes(ids).decode('utf-8', 'replace')\n"
+)
+JAVASCRIPT = (
+    "export const encode = (text) => [...new TextEncoder().encode(text)];\n"
+    "export const decode = (ids) => new TextDecoder('utf-8', {ignoreBOM: true}).decode(Uint8Array.from(ids));\n"
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> impls.Model:
+    texts = [
+        "the cat's hat isn't here, they'll say; 12 or 345 … \n\n  hello\tworld\r\n",
+        "Привет, мир! Ünïcödé 中文 中文 ",
+    ]
+    spec = impls.TrainingSpec(vocab_size=420, pattern="gpt2", special_tokens=("<|end|>", "<|end|>x"))
+    return impls.train("priority", [" ".join(texts * 3)], spec).model
+
+
+@pytest.fixture(scope="module")
+def chosen(model: impls.Model) -> choice.Choice:
+    return choice.choose(model)
+
+
+@pytest.fixture(scope="module")
+def of_bytes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Vectors of a model whose ids are bytes, for programs that are a line long."""
+    folder = tmp_path_factory.mktemp("bytes")
+    model = impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
+    model.save(folder / "bytes.json")
+    content = file.content_of(file.vectors_of("bytes", model, choice.choose(model)))
+    (folder / "vectors.jsonl.gz").write_bytes(file.compressed(content, Path("x.gz")))
+    (folder / "my_tokenizer.py").write_text(PYTHON)
+    (folder / "my_tokenizer.mjs").write_text(JAVASCRIPT)
+    return folder
+
+
+def test_every_mutant_dies_or_is_named(model: impls.Model, chosen: choice.Choice) -> None:
+    died = Counter[str]()
+    for mutant in mutants(model, right_steps(model)):
+        dead = any(choice.is_killed(mutant, case) for case in chosen.cases)
+        assert dead != ((mutant.kind, mutant.name) in chosen.survivors), mutant
+        died[mutant.kind] += dead
+    assert set(died) == set(KINDS)
+    assert sum(died.values()) > 250
+    for name in ("special tokens: of two the shorter is recognised", "merges: greedy longest match"):
+        assert tuple(name.split(": ")) not in chosen.survivors
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "compiled", "priority"])
+def test_right_tokenizers_answer_them_all(name: str, model: impls.Model, chosen: choice.Choice) -> None:
+    _assert_answers(impls.load(name, model), file.vectors_of("small", model, chosen))
+
+
+def _assert_answers(tokenizer: impls.Tokenizer, vectors: file.Vectors) -> None:
+    for case in vectors.cases:
+        if case.text is not None:
+            allowed = case.allowed_special if case.allowed_special == "all" else set(case.allowed_special)
+            assert tokenizer.encode(case.text, allowed_special=allowed, disallowed_special=()) == case.ids, case
+        else:
+            assert tokenizer.decode_bytes(case.ids) == case.data, case
+        assert tokenizer.decode(case.ids) == case.decoded, case
+
+
+def test_written_twice_they_are_the_same_bytes(model: impls.Model, chosen: choice.Choice, tmp_path: Path) -> None:
+    once = file.content_of(file.vectors_of("small", model, chosen))
+    assert file.content_of(file.vectors_of("small", model, choice.choose(model))) == once
+    assert once.isascii()
+    assert len(once) < file.MOST_BYTES
+    for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.xz"):
+        path = tmp_path / name
+        path.write_bytes(file.compressed(once, path))
+        assert file.content_of(file.read(path)) == once
+
+
+def test_a_wrong_file_is_one_line_that_names_the_place(
+    of_bytes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = gzip.decompress((of_bytes / "vectors.jsonl.gz").read_bytes()).decode().splitlines()
+    changed = {
+        "line 1 is not the head": ["{}", *lines[1:]],
+        "line 3 is not a case": [*lines[:2], '{"id": 3}', *lines[3:]],
+        "it was cut or joined": lines[:-1],
+        "not both": [lines[0], json.dumps({**json.loads(lines[1]), "bytes": "AA=="}), *lines[2:]],
+    }
+    for message, content in changed.items():
+        (tmp_path / "wrong.jsonl").write_text("\n".join(content), "ascii")
+        status, _, err = _bpebench(capsys, monkeypatch, "compiled", "--vectors", str(tmp_path / "wrong.jsonl"))
+        assert status == 2
+        assert message in err
+        assert len(err.splitlines()) == 1
+    status, _, err = _bpebench(
+        capsys, monkeypatch, "compiled", "--vectors", str(of_bytes / "vectors.jsonl.gz"), "-m", "gpt2"
+    )
+    assert (status, "gpt2 has other tokens" in err) == (2, True)
+
+
+def _bpebench(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["bpebench", "conform", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return int(stop.value.code or 0), out, err
+
+
+def test_any_form_of_target_is_asked(
+    of_bytes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(of_bytes)
+    (of_bytes / "strips.py").write_text(
+        "class Strips:\n    def encode(self, text):\n        return list(text.strip().encode())\n"
+        "    def decode(self, ids):\n        return bytes(ids).decode('utf-8', 'replace')\n"
+    )
+    serve = (
+        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
+        "    if asked['op'] == 'encode': result = list(asked['text'].encode())\n"
+        "    else: result = bytes(asked.get('ids', [])).decode('utf-8', 'replace')\n"
+        "    print(json.dumps({'id': asked['id'], 'result': result} if asked['op'] in ('encode', 'decode') else"
+        " {'id': asked['id'], 'error': 'unknown operation', 'message': ''}), flush=True)\n"
+    )
+    (of_bytes / "serve.py").write_text(serve)
+    vectors = ("--vectors", "vectors.jsonl.gz")
+    assert _bpebench(capsys, monkeypatch, "priority", *vectors, "-m", "bytes.json")[0] == 0
+    assert _bpebench(capsys, monkeypatch, f"cmd:{sys.executable} serve.py", *vectors)[0] == 0
+    for target in ("strips.py", "strips:Strips"):
+        status, out, _ = _bpebench(capsys, monkeypatch, target, *vectors)
+        assert status == 1
+        assert re.search(r"✗ normalisation · normalisation: normalisation-\w{10}: ", out)
+
+
+@pytest.mark.parametrize(
+    ("language", "runner", "name"), [("python", sys.executable, "run.py"), ("js", "node", "run.mjs")]
+)
+def test_the_programs_of_the_page_run(language: str, runner: str, name: str, of_bytes: Path) -> None:
+    if (program := shutil.which(runner)) is None:
+        pytest.skip(f"no {runner} here")
+    code = re.search(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert code is not None
+    (of_bytes / name).write_text(code[1], "utf-8")
+    done = subprocess.run([program, name], cwd=of_bytes, capture_output=True, text=True, check=True)
+    n_cases = len(file.read(of_bytes / "vectors.jsonl.gz").cases)
+    assert done.stdout == f"{n_cases} vectors of bytes\n"
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.name)
+def test_the_committed_vectors_are_not_stale(path: Path) -> None:
+    vectors = file.read(path)
+    model = load_model(vectors.head.model)
+    assert vectors.head.tokens_sha256 == file.tokens_sha256(model)
+    assert vectors.head.pattern == list(model.pattern)
+    for name in ("compiled", "priority"):
+        _assert_answers(impls.load(name, model), vectors)
+
+
+def test_the_lead_vocabularies_have_vectors() -> None:
+    assert {path.name.partition(".")[0] for path in COMMITTED} >= {"gpt2", "cl100k_base", "o200k_base"}
