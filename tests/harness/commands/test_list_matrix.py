@@ -9,6 +9,7 @@ import pytest
 
 import impls
 from impls.naive import Naive
+from impls.operations import pieces
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_one_that_fails_is_a_finding(
         return [function(*task) for task in tasks]
 
     def drops_a_token(self: Naive, text: str) -> list[int]:
-        return self._join_pieces(text, self.encode_piece)[1:]
+        return pieces.encode(self.model, text, self.encode_piece)[1:]
 
     monkeypatch.setattr(Pool, "run", run_here)
     monkeypatch.setattr(Naive, "encode_normalized", drops_a_token)
