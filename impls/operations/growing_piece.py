@@ -73,7 +73,7 @@ def growing_piece(tokenizer: Coder, tail: str, ids: Sequence[int], cuts: Certain
     which has several derivations, or none.
     """
     token_ends: Callable[[], TokenEnds | None] = getattr(tokenizer, "token_ends", lambda: None)
-    runs = tokenizer.model.derived(_runs_of) if tokenizer.by_pieces else None
+    runs = runs_of(tokenizer)
     if runs is None or (ends := token_ends()) is None:
         return None
     try:
@@ -82,8 +82,12 @@ def growing_piece(tokenizer: Coder, tail: str, ids: Sequence[int], cuts: Certain
         return None
 
 
+def runs_of(tokenizer: Coder) -> Runs | None:
+    """Return what follows the last piece of a text; None if texts are rewritten, or no automaton tells their pieces."""
+    return tokenizer.model.derived(_runs_of) if tokenizer.by_pieces else None
+
+
 def _runs_of(model: Model) -> Runs | None:
-    """Return what follows the last piece of a text; None if the model rewrites texts, or no automaton can tell."""
     rewrites = model.rewrites_text or model.sentencepiece is not None
     cuts = None if rewrites else pair_cuts_of(model.pattern)
     runs = None if cuts is None else Runs(cuts.stages)

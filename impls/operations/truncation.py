@@ -9,8 +9,8 @@ splits its end, or a merge. Of the places that qualify, the one that keeps most 
 
 Time: of a text much longer than the limit only a beginning (or end) is encoded, up to a certain place
 (`certain_cuts`), and a larger one if that has too few ids; together never more than a seventh of the text. Without
-a certain place, as in one long piece, the whole text is encoded once. Knows the methods of a tokenizer, and no
-algorithm.
+a certain place, as in one long piece, the whole text is encoded once, and what is kept of it a second time, unless it
+is known to have as few ids (`cut_piece`). Knows the methods of a tokenizer, and no algorithm.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from impls.core.text.text import repair_surrogates
 from impls.operations.batches import map_on_threads
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
+from impls.operations.cut_piece import known_to_fit
 
 Side = Literal["right", "left"]
 Whole = Literal["token", "character", "word"]
@@ -133,6 +134,8 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     ids = tokenizer.encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens:
         return text
+    if side == "right" and whole == "token" and (kept := known_to_fit(tokenizer, text, ids, n_tokens)) is not None:
+        return kept
     cut_texts = _cut_texts(tokenizer, text, ids, n_tokens, side, whole, is_part=part is not None)
     return _first_that_fits(tokenizer, cut_texts, n_tokens, side)
 

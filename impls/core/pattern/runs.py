@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from impls.core.pattern.steps import CUT, FLAG_BITS, RESUME
+from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.tables import SplitTables
 
 _MOST_CHARACTERS = 1 << 16
@@ -26,13 +26,14 @@ class Runs:
     def __init__(self, stages: Sequence[SplitTables]) -> None:
         self.possible = not stages or (len(stages) == 1 and not stages[0].has_gaps)
         self._stage = stages[0] if stages else None
-        self._rows = [[0, CUT]] if self._stage is None else self._stage.rows.tolist()
+        self._rows = [[MATCH_BEFORE, CUT]] if self._stage is None else self._stage.rows.tolist()
         self._stride = len(self._rows[0])
         self._class_of: dict[str, int] = {}
         self._sets: list[frozenset[int]] = []
         self._number: dict[frozenset[int], int] = {}
         self._may_end: list[bool] = []
         self._next: dict[int, int] = {}
+        self._read: dict[tuple[tuple[int, int], int], tuple[tuple[int, int], bool]] = {}
 
     def last_of(self, text: str, most: int) -> tuple[int, int] | None:
         """Return a place from which on all of `text` is in its last piece, and the state after it.
@@ -40,28 +41,37 @@ class Runs:
         At most `most` characters are read at first, then all. The place is 0 only if the text begins a piece. None if
         it cannot be told, or more text always ends a piece.
         """
-        return self._read(text, max(0, len(text) - most)) or self._read(text, 0)
+        return self.last_from(text, max(0, len(text) - most)) or self.last_from(text, 0)
 
-    def _read(self, text: str, first: int) -> tuple[int, int] | None:
-        fresh = frozenset((0,))
-        state = wide = self._number_of(frozenset(range(len(self._rows))) if first else fresh)
-        place = at = first
+    def last_from(self, text: str, first: int) -> tuple[int, int] | None:
+        """Return what `last_of` does, reading from character `first` on."""
+        # Each of all states that are possible, and of those that are since a piece was last seen to end.
+        start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
+        at = place = first
+        states = start, start
         while at < len(text):
             character = text[at]
-            of = self._class(character)
-            before = wide, state
-            # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
-            following = self._follow(wide, of)
-            wide = self._number_of(self._sets[following >> 1] | fresh)
-            if following & 1:
-                place, state = at, following >> 1
-            else:
-                state = self._follow(state, of) >> 1
+            of = self._class_of.get(character)
+            if of is None:
+                of = self._class(character)
+            following, ends = self._read.get((states, of)) or self._read_class(states, of)
+            if ends:
+                place = at
             at += 1
-            if (wide, state) == before and not following & 1:  # equal characters change nothing more
+            if following == states and not ends:  # equal characters change nothing more
                 run = re.compile(f"[{re.escape(character)}]*").match(text, at)
                 at = at if run is None else run.end()
-        return (place, state) if self._may_end[state] else None
+            states = following
+        return (place, states[1]) if self._may_end[states[1]] else None
+
+    def _read_class(self, states: tuple[int, int], of: int) -> tuple[tuple[int, int], bool]:
+        """Return the states after a character of a class, and whether a piece may end before it."""
+        wide, since = self._follow(states[0], of), self._follow(states[1], of)
+        ends = bool(wide & 1)
+        # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
+        again = self._number_of(self._sets[wide >> 1] | {0})
+        read = self._read[states, of] = (again, wide >> 1 if ends else since >> 1), ends
+        return read
 
     def continued(self, state: int, text: str) -> int:
         """Return the state after `text` if it continues the piece and the piece may end with it, else -1."""
@@ -71,6 +81,11 @@ class Runs:
                 return -1
             state = following >> 1
         return state if self._may_end[state] else -1
+
+    def matches_before(self, state: int, character: str) -> bool:
+        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
+        of = self._class(character)
+        return all(self._rows[one][of] & (MATCH_BEFORE | CUT) for one in self._sets[state])
 
     def _class(self, character: str) -> int:
         found = self._class_of.get(character)
