@@ -7,7 +7,7 @@ import numpy as np
 from impls.compiled.codegen.build import plain_function
 from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
-from impls.compiled.merge.last_tokens import PIECE_BEGINS, Beginnings, Suffixes
+from impls.compiled.layout import PIECE_BEGINS, Beginnings, Suffixes
 from impls.compiled.slots import DeclaredSlots
 from impls.core.model import Model
 

@@ -20,6 +20,8 @@ FILTER_AT = SYMBOL_BITS + COUNT_BITS
 MULTIPLIER_AT = FILTER_AT + 16
 """Bit fields of a bucket's word, lowest first: index of its first slot, number of slots, 16-bit filter, multiplier."""
 
+PIECE_BEGINS, NOT_KNOWN = -1, -2
+"""In place of the last token: the piece begins there; the encoding passes over the first position."""
 BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
 TAIL_BYTES = 2 * BLOCK_BYTES
@@ -377,3 +379,24 @@ RAISED = -7
 """A Python exception is set."""
 NO_ROOM = -8
 """The ids might not fit in the buffer."""
+
+
+class Suffixes(Record):
+    """The tokens of a model by their ends."""
+
+    parts: I32s  # two by symbol: its parts, -1 if no merge makes it
+    lengths: I32s  # by symbol: its number of bytes, 0 if no encoding contains it
+    filter: U8s  # by hash: ENDS, IS_TOKEN
+    filter_shift: i64  # the place of a hash in the filter is the hash shifted right by this
+    tokens: I64s  # hash table: the upper half of a hash, and the symbol; -1 in an empty slot
+    tokens_shift: i64  # the slot of a hash is the hash shifted right by this
+    longest: i64  # the most bytes of a symbol
+
+
+class Beginnings(Record):
+    """The beginnings of a piece, after a place at which tokens of all begin."""
+
+    text: U8s  # the bytes from that place on
+    last: I32s  # by number of bytes: the last symbol, PIECE_BEGINS or NOT_KNOWN; the first is the symbol before
+    out: I32s  # the ids that `changed_tokens` returns
+    out_limit: i64  # the most ids in `out`

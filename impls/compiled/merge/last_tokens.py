@@ -11,36 +11,24 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_multiply
 from impls.compiled.codegen.pointers import from_item
-from impls.compiled.layout import HANDLE_BITS, MOST_SLOTS, NO_ROW, NONE, SYMBOL_BITS, ContextRecord
+from impls.compiled.layout import (
+    HANDLE_BITS,
+    MOST_SLOTS,
+    NO_ROW,
+    NONE,
+    NOT_KNOWN,
+    PIECE_BEGINS,
+    SYMBOL_BITS,
+    Beginnings,
+    ContextRecord,
+    Suffixes,
+)
 from impls.compiled.lookup.hashing import K1, K2, K3, same_bytes
 from impls.compiled.merge.pairs import merged
-from impls.compiled.typed_memory import I32s, I64s, Record, U8s, i64
+from impls.compiled.typed_memory import I32s, U8s
 
-PIECE_BEGINS, NOT_KNOWN = -1, -2
-"""In place of the last token: the piece begins there; the encoding passes over the first position."""
 ENDS, IS_TOKEN = 1, 2
 """Bits of the filter: some token ends with these bytes; some token is these bytes."""
-
-
-class Suffixes(Record):
-    """The tokens of a model by their ends."""
-
-    parts: I32s  # two by symbol: its parts, -1 if no merge makes it
-    lengths: I32s  # by symbol: its number of bytes, 0 if no encoding contains it
-    filter: U8s  # by hash: ENDS, IS_TOKEN
-    filter_shift: i64  # the place of a hash in the filter is the hash shifted right by this
-    tokens: I64s  # hash table: the upper half of a hash, and the symbol; -1 in an empty slot
-    tokens_shift: i64  # the slot of a hash is the hash shifted right by this
-    longest: i64  # the most bytes of a symbol
-
-
-class Beginnings(Record):
-    """The beginnings of a piece, after a place at which tokens of all begin."""
-
-    text: U8s  # the bytes from that place on
-    last: I32s  # by number of bytes: the last symbol, PIECE_BEGINS or NOT_KNOWN; the first is the symbol before
-    out: I32s  # the ids that `changed_tokens` returns
-    out_limit: i64  # the most ids in `out`
 
 
 @kernel
