@@ -34,7 +34,7 @@ _LABELS: dict[str, frozenset[str]] = {
     r"llama[-_ ]?2|llama[-_ ]?1": frozenset({"llama2"}),
     r"tekken|nemo|pixtral": frozenset({"tekken"}),
     r"mistral|mixtral|codestral": _MISTRAL,
-    r"qwen": frozenset({"qwen"}),
+    r"qwen": frozenset({"qwen", "qwen3.6"}),
     r"deepseek": frozenset({"deepseek"}),
 }
 """Pattern of a name -> the published vocabularies it may mean; the first match counts."""

@@ -36,6 +36,13 @@ _LLAMA3 = _numbered(
     ],
 )
 _QWEN = _numbered(151643, ["endoftext", "im_start", "im_end", *(f"extra_{n}" for n in range(205))])
+_QWEN3_6 = (
+    "<|endoftext|> <|im_start|> <|im_end|> <|object_ref_start|> <|object_ref_end|> <|box_start|> <|box_end|> "
+    "<|quad_start|> <|quad_end|> <|vision_start|> <|vision_end|> <|vision_pad|> <|image_pad|> <|video_pad|> "
+    "<tool_call> </tool_call> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <|repo_name|> <|file_sep|> "
+    "<tool_response> </tool_response> <think> </think> <|audio_start|> <|audio_end|> <tts_pad> <tts_text_bos> "
+    "<tts_text_eod> <tts_text_bos_single> <|audio_pad|>"
+)
 _SPOKEN = (
     "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml "
     "cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am "
@@ -60,6 +67,9 @@ KNOWN: dict[str, Known] = {
     ),
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": Known("llama3", "llama3", _LLAMA3),
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": Known("qwen", "qwen", _QWEN),
+    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": Known(
+        "qwen3.6", "qwen3.6", {name: 248044 + index for index, name in enumerate(_QWEN3_6.split())}
+    ),
     "e601c3eb93ff531d545cf3c4f73e1ad59da1c456c538ba2368733ec157315b23": Known("tekken"),
     "a3fb8fe76aef917c241ae3396574e1854031867d60ba21ae94028a9da0ba60ae": Known("mistral-v1"),
     "781e3bbbdbcc40eb34c6e2013ef07f0936dc9afccf8f9d23fbc40481f9dfa574": Known("mistral-v3"),

@@ -38,6 +38,8 @@ if FULL:
 CANNOT = {
     ("tiktoken", "deepseek"): "this model has 3 split stages",
     ("backtracking", "llama3"): "lower ranks do not lead to",
+    ("backtracking", "qwen3.6"): "lower ranks do not lead to",
+    ("wordcount", "qwen3.6"): "232 tokens with no derivation from lower ranks",
     ("wordcount", "llama3"): "678 tokens with no derivation from lower ranks",
     **{("wordcount", name): "14 tokens with the rank of another" for name in ("mistral-v1", "mistral-v3")},
     **{("bytelevel", name): "works on bytes" for name in ("mistral-v1", "mistral-v3")},

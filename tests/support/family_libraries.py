@@ -20,7 +20,7 @@ Encode = Callable[[str], list[int]]
 
 PATTERNS = {
     "r50k_base": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k", "llama3": "llama3", "qwen": "qwen",
-    "qwen-nfc": "qwen", "tekken": "tekken", "whisper": "gpt2",
+    "qwen3.6": "qwen3.6", "qwen-nfc": "qwen", "tekken": "tekken", "whisper": "gpt2",
 }  # fmt: skip
 """Families of tiktoken -> the name of their pattern."""
 FAMILIES = (*PATTERNS, "deepseek", "gpt2-merges", "mistral-v1", "mistral-v3")

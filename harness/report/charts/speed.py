@@ -31,8 +31,9 @@ def throughput_charts(rows: Sequence[Row]) -> Iterator[Chart]:
 
 
 def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield the plain encoding workloads in one image, for a README."""
-    plain = [row for row in rows if _is_plain(row) and not row["corpus"].startswith("gen/")]
+    """Yield the plain encoding workloads that may be cited in one image, for a README."""
+    may_be_cited = [row for row in rows if row["floor"] is None or row["citable"]]
+    plain = [row for row in may_be_cited if _is_plain(row) and not row["corpus"].startswith("gen/")]
     timed = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
     if not timed:
         return

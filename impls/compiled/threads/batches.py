@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address
 from impls.compiled.cpython.builtins import Builtins
 from impls.compiled.threads.pool import CallContext, Pool
@@ -79,7 +80,7 @@ class Batches:
         return ids, offsets
 
     def _carefully(self, texts: list[str], threads: int) -> list[np.ndarray]:
-        if threads < 2 or len(texts) < 2:
+        if threads < 2 or len(texts) < 2 or is_checked():
             return list(map(self._one, texts))
         with ThreadPoolExecutor(min(threads, len(texts))) as executor:
             return list(executor.map(self._one, texts))
@@ -138,7 +139,8 @@ class Batches:
     def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
         # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
         n_characters = sum(map(str.__len__, texts))
-        threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+        # The checked build declares the text that is read for the process, not for a thread.
+        threads = 1 if is_checked() else min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
         job = BatchJob(self._pool, threads - 1, len(texts))
 
         def run(call_context: CallContext) -> bool:

@@ -43,6 +43,7 @@ _O200K = "|".join(
     ]
 )
 _QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
+_QWEN3_6 = _QWEN.replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
 _TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
 # As in its file: line ends are literal.
 _DEEPSEEK_WORDS = (
@@ -71,6 +72,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     "o200k": (_O200K,),
     "llama3": (_CL100K,),
     "qwen": (_QWEN,),
+    "qwen3.6": (_QWEN3_6,),
     "tekken": (_TEKKEN,),
     "deepseek": _DEEPSEEK,
     "turkish-s1": (_TURKISH_S1,),

@@ -28,6 +28,7 @@ _RANK_FILES = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "llama3": "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
     "qwen": "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
+    "qwen3.6": "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd",
     "whisper": "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126",
 }
 _PUBLISHED = list(vocabularies())
@@ -61,6 +62,7 @@ def test_a_published_vocabulary_is_the_published_rank_file(name: str) -> None:
         ("gpt2-merges", 50_257, 50_257, 50_256),
         ("qwen", 151_851, 151_851, 151_643),
         ("qwen-nfc", 151_851, 151_851, 151_643),
+        ("qwen3.6", 248_077, 248_077, 248_044),
         ("whisper", 51_865, 51_864, 50_257),
     ],
 )
@@ -96,6 +98,10 @@ def test_the_families_have_their_own_rules() -> None:
     assert (len(deepseek.pattern), len(deepseek.added_tokens), deepseek.merge_rule) == (3, 53, "pairs")
     qwen = load_model("qwen")
     assert load_model("qwen-nfc") == qwen.with_(normalization="nfc")
+    newer = load_model("qwen3.6")
+    assert len(newer.recovered_merges[1]) == 232
+    ids = impls.load("compiled", newer).encode("हिन्दी भाषा")
+    assert ids == [215989, 150127, 177453, 181651, 149050, 23121]
     whisper = load_model("whisper")
     assert (whisper.tokens[-1], whisper.special_tokens["<|tr|>"]) == ("场".encode(), 50_268)
 

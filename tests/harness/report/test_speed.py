@@ -128,9 +128,9 @@ def test_without_a_copy_only_what_is_beyond_all_noise_is_claimed() -> None:
 def test_a_workload_says_its_noise_floor_and_whether_it_may_be_cited() -> None:
     text = render_terminal(with_copy(*timed("naive", steady(0.1)), *timed("priority", steady(0.1))))
     assert "noise floor 0." in text
-    assert "not to be cited" not in text
+    assert "too noisy to cite" not in text
     noisy = [*timed("naive", steady(0.1)), *timed("naive", steady(0.2), copy=1)]
-    assert "not to be cited" in render_terminal([*noisy])
+    assert "too noisy to cite" in render_terminal([*noisy])
 
 
 def test_documents_show_the_median_and_the_99th_percentile_of_a_call() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import impls
 from impls import TrainingSpec
-from impls.operations import streaming
+from impls.operations.held_text import Stops
 
 MODEL = impls.train("naive", ["çay <s>"], TrainingSpec(vocab_size=257, special_tokens=("<s>",))).model
 TOKENIZER = impls.load("priority", MODEL)
@@ -71,7 +71,7 @@ def test_a_stop_string_ends_the_text_and_only_what_may_become_one_is_kept_back(
 def test_the_same_check_fails_where_a_fixed_number_of_characters_is_kept_back(
     n_held: Callable[[str, int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming._Stops, "n_begun", lambda self, text, following: n_held(text, self._longest))
+    monkeypatch.setattr(Stops, "n_begun", lambda self, text, following: n_held(text, self._longest))
     with pytest.raises(AssertionError):
         check_stops(("bab", "abba"), 60)
 

@@ -72,8 +72,8 @@ class KnowsNewLetters(impls.Tokenizer):
         self._inner = impls.load("priority", model)
         self._splitter = Splitter(stages)
 
-    def encode_piece(self, piece: str) -> list[int]:
-        return self._inner.encode_piece(piece)
+    def encode_normalized(self, text: str) -> list[int]:
+        return [i for piece in self._splitter.split(text) for i in self._inner.encode_piece(piece)]
 
 
 class Replays(impls.Tokenizer):
