@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+import signal
 import subprocess
 import sys
 import warnings
@@ -31,6 +32,8 @@ N_TEXTS = 10
 IMPLEMENTATIONS = ("priority", "compiled")
 SEEDS_A_COMPILED = 5
 """Kernels take five times as long to begin a file as everything else, so they read every fifth only."""
+SECONDS = 60
+"""Limit on one file."""
 MEMORY_BYTES = 6 << 30
 
 
@@ -122,7 +125,9 @@ def _reason(error: BaseException) -> str:
 
 def library_only(first: int, last: int) -> None:
     """Give the files and texts of seeds to the library alone."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     for seed in range(first, last):
+        signal.alarm(SECONDS)
         random = Random(f"hf campaign {seed}")
         document = tokenizer_file(random)
         theirs = outcome(tokenizers.Tokenizer.from_str, json.dumps(document))
@@ -136,6 +141,7 @@ def chunk(first: int, last: int) -> None:
     refused: Counter[str] = Counter()
     for seed in range(first, last):
         print(seed, flush=True)
+        signal.alarm(SECONDS)  # the library never comes back from some texts
         if (difference := next(differences(seed, refused), None)) is not None:
             print(json.dumps(difference), flush=True)
     print(json.dumps(refused))
@@ -160,7 +166,7 @@ def run(first: int, last: int) -> tuple[list[str], Counter[str]]:
             at += not lines
             alone = [sys.executable, __file__, str(at - 1), str(at), "library"]
             if subprocess.run(alone, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-                refused["an abort of the library"] += 1
+                refused["an abort of the library, or no answer"] += 1
             else:
                 found.append(f"seed {at - 1}: the process died, and not of the library alone")
     return found, refused
