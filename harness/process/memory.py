@@ -44,9 +44,9 @@ TOUCHED_BYTES = 256 << 20
 
 
 def touch() -> None:
-    """Write to memory and give it back: a host that had taken it has then returned it to this machine.
+    """Write to memory and give it back, in case a host has taken it and would hand it out again inside a timing.
 
-    Else the first writes of a process may wait for the host, 4 to 5 ms for each 2 MB, in one process and not the next.
+    That is a guess: filling a page of 2 MB takes 0.2 or 4.5 ms, by process, after this too.
     """
     with mmap.mmap(-1, TOUCHED_BYTES) as memory:
         if hasattr(mmap, "MADV_HUGEPAGE"):
