@@ -28,6 +28,9 @@ from harness.targets.published import published
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
+_MISPLACED = "its library places the tokens elsewhere in the text than our reading of the file"
+_OF_OFFSETS = "priority"
+"""The implementation whose offsets are compared: they are computed from its ids as from those of any other."""
 Key = tuple[int, int]
 """Identifies a text: the index of its document in the corpus, and how many of its first bytes."""
 
@@ -91,7 +94,7 @@ def encode_corpus(
         try:
             ids = _ids(tokenizer, text)
             answer = Encoded.by(tokenizer, text, ids, decoder)
-            wrong, back = _wrong(answer, tokenizer.model), answer.back
+            wrong, back = _wrong(answer, tokenizer, model), answer.back
             outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
             if verdict.status == Outcome.RIGHT:
@@ -101,7 +104,7 @@ def encode_corpus(
             continue
         if verdict.status == Outcome.RIGHT and wrong:
             verdict.status, verdict.reason = Outcome.MISMATCH, wrong
-            verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text)
+            verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text, model)
         if verdict.round_trip == "lossy" and back != repair_surrogates(text):
             lost[key] = text
     verdict.n_texts, verdict.n_bytes = len(sizes(seen)), sum(sizes(seen).values())
@@ -111,10 +114,27 @@ def encode_corpus(
     return outcome
 
 
-def _wrong(answer: Encoded, model: impls.Model) -> str:
-    """Say what is wrong with a round trip; empty if nothing is."""
-    judgement = judge([answer], None, model, exact=False)
-    return judgement.reason if judgement.outcome is Outcome.MISMATCH else ""
+def _wrong(answer: Encoded, tokenizer: impls.Tokenizer, model: str) -> str:
+    """Say what is wrong with a round trip, or with our offsets of a file; empty if nothing is."""
+    judgement = judge([answer], None, tokenizer.model, exact=False)
+    if judgement.outcome is Outcome.MISMATCH:
+        return judgement.reason
+    spans = _spans(tokenizer, model, answer.text) if tokenizer.name == PUBLISHED else ([], [])
+    return _MISPLACED if spans[0] != spans[1] else ""
+
+
+def _spans(as_published: impls.Tokenizer, model: str, text: str) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the offsets of tokens by the file's library and by ours; both empty where one has none, or ids differ,
+    which is another fault."""
+    try:
+        both = [
+            tokenizer.encode_with_offsets(text, disallowed_special=())
+            for tokenizer in (as_published, _tokenizer(_OF_OFFSETS, model))
+        ]
+    except impls.BPEError:
+        return [], []
+    (ids, theirs), (our_ids, ours) = both
+    return (theirs.tolist(), ours.tolist()) if ids == our_ids else ([], [])
 
 
 def status_and_reason(error: BaseException) -> tuple[Status, str]:
@@ -126,12 +146,16 @@ def status_and_reason(error: BaseException) -> tuple[Status, str]:
     return status_of(error), describe(error)
 
 
-def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
+def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str, model: str) -> Counterexample:
     def wrong(candidate: str) -> str:
-        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate), decoder), tokenizer.model)
+        return _wrong(Encoded.by(tokenizer, candidate, _ids(tokenizer, candidate), decoder), tokenizer, model)
 
     found = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
-    if found.got is None or wrong(found.text.text) != MISREAD:
+    reason = "" if found.got is None else wrong(found.text.text)
+    if reason == _MISPLACED:
+        theirs, ours = _spans(tokenizer, model, found.text.text)
+        return msgspec.structs.replace(found, note=f"offsets {theirs}; as we read the file {ours}")
+    if found.got is None or reason != MISREAD:
         return found
     other = decoder.reordered(found.got)
     return msgspec.structs.replace(found, note=f"{other} decodes to {tokenizer.decode(other)!a}")

@@ -2,7 +2,7 @@
 
 Every other column runs our reading of a file, so all of them agree on a mistake in it. Here tokenizers reads a
 tokenizer.json, sentencepiece a `.model`, and tiktoken a rank file, with its own pattern for the vocabularies that it
-knows. Ids and their text are the library's.
+knows. Ids and their text are the library's, and of a tokenizer.json the offsets too.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class _Library(NamedTuple):
     encode: Callable[[str, bool], list[int]]
     """A text, and whether special tokens are recognised -> its ids."""
     decode: Callable[[list[int]], str]
+    offsets: Callable[[str, bool], list[tuple[int, int]]] | None = None
+    """The start and end of each of these ids, where the library counts them as we do."""
 
 
 def library_of_model(name: str | Path) -> str | None:
@@ -82,6 +84,16 @@ class AsPublished(impls.Tokenizer):
         """Return the ids as an array."""
         return np.array(self.encode(text, **specials), np.uint32)
 
+    def encode_with_offsets(
+        self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all", unit: Any = "codepoint"
+    ) -> tuple[list[int], np.ndarray]:
+        """Return the library's ids and offsets; raise `Unsupported` for a library that counts others than we do."""
+        if self._library.offsets is None or unit != "codepoint":
+            raise Unsupported(self.name, "its library has no such offsets")
+        text = repair_surrogates(text)
+        spans = np.array(self._library.offsets(text, bool(allowed_special)), np.int64).reshape(-1, 2)
+        return self.encode(text, allowed_special=allowed_special), spans
+
     def encode_batch(self, texts: Sequence[str], threads: int | None = None, **specials: Any) -> list[list[int]]:
         """Return the ids of each text."""
         return [self.encode(text, **specials) for text in texts]
@@ -97,12 +109,17 @@ def _by_tokenizers(path: Path, name: str, model: impls.Model) -> _Library:
     library = tokenizers.Tokenizer.from_str(path.read_text("utf-8-sig"))
     library.no_truncation()
     library.no_padding()
+    library.post_processor = None  # it would trim offsets; the tokens that it adds are left out anyway
 
-    def encode(text: str, special: bool) -> list[int]:
+    def encoding(text: str, special: bool) -> tokenizers.Encoding:
         library.encode_special_tokens = not special
-        return library.encode(text, add_special_tokens=False).ids
+        return library.encode(text, add_special_tokens=False)
 
-    return _Library(encode, lambda ids: library.decode(ids, skip_special_tokens=False))
+    return _Library(
+        lambda text, special: encoding(text, special).ids,
+        lambda ids: library.decode(ids, skip_special_tokens=False),
+        lambda text, special: encoding(text, special).offsets,
+    )
 
 
 def _by_sentencepiece(path: Path, name: str, model: impls.Model) -> _Library:

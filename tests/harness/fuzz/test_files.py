@@ -78,17 +78,31 @@ def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkey
     assert ours.digests != own.digests
 
 
-def test_a_decoder_that_is_read_wrongly_is_a_mismatch_as_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+OFFSETS = a_file("bytes", normalizer={"type": "NFC"}, pre_tokenizer=before(regex=True), decoder=None)
+MISREADINGS: dict[str, tuple[Any, Any, str]] = {
+    "decoder": (reader, lambda document: BYTE_LEVEL, "read_decoder"),
+    "places": (places, lambda changes, right=places._changed: [max(k - 1, 0) for k in right(changes)], "_changed"),
+}
+
+
+@pytest.mark.parametrize("planted", MISREADINGS)
+def test_a_decoder_or_places_that_are_read_wrongly_are_a_mismatch_as_published(
+    planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, corpus = tmp_path / "tokenizer.json", tmp_path / "corpus.txt"
-    path.write_text(json.dumps(a_file("bytes", pre_tokenizer=before(regex=True), decoder=None)))
-    corpus.write_text("the thes of ab\n")
+    trimming = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    path.write_text(json.dumps(OFFSETS | {"post_processor": trimming}))
+    corpus.write_text("the thes of ae\u0301b and\n")
     assert encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict.status == Outcome.RIGHT
-    monkeypatch.setattr(reader, "read_decoder", lambda document: BYTE_LEVEL)
-    corpus.write_text("the thes of ab, again\n")
+    module, wrong, name = MISREADINGS[planted]
+    monkeypatch.setattr(module, name, wrong)
+    corpus.write_text("the thes of ae\u0301b and, again\n")
     _tokenizer.cache_clear()
-    assert encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict.status == Outcome.MISMATCH
+    verdict = encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict
+    assert verdict.status == Outcome.MISMATCH
+    assert verdict.counterexample is not None
+    assert ("offsets [[" in (verdict.counterexample.note or "")) == (planted == "places")
+    _tokenizer.cache_clear()
 
 
 @pytest.mark.corpus
