@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tokenizers
 from hf_calls import shown
-from tokenizers import decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 WORDS = ["my", "name", "is", "john", "pair"]
 LINES = ["a plain line of text", "another line, the other text", "lines of plain texts!"] * 3
@@ -59,6 +59,12 @@ def adding(m: Any, method: str) -> Any:
     tokens = [m.AddedToken("the"), m.AddedToken("quick", normalized=method == "add_special_tokens"), m.AddedToken()]
     first, second = getattr(t, method)(["my", "name", "name"]), getattr(t, method)(tokens)
     return [first, second, [(a.content, a.normalized, a.special) for a in tokens], t.get_vocab(), t.get_vocab_size()]
+
+
+def of_fallen_bytes(m: Any, decoder: Any) -> Any:
+    t = m.Tokenizer(models.BPE({"a": 0, "<0x20>": 1, "<0xC3>": 2, "<0xA9>": 3, "▁This": 4}, []))
+    t.decoder = decoder
+    return t
 
 
 def streams(m: Any) -> Any:
@@ -125,6 +131,76 @@ def with_template(m: Any) -> Any:
         shown(t.post_process(e, e)),
         t.num_special_tokens_to_add(True),
     ]
+
+
+def with_tokens_of_several_ids(m: Any) -> Any:
+    two = [{"id": "both", "ids": [1, 0], "tokens": ["</s>", "<s>"]}, ("<s>", 0)]
+    t = of_bytes(m, post_processor=processors.TemplateProcessing("both $0", "<s>:3 $B:2 both:1 $A", two))
+    return [shown(t.encode("a line")), shown(t.encode("a", "b")), t.num_special_tokens_to_add(False)]
+
+
+def trimmed(m: Any, **options: bool) -> Any:
+    t = of_bytes(m)
+    t.add_tokens(["Ġnew"])
+    t.post_processor = processors.ByteLevel(**options)
+    return [shown(t.encode("a  line Ġnew", " of")), shown(t.encode(" a"))]
+
+
+def post_processed(m: Any) -> Any:
+    t = of_words(m)
+    t.enable_truncation(2)
+    t.enable_padding(length=4)
+    e, pair = t.encode("my name is john"), t.encode("pair")
+    return [
+        shown(t.post_process(e)),
+        shown(t.post_process(e, pair)),
+        shown(t.post_process(e, add_special_tokens=False)),
+    ]
+
+
+def special_and_not(m: Any) -> Any:
+    t = m.Tokenizer(models.BPE())
+    t.add_tokens([m.AddedToken("my", special=True), m.AddedToken("name", special=False), "is"])
+    known = t.get_added_tokens_decoder()[0] == m.AddedToken("my", special=True)
+    return [t.decode([0, 1, 2], skip_special_tokens=skips) for skips in (False, True)] + [known]
+
+
+def toured(m: Any) -> Any:
+    """What the library's tour does: train, look at an encoding, set a template, pad, decode."""
+    t = m.Tokenizer(models.BPE(unk_token="[UNK]"))
+    t.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()])
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.Digits(True)])
+    special = ["[UNK]", "[CLS]", "[SEP]", "[PAD]"]
+    t.train_from_iterator(iter(LINES), trainers.BpeTrainer(special_tokens=special, show_progress=False))
+    answers = [shown(t.encode(text)) for text in ("thé lines, 42 😁 !", "a\n[SEP] line")]
+    around = [(name, t.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    t.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", around)
+    t.enable_padding(pad_id=3, pad_token="[PAD]")
+    batch = t.encode_batch([["a line", "of text 😁"], ["plain", "the other lines"]])
+    return [
+        *answers,
+        [shown(e) for e in batch],
+        t.decode(batch[1].ids),
+        t.decode(batch[1].ids, skip_special_tokens=False),
+    ]
+
+
+def while_parts_change(m: Any) -> Any:
+    """Whether encoding in some threads fails, or mixes, while others set parts."""
+    t = of_bytes(m)
+    wanted = [t.encode(line).ids for line in LINES]
+
+    def set_parts() -> bool:
+        for _ in range(20):
+            t.post_processor, t.decoder = processors.ByteLevel(trim_offsets=True), decoders.ByteLevel()
+        return True
+
+    with ThreadPoolExecutor(4) as threads:
+        done = [
+            threads.submit(set_parts),
+            *(threads.submit(lambda: [t.encode(line).ids for line in LINES]) for _ in range(6)),
+        ]
+        return [one.result() in (True, wanted) for one in done]
 
 
 def with_sequence(m: Any) -> Any:
@@ -207,8 +283,17 @@ def questions(m: Any) -> Any:
 
 def untrained(m: Any) -> Any:
     t = m.Tokenizer(models.BPE())
+    nothing = [
+        len(e) for e in (t.encode("a b"), t.encode("a", "b"), *t.encode_batch(["a", "b"]), *t.encode_batch_fast(["a"]))
+    ]
     parts = [t.normalizer, t.pre_tokenizer, t.post_processor, t.decoder, t.truncation, t.padding]
-    return [parts, t.get_vocab(), t.num_special_tokens_to_add(False), pickle.loads(pickle.dumps(t)).get_vocab_size()]
+    return [
+        nothing,
+        parts,
+        t.get_vocab(),
+        t.num_special_tokens_to_add(False),
+        pickle.loads(pickle.dumps(t)).get_vocab_size(),
+    ]
 
 
 def trained(m: Any, tmp_path: Path, **options: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from impls.core.errors import BPEError
 
 _CUSTOM = "a part is what a tokenizer.json can hold, not Python code"
@@ -56,3 +58,10 @@ def refuse(of: str, name: str) -> None:
     """Raise `NotProvided` if the class `of` has `name` in the library but not here."""
     if name in NOT_PROVIDED[of]:
         raise NotProvided(name if of == "module" else f"{of}.{name}", NOT_PROVIDED[of][name])
+
+
+def no_items(part: object, index: object) -> Never:
+    """Raise `NotProvided`: the method `__getitem__` of a part, whose steps are items in the library."""
+    raise NotProvided(
+        f"{type(part).__name__}[{index!r}]", "set the part to another one; tokenizer.to_str() shows its steps"
+    )

@@ -19,7 +19,7 @@ from impls.core.text.patterns import Splitter
 from impls.core.text.tracing import Rewriting, Traced
 from impls.drop_in.hf.arguments import text
 from impls.drop_in.hf.encoding import Span
-from impls.drop_in.hf.not_provided import refuse
+from impls.drop_in.hf.not_provided import no_items, refuse
 from impls.formats.tokenizer_json.reader import read_with_notes
 
 LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
@@ -49,6 +49,8 @@ class Part:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} cannot be set on a part; set tokenizer.{self.kind} to another one")
+
+    __getitem__ = no_items
 
     def __getstate__(self) -> bytes:
         return msgspec.json.encode(self.document)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from impls import registry
-from impls.core.errors import BPEError, InvalidModel
+from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
@@ -108,8 +108,6 @@ class Pipeline:
 
     def _sequence(self, sequence: Texts, type_id: int, fast: bool) -> Encoding:
         """Return the tokens of a text, or of its words, which are merged with the offsets of each word."""
-        if not (self.names or self.added.ids):
-            raise BPEError("the model has no tokens yet; train it")
         as_text = self.encode_special_tokens
         if fast:  # as in the library, which does not tell the texts of a pair apart
             words = [sequence] if isinstance(sequence, str) else sequence
@@ -175,7 +173,8 @@ def read_document(document: Any, prepare: Callable[[Model], Implementation], pat
     """Return the pipeline of a parsed tokenizer.json; raise `InvalidModel` naming what is not supported."""
     if _is_untrained(document):  # only the parts are used until it is trained
         check_kind(document["model"].get("type", "BPE"))
-        untrained = {"vocab": LETTERS, "merges": list[str]()}
+        prefix = document["model"].get("continuing_subword_prefix")
+        untrained = {"vocab": LETTERS, "merges": list[str](), "continuing_subword_prefix": prefix}
         part = {**document, "model": untrained, "added_tokens": [], "post_processor": None}
         return Pipeline.of(prepare(read(part, path)), document)
     return Pipeline.of(prepare(read(_without_added(document), path)), document)

@@ -18,6 +18,7 @@ from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER
 from impls.core.text.normalization import WHITE_SPACE
 from impls.drop_in.hf.arguments import flag
 from impls.drop_in.hf.encoding import Encoding
+from impls.drop_in.hf.not_provided import no_items
 from impls.drop_in.hf.parts import given_document
 from impls.formats.files import converted
 
@@ -26,6 +27,8 @@ _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
 
 class PostProcessor(msgspec.Struct, frozen=True, tag=True):
     """The interface of the post-processors."""
+
+    __getitem__ = no_items
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the encodings, which may be modified, in the order they are merged."""

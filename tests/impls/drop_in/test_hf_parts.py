@@ -132,6 +132,9 @@ REFUSED: dict[str, tuple[str, Any, type[Exception], str]] = {
     "a misspelt one": ("normaliser", normalizers.NFC(), AttributeError, "normaliser"),
     "another model": ("model", tokenizers.models.BPE(), AttributeError, "model"),
     "lengths": ("truncation", {"max_length": 3}, AttributeError, "truncation"),
+    "another mark": ("pre_tokenizer", pre_tokenizers.Metaspace(replacement="-"), InvalidModel, "replacement: only"),
+    "pieces of a length": ("pre_tokenizer", pre_tokenizers.FixedLength(4), InvalidModel, "'FixedLength' is not supp"),
+    "bytes": ("normalizer", normalizers.ByteLevel(), InvalidModel, "'ByteLevel' is not supported"),
 }
 
 
@@ -221,7 +224,7 @@ def test_metaspace_splits_a_text() -> None:
 
 
 def test_parts_show_their_fields_and_are_copied_and_pickled() -> None:
-    ours, theirs = both(a_file("bytes", normalizer=replace("a", "b"), decoder=BYTE_LEVEL))
+    ours, theirs = both(a_file("bytes", normalizer=replace("a", "b"), decoder=BYTE_LEVEL, post_processor=BYTE_LEVEL))
     for name in ("normalizer", "pre_tokenizer", "decoder"):
         part, other = getattr(ours, name), getattr(theirs, name)
         assert json.loads(part.__getstate__()) == json.loads(other.__getstate__())
@@ -234,3 +237,10 @@ def test_parts_show_their_fields_and_are_copied_and_pickled() -> None:
         ours.pre_tokenizer.add_prefix_space = True
     with pytest.raises(BPEError, match=r"PreTokenizer\.pre_tokenize is not provided"):
         ours.pre_tokenizer.pre_tokenize("a")
+    for part in (ours.normalizer, ours.post_processor):
+        with pytest.raises(BPEError, match=rf"{type(part).__name__}\[0\] is not provided"):
+            part[0]
+    with pytest.raises(AttributeError, match="dropout"):
+        ours.model.dropout = 0.1
+    with pytest.raises(InvalidModel, match="continuing_subword_prefix: '##'"):
+        hf.Tokenizer(tokenizers.models.BPE(continuing_subword_prefix="##"))

@@ -159,6 +159,19 @@ STEPS: dict[str, Callable[[Any, Path], Any]] = {
         for skips in (False, True)
     ],
     "copies of a stream": lambda m, _: do.copied(m),
+    "tokens of several ids": lambda m, _: do.with_tokens_of_several_ids(m),
+    **{
+        f"trimmed {options}": lambda m, _, options=options: do.trimmed(m, **options)
+        for options in ({}, {"add_prefix_space": False}, {"trim_offsets": False})
+    },
+    "post-process": lambda m, _: do.post_processed(m),
+    "special tokens are skipped": lambda m, _: do.special_and_not(m),
+    "a tour": lambda m, _: do.toured(m),
+    "parts change meanwhile": lambda m, _: do.while_parts_change(m),
+    **{
+        f"stream {k}": lambda m, _, decoder=decoder: do.streamed(m, do.of_fallen_bytes(m, decoder), [1, 2, 3, 4, 4])
+        for k, decoder in enumerate((decoders.ByteFallback(), decoders.Metaspace(), None))
+    },
     "questions": lambda m, _: do.questions(m),
     **{f"decoder: {name}": lambda m, _, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},
     **{
