@@ -1,36 +1,65 @@
-"""Compare what trainers learn: every pair by a rule both follow, or else each by its own."""
+"""Compare what trainers learn: every pair, by each rule that both follow, must learn the same merges in the same order.
+
+All trainers count overlapping pairs and replace from left to right. They differ in which of several equally frequent
+pairs they merge, so merges can only be compared under one declared rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import msgspec
 
+import impls
 from harness.check.agreement import Checked
-from harness.check.trainer_tasks import (
-    RULES,
-    Merge,
-    TrainerOutcome,
-    counts_of_pairs,
-    describe_difference,
-    differ_in_ties_only,
-    rules_to_compare,
-    train,
-    verdict_on,
-)
+from harness.check.tasks import status_and_reason
 from harness.common_prefix import common_prefix_length
+from harness.data import load_corpus
+from harness.data.documents import encoded, take_bytes
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
 from harness.process.session import Failed
-from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement
+from harness.records import FirstDifference, NotCompared, Text, TrainerAgreement, Verdict
 
-N_EXAMPLES = 5
+MAX_MERGES = 256
+END_OF_WORD = "</w>"
+_MOST_CHARACTERS = 0x110000
+_UNKNOWN = "<unk>"
 _FINE = (Outcome.RIGHT, Outcome.REFUSED, Outcome.MISSING)
 
-Outcomes = dict[tuple[str, str, str], TrainerOutcome]
-"""By trainer, rule and corpus."""
+RULES: Mapping[str, Mapping[str, Any]] = {
+    "smallest, gpt2 order": {"ties": "smallest", "base_order": "gpt2"},
+    "smallest, raw order": {"ties": "smallest"},
+    "first met": {"ties": "first"},
+    "shortest": {"ties": "shortest"},
+    "shortest, characters": {"ties": "shortest", "alphabet": "chars", "unknown": _UNKNOWN},
+    "largest": {"ties": "largest"},
+    "largest, words": {
+        "ties": "largest", "alphabet": "chars", "end_of_word": END_OF_WORD, "pattern": r"\S+|\s", "unknown": _UNKNOWN,
+    },
+}  # fmt: skip
+"""Name -> fields of the `TrainingSpec`: Hugging Face's, rustbpe's, minbpe's and tiktoken's, sentencepiece's over bytes
+and over characters, subword-nmt's over bytes and in its original form."""
+
+DEFAULT_TRAINERS = (
+    "naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", "tokenizers", "rustbpe",
+    "sentencepiece", "subword-nmt",
+)  # fmt: skip
+"""The trainers compared by default."""
+
+Merge = tuple[bytes, bytes]
+TrainerResult = Checked[TrainerAgreement]
+
+
+class TrainerOutcome(msgspec.Struct):
+    """The merges one trainer learned from one corpus by one rule."""
+
+    verdict: Verdict
+    merges: list[Merge] = msgspec.field(default_factory=list)
+    """In the order learned, as the bytes of their parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +68,9 @@ class TrainerPlan:
 
     trainers: Sequence[str]
     corpora: Sequence[str]
-    max_merges: int
     max_bytes: int
-    """UTF-8 bytes of each corpus to train on, and as many to count."""
+    """UTF-8 bytes of each corpus to train on."""
+    split: str | None = None
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
@@ -49,151 +78,102 @@ class TrainerPlan:
         return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in RULES]
 
 
-TrainerResult = Checked[TrainerAgreement]
-
-
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
-    """Train, compare every pair, and find out whether each first difference was a tie.
-
-    A fault is a pair that differs under one rule, a pair that differs without a tie though its rules differ only in
-    ties, a trainer that fails, or no comparable pair at all.
-    """
+    """Train, and compare every pair; a fault is a difference, a trainer that fails, or no comparable pair at all."""
     cells = plan.cells
-    answers = run_tasks(
-        train,
-        [(*cell, plan.max_merges, plan.max_bytes) for cell in cells],
-        lambda index: progress(" · ".join(cells[index])),
-    )
+    tasks = [(*cell, plan.max_bytes, plan.split) for cell in cells]
+    answers = run_tasks(train, tasks, lambda index: progress(" · ".join(cells[index])))
     outcomes = {
-        cell: TrainerOutcome(verdict_on(*cell, answer.outcome, answer.reason)) if isinstance(answer, Failed) else answer
+        cell: TrainerOutcome(_verdict(*cell, answer.outcome, answer.reason)) if isinstance(answer, Failed) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
-    compared = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
+    compared = [found for corpus in plan.corpora for found in _compared(plan.trainers, corpus, outcomes)]
     agreements = [found for found in compared if isinstance(found, TrainerAgreement)]
-    not_compared = [found for found in compared if isinstance(found, NotCompared)]
-    _count_first_differences(plan, agreements, outcomes)
-    for found in agreements:
-        found.fault = _fault(found)
     verdicts = [outcome.verdict for outcome in outcomes.values()]
-    faults = [f"{found.a} and {found.b} on {found.corpus}: {found.fault}" for found in agreements if found.fault]
+    faults = [_describe(found) for found in agreements if found.first_difference is not None]
     faults += [
-        f"{v.implementation} by the rule '{v.model}' on {v.corpus}: {v.status}: {v.reason}"
+        f"{v.implementation} ({v.model}) on {v.corpus}: {v.status}: {v.reason}"
         for v in verdicts
         if v.status not in _FINE
     ]
     if not agreements:
         faults.append("nothing was compared: no two trainers learned a merge from the same text")
-    return TrainerResult(verdicts, agreements, not_compared, faults)
+    return TrainerResult(verdicts, agreements, [found for found in compared if isinstance(found, NotCompared)], faults)
 
 
-def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[TrainerAgreement | NotCompared]:
+def spec_of(rule: str) -> impls.TrainingSpec:
+    """Return the specification of a rule, limited by merges: the base vocabulary differs in size between rules."""
+    fields = {"pattern": "gpt2"} | dict(RULES[rule])
+    return impls.TrainingSpec(vocab_size=_MOST_CHARACTERS + MAX_MERGES + 2, max_merges=MAX_MERGES, **fields)
+
+
+def texts_of(corpus: str, max_bytes: int, split: str | None = None) -> list[str]:
+    """Return the texts to train on, without those that hold the end-of-word mark: joined to a word, it is ambiguous."""
+    documents = load_corpus(corpus, split=split).documents()
+    return list(take_bytes((text for text in documents if END_OF_WORD not in text), max_bytes))
+
+
+def train(trainer: str, rule: str, corpus: str, max_bytes: int, split: str | None) -> TrainerOutcome:
+    """Train on a corpus, in a worker, which a library may crash; any exception becomes a verdict."""
+    texts = texts_of(corpus, max_bytes, split)
+    nothing = f"no text to learn from; documents with {END_OF_WORD} are left out"
+    outcome = TrainerOutcome(_verdict(trainer, rule, corpus, Outcome.REFUSED, nothing))
+    verdict = outcome.verdict
+    verdict.n_texts, verdict.n_bytes = len(texts), sum(map(len, map(encoded, texts)))
+    if not verdict.n_bytes:
+        return outcome
+    try:
+        model = impls.get(trainer).train_model(texts, spec_of(rule))
+        outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]
+        verdict.status, verdict.reason = Outcome.RIGHT, ""
+    except impls.InvalidSpec as error:  # this rule cannot learn from this corpus
+        verdict.reason = str(error)
+    except BaseException as error:  # whatever a foreign library raises is a verdict
+        verdict.status, verdict.reason = status_and_reason(error)
+    return outcome
+
+
+def _verdict(trainer: str, rule: str, corpus: str, status: Outcome, reason: str) -> Verdict:
+    return Verdict(implementation=trainer, model=rule, corpus=corpus, check="train", status=status, reason=reason)
+
+
+def _compared(
+    trainers: Sequence[str], corpus: str, outcomes: Mapping[tuple[str, str, str], TrainerOutcome]
+) -> Iterator[TrainerAgreement | NotCompared]:
     followed = {
         trainer: [rule for rule in RULES if outcomes[trainer, rule, corpus].verdict.status == Outcome.RIGHT]
-        for trainer in plan.trainers
+        for trainer in trainers
     }
-    for a, b in combinations(plan.trainers, 2):
-        rules = rules_to_compare(followed[a], followed[b])
+    for a, b in combinations(trainers, 2):
+        rules = [rule for rule in followed[a] if rule in followed[b]]
         if not rules:
-            idle = next(trainer for trainer in (a, b) if not followed[trainer])
-            yield NotCompared(
-                a=a, b=b, model="", corpus=corpus, reason=f"{idle} learned nothing from this text by any of the rules"
-            )
-        for rule_a, rule_b in rules:
-            yield _compare((a, rule_a), (b, rule_b), corpus, plan.max_merges, outcomes)
+            idle = next((f"{name} learned nothing from this text" for name in (a, b) if not followed[name]), "")
+            yield NotCompared(a=a, b=b, model="", corpus=corpus, reason=idle or "no rule that both follow")
+        for rule in rules:
+            x, y = outcomes[a, rule, corpus], outcomes[b, rule, corpus]
+            if not (x.merges or y.merges):
+                yield NotCompared(a=a, b=b, model=rule, corpus=corpus, reason="neither learned a merge")
+                continue
+            yield TrainerAgreement(
+                a=a, b=b, rule=rule, corpus=corpus, n_bytes=x.verdict.n_bytes, n_merges_a=len(x.merges),
+                n_merges_b=len(y.merges), first_difference=_first_difference(x.merges, y.merges),
+            )  # fmt: skip
 
 
-def _compare(
-    one: tuple[str, str], other: tuple[str, str], corpus: str, max_merges: int, outcomes: Outcomes
-) -> TrainerAgreement | NotCompared:
-    """Compare two trainers, each by its rule; counts at their first difference are filled in later."""
-    x, y = outcomes[*one, corpus], outcomes[*other, corpus]
-    if not (x.merges or y.merges):
-        return NotCompared(a=one[0], b=other[0], model=one[1], corpus=corpus, reason="neither learned a merge")
-    only_a, only_b = (_learned_only(first, second) for first, second in ((x, y), (y, x)))
-    return TrainerAgreement(
-        a=one[0],
-        b=other[0],
-        rule_a=one[1],
-        rule_b=other[1],
-        corpus=corpus,
-        agreement_class="provably equal" if one[1] == other[1] else "expected to differ",
-        conditions=describe_difference(one[1], other[1]),
-        max_merges=max_merges,
-        n_bytes=x.verdict.n_bytes,
-        n_merges_a=len(x.merges),
-        n_merges_b=len(y.merges),
-        first_difference=_first_difference(x.merges, y.merges),
-        n_only_a=len(only_a),
-        n_only_b=len(only_b),
-        only_a=list(map(readable, only_a[:N_EXAMPLES])),
-        only_b=list(map(readable, only_b[:N_EXAMPLES])),
-        n_tokens_a=x.n_tokens,
-        n_tokens_b=y.n_tokens,
-        n_counted_bytes=x.n_counted_bytes,
-        counted_on=x.counted_on,
-    )
+def _first_difference(a: Sequence[Merge], b: Sequence[Merge]) -> FirstDifference | None:
+    step = common_prefix_length(a, b)
+    return None if a == b else FirstDifference(step + 1, _parts(a[step : step + 1]), _parts(b[step : step + 1]))
 
 
-def _learned_only(one: TrainerOutcome, other: TrainerOutcome) -> list[bytes]:
-    """Return the tokens only `one` learned, in the order learned."""
-    theirs = {left + right for left, right in other.merges}
-    return [token for token in dict.fromkeys(left + right for left, right in one.merges) if token not in theirs]
+def _parts(merges: Sequence[Merge]) -> list[Text]:
+    return [Text.of(part.decode("utf-8", "backslashreplace")) for merge in merges for part in merge]
 
 
-def readable(token: bytes) -> Text:
-    """Return a token as text, bytes that are not UTF-8 as escapes."""
-    return Text.of(token.decode("utf-8", "backslashreplace"))
-
-
-def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDifference | None:
-    if one == other:
-        return None
-    step = common_prefix_length(one, other)
-    merged = [merges[step] if step < len(merges) else None for merges in (one, other)]
-    a, b = (None if pair is None else MergeChoice(readable(pair[0]), readable(pair[1])) for pair in merged)
-    return FirstDifference(step=step + 1, a=a, b=b)
-
-
-def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
-    """Add how often both pairs occurred at the first difference, by each trainer's counts, and whether it was a tie."""
-    differing = [(found, found.first_difference) for found in agreements if found.first_difference is not None]
-    tasks = []
-    for found, first in differing:
-        at = first.step - 1
-        lists = [
-            outcomes[found.a, found.rule_a, found.corpus].merges,
-            outcomes[found.b, found.rule_b, found.corpus].merges,
-        ]
-        pairs = [merge for merges in lists for merge in merges[at : at + 1]]
-        tasks += [(rule, found.corpus, plan.max_bytes, lists[0][:at], pairs) for rule in (found.rule_a, found.rule_b)]
-    counted = iter(run_tasks(counts_of_pairs, tasks))
-    for (found, first), as_a, as_b in zip(differing, counted, counted, strict=True):
-        if isinstance(as_a, Failed) or isinstance(as_b, Failed):
-            continue
-        found.first_difference = msgspec.structs.replace(
-            first,
-            a=None if first.a is None else msgspec.structs.replace(first.a, count=as_a[0]),
-            b=None if first.b is None else msgspec.structs.replace(first.b, count=as_b[-1]),
-            is_tie=first.a is not None and first.b is not None and len({*as_a, *as_b}) == 1,
-        )
-
-
-def _fault(found: TrainerAgreement) -> str:
-    """Say why a difference is a fault; empty if it is not."""
+def _describe(found: TrainerAgreement) -> str:
     first = found.first_difference
-    if first is None:
-        return ""
-    where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
-    if found.rule_a == found.rule_b:
-        return f"they differ under one rule, '{found.rule_a}', {where}"
-    if differ_in_ties_only(found.rule_a, found.rule_b) and not first.is_tie:
-        return f"their rules differ only in ties, but they differ where there is none, {where}"
-    return ""
-
-
-def describe_choice(choice: MergeChoice | None) -> str:
-    """Describe a merge with its count: `'h'+'e' (10 times)`."""
-    if choice is None:
-        return "the end"
-    times = "" if choice.count is None else f" ({choice.count:,} times)"
-    return f"'{choice.left.escaped}'+'{choice.right.escaped}'{times}"
+    assert first is not None
+    a, b = ("+".join(f"'{part.escaped}'" for part in merge) or "the end" for merge in (first.a, first.b))
+    return (
+        f"{found.a} and {found.b} on {found.corpus}: they differ under one rule, '{found.rule}', "
+        f"first at merge {first.step}: {a} and {b}"
+    )

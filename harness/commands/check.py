@@ -27,8 +27,6 @@ _FAST_FACTOR = 20
 """Libraries and peers get this many times more text than pure implementations, without --max-bytes."""
 _TRAINER_BYTES = 20_000
 """Large enough that rules diverge, small enough for trainers that recount the corpus before each merge."""
-_TRAINER_VOCAB_SIZE = 512
-_N_BYTE_VALUES = 256
 
 
 class Check(Verb):
@@ -39,20 +37,15 @@ class Check(Verb):
     vocabularies are checked, without -c the samples. The column "as published" is the file of a model as the library
     that it belongs to reads it (tokenizers, sentencepiece, tiktoken); the others run our reading of it.
 
-    With --trainers every pair of trainers learns from the same text, by a tie rule both follow, else each by its own;
-    exit status 1 when two differ under one rule, differ where no tie explains it, or none could be compared.
+    With --trainers every pair of trainers learns from the same text by each tie rule both follow; exit status 1 when
+    their merges differ, or none could be compared.
     """
 
     implementation: str | None = options.implementation
     exclude: str | None = options.exclude
     models: tuple[str, ...] = options.models
     corpora: tuple[str, ...] = options.corpora
-    trainers: bool = flag("Compare what trainers learn instead: merges, tokens, first differences.")
-    vocab_size: int | None = option(
-        f"With --trainers: {_N_BYTE_VALUES} bytes and the merges.  [default: {_TRAINER_VOCAB_SIZE}]",
-        type=options.SIZE,
-        metavar="SIZE",
-    )
+    trainers: bool = flag("Compare the merges that trainers learn.")
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
     out: Path | None = options.out
@@ -63,7 +56,6 @@ class Check(Verb):
 
     def run(self) -> bool:
         """Run the check that was asked for."""
-        options.ensure(self.trainers or self.vocab_size is None, "--vocab-size goes with --trainers")
         options.ensure(not (self.trainers and self.scheduler), "--scheduler does not go with --trainers")
         return self._trainers() if self.trainers else self._implementations()
 
@@ -102,22 +94,15 @@ class Check(Verb):
 
     def _trainers(self) -> bool:
         """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""
-        from harness.check.trainer_tasks import DEFAULT_TRAINERS, training_and_counted_texts
-        from harness.check.trainers import TrainerPlan, check_trainers
+        from harness.check.trainers import DEFAULT_TRAINERS, TrainerPlan, check_trainers, texts_of
         from harness.report.tables import render_trainers
 
-        needless = "--trainers splits each corpus itself and makes its models: leave out -m and --split"
-        options.ensure(not (self.models or self.split), needless)
+        options.ensure(not self.models, "--trainers makes its models: leave out -m")
         trainers = options.choose(impls.names(), DEFAULT_TRAINERS, self.implementation, self.exclude, "trainer")
-        size = _TRAINER_VOCAB_SIZE if self.vocab_size is None else self.vocab_size
-        too_small = f"--vocab-size {size}: must be more than the {_N_BYTE_VALUES} bytes it starts from"
-        options.ensure(size > _N_BYTE_VALUES, too_small)
-        max_bytes = self.max_bytes or _TRAINER_BYTES
-        plan = TrainerPlan(
-            trainers, self.corpora or ("samples",), max_merges=size - _N_BYTE_VALUES, max_bytes=max_bytes
-        )
-        for corpus in plan.corpora:
-            options.ensure(any(training_and_counted_texts(corpus, max_bytes)[0]), f"nothing to train on in {corpus}")
+        corpora = self.corpora or ("samples",)
+        plan = TrainerPlan(trainers, corpora, self.max_bytes or _TRAINER_BYTES, self.split)
+        for corpus in corpora:
+            options.ensure(any(texts_of(corpus, plan.max_bytes, plan.split)), f"nothing to train on in {corpus}")
         return self._compared("training", plan, trainers, check_trainers, render_trainers)
 
     def _compared(

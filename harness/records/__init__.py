@@ -6,7 +6,6 @@ from harness.records.comparisons import (
     Difference,
     Disagreement,
     FirstDifference,
-    MergeChoice,
     NotCompared,
     TrainerAgreement,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -58,65 +58,32 @@ class NotCompared(Record, tag="not-compared"):
     conditions: str = ""
 
 
-class MergeChoice(msgspec.Struct, frozen=True):
-    """A pair that a trainer merged, and how often it occurred in the corpus as that trainer counted it."""
-
-    left: Text
-    right: Text
-    count: int | None = None
-
-
 class FirstDifference(msgspec.Struct, frozen=True):
-    """Where two lists of merges first differ: one merge of each, or None for a list that has ended."""
+    """Where two lists of merges first differ: the two parts of each merge, none for a list that has ended."""
 
     step: int
     """Counted from 1."""
-    a: MergeChoice | None
-    b: MergeChoice | None
-    is_tie: bool = False
-    """Whether both pairs were equally frequent, so that the tie rule decided."""
+    a: list[Text]
+    b: list[Text]
 
 
 class TrainerAgreement(Record, tag="trainer-agreement"):
-    """Whether two trainers learn the same merges from one corpus, each by a declared rule; if not, the effect."""
+    """Whether two trainers learn the same merges from one corpus by one rule."""
 
+    agreement_class: ClassVar[AgreementClass] = "provably equal"
     a: str
     b: str
-    rule_a: str
-    rule_b: str
+    rule: str
     corpus: str
-    max_merges: int
-    agreement_class: AgreementClass
-    conditions: str = ""
-    """How the rules differ."""
-    fault: str = ""
-    """Why this is a fault; empty if it is not."""
     n_bytes: int = 0
     """Bytes of the text both learned from."""
     n_merges_a: int = 0
     n_merges_b: int = 0
     first_difference: FirstDifference | None = None
-    n_only_a: int = 0
-    """Number of tokens learned by only one of the two."""
-    n_only_b: int = 0
-    only_a: list[Text] = msgspec.field(default_factory=list)
-    """The first few of these tokens, in the order they were learned."""
-    only_b: list[Text] = msgspec.field(default_factory=list)
-    n_tokens_a: int = 0
-    """Tokens of the counted text under each one's vocabulary."""
-    n_tokens_b: int = 0
-    n_counted_bytes: int = 0
-    counted_on: Literal["held-out", "training"] = "held-out"
-    """The counted text: held out from training or, if the corpus is too small for that, the training text."""
 
     def __post_init__(self) -> None:
         if not (self.n_merges_a or self.n_merges_b):
             raise ValueError(f"{self.a} and {self.b} have learned nothing: they are not compared")
-
-    @property
-    def differs(self) -> bool:
-        """Return whether any merge differs."""
-        return self.first_difference is not None
 
 
 class Disagreement(Record, tag="disagreement", kw_only=True):

@@ -21,7 +21,6 @@ from harness.records import (
     Counterexample,
     FirstDifference,
     Measurement,
-    MergeChoice,
     Pass,
     RecordWriter,
     Text,
@@ -166,20 +165,12 @@ def _growth(rng: random.Random) -> Iterator[AnyRecord]:
                     break
 
 
-def trainer_pair(a: str, b: str, step: int | None = None, **more: Any) -> TrainerAgreement:
-    """Two trainers that agree by one rule, or that part at `step`, each by its own."""
-    fields: dict[str, Any] = {
-        "rule_a": "first met", "rule_b": "first met", "agreement_class": "provably equal", "corpus": "turkish",
-        "n_merges_a": 256, "n_merges_b": 256,
-    }  # fmt: skip
-    if step is not None:
-        one, other = (MergeChoice(Text.of(" b"), Text.of(right), 255) for right in ("ir", "v\n"))
-        fields |= {
-            "rule_b": "shortest", "agreement_class": "expected to differ", "conditions": "ties: first, shortest",
-            "first_difference": FirstDifference(step, one, other, is_tie=True), "n_only_a": 4, "n_only_b": 4,
-            "only_a": [Text.of(" oldu")], "only_b": [Text.of("duğ")], "n_tokens_a": 235, "n_tokens_b": 236,
-        }  # fmt: skip
-    return TrainerAgreement(a=a, b=b, max_merges=256, n_bytes=50_000, **(fields | more))
+def trainer_pair(a: str, b: str, step: int | None = None, text: str = "v\n") -> TrainerAgreement:
+    """Two trainers that agree by one rule, or that part at `step`."""
+    first = (
+        None if step is None else FirstDifference(step, [Text.of(" b"), Text.of("ir")], [Text.of(" b"), Text.of("v\n")])
+    )
+    return TrainerAgreement(a, b, "first met", "turkish", 50_000, 256, 256, first)
 
 
 def _trainers() -> Iterator[AnyRecord]:
@@ -222,9 +213,7 @@ def hostile_records() -> list[AnyRecord]:
             model=HOSTILE[:-1], implementation="priority", corpus="turkish", vocab_size=300,
             n_merges=1, n_bytes=10, seconds=0.1, digest="", merge_counts=[3], first_tokens=[Text.of(HOSTILE)],
         ),
-        trainer_pair(
-            HOSTILE[:-1], HOSTILE[:-1] + "b", 1, corpus=HOSTILE[:-1], fault=HOSTILE[:-1], only_a=[Text.of(HOSTILE)],
-        ),
+        trainer_pair(HOSTILE[:-1], "b", 1, HOSTILE),
         Verdict(
             implementation=HOSTILE[:-1], model="r", corpus=HOSTILE[:-1], check="train", status=Outcome.CRASH,
             reason=HOSTILE[:-1],

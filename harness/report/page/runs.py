@@ -87,7 +87,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("compression", "Compression against speed", ("compression",)),
     ("scaling", "Scaling", ("breaks", "scaling")),
     ("memory", "Memory and load time", ("memory",)),
-    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),
+    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-differences")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
 )
 """Id, heading and tables of each folded part of a run; `runs.html` introduces them."""

@@ -10,7 +10,7 @@ from harness.report.table import Row, Table, table_of
 from harness.report.tables import compression, correctness, growth, overview, speed, training
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
-_ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
+_ONLY_ELSEWHERE = ("agreement-pairs",)
 """Tables not shown on a terminal: the matrix summarises them, and the page and the files hold every pair."""
 
 
@@ -42,7 +42,6 @@ def tables(
         "learned": lambda: training.learned_table(records),
         "trainers": lambda: training.matrix_table(records),
         "trainer-differences": lambda: training.differences_table(records),
-        "trainer-pairs": lambda: training.pairs_table(records),
         "memory": lambda: table_of("memory", speed.memory_rows(timed())),
         "breaks": lambda: growth.breaks_table(records),
         "scaling": lambda: growth.scaling_table(records),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import pytest
 from records_by_hand import pair, rows_of, steady, timed, weighed
 
 from harness.outcome import Outcome
-from harness.records import AnyRecord, Counterexample, FirstDifference, Text, TrainerAgreement, Verdict
+from harness.records import AnyRecord, Counterexample, Text, Verdict
 from harness.report.table import _declared, table_of
 from harness.report.tables import render_check, render_terminal, tables
 
@@ -145,19 +144,6 @@ def test_round_trips_say_what_the_models_let_one_expect() -> None:
     ]
     found = [(row["round_trip"], row["models"]) for row in rows_of(records, "round-trip")]
     assert found == [("exact", "m, n"), ("normalising", "s")]
-
-
-def test_trainers_are_compared_on_the_text_the_table_names() -> None:
-    def parted(counted_on: Literal["held-out", "training"]) -> TrainerAgreement:
-        return TrainerAgreement(
-            a="a", b="b", rule_a="first", rule_b="largest", corpus=counted_on, agreement_class="expected to differ",
-            max_merges=9, n_bytes=9, n_merges_a=9, n_merges_b=9, first_difference=FirstDifference(1, None, None),
-            counted_on=counted_on,
-        )  # fmt: skip
-
-    both = [parted("training"), parted("held-out")]
-    for records, text in ((both[:1], "the same text"), (both[1:], "a text kept from training"), (both, "a text")):
-        assert f"how many tokens {text} takes" in " ".join(tables(records)["trainer-differences"].note.split())
 
 
 def test_one_failure_in_many_places_is_listed_once_with_its_places() -> None:

@@ -160,30 +160,6 @@ class WrongTies(impls.Tokenizer):
         return impls.get("priority").train_model(texts, replace(spec, ties="largest"))
 
 
-class Forgetful(impls.Tokenizer):
-    """Trains by a rule no other follows here, and passes the first text over."""
-
-    name = "planted-forgetful"
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: impls.TrainingSpec) -> impls.Model:
-        if spec.ties != "first":
-            raise impls.Unsupported(cls.name, "TrainingSpec.ties: it trains with 'first' only")
-        return impls.get("priority").train_model(list(texts)[1:], spec)
-
-
-class Early(impls.Tokenizer):
-    """Trains by a rule no other follows here, and stops after the first merge."""
-
-    name = "planted-early"
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: impls.TrainingSpec) -> impls.Model:
-        if spec.ties != "first":
-            raise impls.Unsupported(cls.name, "TrainingSpec.ties: it trains with 'first' only")
-        return impls.get("priority").train_model(texts, replace(spec, max_merges=1))
-
-
 class DyingTrainer(impls.Tokenizer):
     """Takes its process with it when it trains, by the one rule it follows."""
 
