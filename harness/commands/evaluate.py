@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import EvaluationRow
-    from harness.evaluate.prices import Prices
     from harness.evaluate.texts import CountedText
 
 
@@ -56,7 +56,6 @@ class Evaluate(Verb):
         advanced=True,
     )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
-    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE, advanced=True)
     price: tuple[str, ...] = option(
         "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
     )
@@ -82,7 +81,6 @@ class Evaluate(Verb):
         """Count, print and write."""
         from harness.evaluate import output
         from harness.evaluate.output import decision
-        from harness.evaluate.prices import Prices, given_prices, read_prices
         from harness.evaluate.run import EvaluationPlan, evaluate
         from harness.progress import progress
         from harness.report.charts.costs import cost_chart, premium_chart
@@ -100,21 +98,20 @@ class Evaluate(Verb):
             sources = [*writing.model_sources(*self.models, self.baseline), *self.corpora]
             for file in written(self.out, "evaluation"):
                 writing.check_target(file, sources)
-        prices = Prices() if self.prices is None else read_prices(self.prices)
-        prices = replace(prices, by_model=prices.by_model | given_prices(self.price, self.models))
+        prices = _given_prices(self.price, self.models)
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
         plan = EvaluationPlan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
-        self._warn(rows, prices)
-        document, plain = output.document(rows, prices, self.baseline), output.plain(rows)
-        csv, latex = output.csv_of(plain), output.latex(rows, prices)
+        _warn_of_single_documents(rows)
+        document, plain = output.document(rows, self.baseline), output.plain(rows)
+        csv, latex = output.csv_of(plain), output.latex(rows)
         if self.out is not None:
-            charts = [*premium_chart(plain), *cost_chart(plain, prices.currency)]
-            page = decision(rows, prices, writing.command_line(), [chart.name for chart in charts])
+            charts = [*premium_chart(plain), *cost_chart(plain)]
+            page = decision(rows, writing.command_line(), [chart.name for chart in charts])
             write(self.out, "evaluation", document, csv, latex, page, charts)
-        self.output(document, lambda: _shown(rows, prices), csv=lambda: csv, latex=lambda: latex)
+        self.output(document, lambda: _shown(rows), csv=lambda: csv, latex=lambda: latex)
 
     def _drift(self, file: Path) -> None:
         from harness.evaluate.drift import drift_rate
@@ -181,22 +178,38 @@ class Evaluate(Verb):
         options.ensure(pivot in languages, f"--pivot {pivot}: is not a language here; there are {', '.join(languages)}")
         return pivot
 
-    def _warn(self, rows: list[EvaluationRow], prices: Prices) -> None:
-        """Print on standard error what makes figures too good, uncertain or incomplete."""
-        single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
-        if len(single) > 2:
-            single = [f"each of {len(single)} texts"]
-        for corpus in single:
-            options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
-        for model in dict.fromkeys(row.model for row in rows if self.prices is not None and row.cost is None):
-            options.say(f"warning: {self.prices} has no price of {model}", err=True)
+
+def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:
+    """Return the prices of `MODEL=AMOUNT`, or of an amount alone if there is one model; raise `UsageError`."""
+    prices = {}
+    for text in given:
+        model, equals, amount = text.rpartition("=")
+        only = f"--price {text}: name the vocabulary it is for, as in --price {models[0]}={text}"
+        options.ensure(equals or len(set(models)) == 1, only)
+        model = model if equals else models[0]
+        options.ensure(model in models, f"--price {text}: {model!r} is not one of the vocabularies (-m)")
+        try:
+            prices[model] = float(amount)
+        except ValueError:
+            prices[model] = -1.0
+        is_amount = 0 <= prices[model] < math.inf
+        options.ensure(is_amount, f"--price {text}: {amount!r} is not an amount of 0 or more")
+    return prices
 
 
-def _shown(rows: list[EvaluationRow], prices: Prices) -> str:
+def _warn_of_single_documents(rows: list[EvaluationRow]) -> None:
+    single = list(dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1))
+    if len(single) > 2:
+        single = [f"each of {len(single)} texts"]
+    for corpus in single:
+        options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
+
+
+def _shown(rows: list[EvaluationRow]) -> str:
     from harness.evaluate.output import tables
     from harness.report.layout import render
 
-    return "\n".join(render(table, "text", width=options.terminal_width()) for table in tables(rows, prices))
+    return "\n".join(render(table, "text", width=options.terminal_width()) for table in tables(rows))
 
 
 command = Evaluate.command()

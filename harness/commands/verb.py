@@ -98,10 +98,13 @@ def ensure_utf8(text: str, name: str) -> None:
 
 _RECORDS = "each line of records.jsonl in the folder of a run is a record"
 GONE_OPTIONS = {
+    "check --vocab-size": "256 merges are compared",
     "check --unicode": "use `bpebench conform`, which asks every code point",
+    "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
     "report --charts": "use --html, whose page has every chart",
+    "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
 }
 """Options that were removed -> what to do."""
 

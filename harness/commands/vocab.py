@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,8 +33,8 @@ class Vocab(Verb):
     With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
     each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
 
-    With --lint its health: tokens that no text encodes to, with the proof, and other oddities; with --against the
-    changes that another vocabulary would bring. For both, -c may be any text.
+    With --lint its health: tokens that no text encodes to, with the proof, and other oddities; -c may be any text. With
+    --against the tokens that it shares with another vocabulary (`evaluate` says what a text takes under both).
     """
 
     model: str = argument(default=DEFAULT_MODEL)
@@ -53,7 +53,6 @@ class Vocab(Verb):
         type=click.Choice(list(FINDINGS)),
     )
     against: str | None = options.against_option("Compare with this vocabulary.")
-    prices: Path | None = option("With --against and -c: prices per million tokens (TOML).", type=options.FILE)
 
     def run(self) -> bool:
         """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
@@ -63,21 +62,23 @@ class Vocab(Verb):
         options.ensure(self.corpora or not of_text, "--held-out, --out and --max-bytes go with -c")
         options.ensure(self.lint or not self.fail_on, "--fail-on goes with --lint")
         options.ensure(self.corpora or "unmet" not in self.fail_on, "--fail-on unmet needs a text: -c")
-        options.ensure(self.prices is None or (self.against and self.corpora), "--prices goes with --against and -c")
         if not self.lint and self.against is None:
             return self._describe()
-        others = options.given(self) - {"model", "corpora", "max_bytes", "as_json"}
-        others -= {"lint", "fail_on"} if self.lint else {"against", "prices"}
+        if self.against is not None and self.corpora:
+            fewer = f"`bpebench evaluate -m {self.model} -m {self.against}` says which takes fewer tokens on a text"
+            options.ensure(self.lint, f"--against compares tokens; {fewer}")
+        others = options.given(self) - {"model", "as_json"}
+        others -= {"corpora", "max_bytes", "lint", "fail_on"} if self.lint else {"against"}
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(others))
         options.ensure(not others, f"{flags} does not go with {'--lint' if self.lint else '--against'}")
-        names = dict.fromkeys(self.corpora)
-        corpora = [options.load_corpus(name, max_bytes=self.max_bytes) for name in names]
         if self.against is not None:
-            from harness.commands.vocab_difference import compare, shown_difference
+            from harness.evaluate.difference import difference
 
-            difference = compare(self.model, self.against, corpora, self.prices)
-            self.output(difference.document(), lambda: shown_difference(difference))
+            names = self.model, self.against
+            document = difference(names, (load_model(names[0]), load_model(names[1])))
+            self.output(document, lambda: _shown_difference(document))
             return False
+        corpora = [options.load_corpus(name, max_bytes=self.max_bytes) for name in dict.fromkeys(self.corpora)]
         found = lint(self.model, load_model(self.model), corpora)
         self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
         return bool(found.failed(self.fail_on))
@@ -121,6 +122,20 @@ class Vocab(Verb):
                 lines += map(str, write_charts(self.out, report.charts()))
         self.output(document, lambda: "\n".join(lines))
         return file is not None and bool(file.findings)
+
+
+def _shown_difference(found: dict[str, Any]) -> str:
+    from harness.report.round_trips import named
+
+    one, other = (named(found[side]["model"], found[side]["round_trip"]) for side in ("one", "other"))
+    parts = {"shared": "in both", "moved": "of these under another id", "only_one": f"only in {one}",
+             "only_other": f"only in {other}"}  # fmt: skip
+    rows = [(what, f"{found[f'n_{part}']:,}", f"{found['special'][part]:,}") for part, what in parts.items()]
+    scripts = [
+        [value if isinstance(value, str) else f"{value:,}" for value in row.values()] for row in found["scripts"]
+    ]
+    headers = ["script", "in both", parts["only_one"], parts["only_other"]]
+    return "\n".join([options.table(rows, ["", "tokens", "special and added"]), "", options.table(scripts, headers)])
 
 
 def _about(name: str, model: Model) -> dict[str, object]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import glob
 import io
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from harness.data.errors import DataError
 from impls.core.errors import InvalidFile
@@ -55,14 +53,3 @@ def documents_in(content: bytes, name: str) -> Iterator[str]:
             yield from documents_of(decoded(block, name, offset), "paragraphs")
     except InvalidFile as error:
         raise DataError(str(error)) from None
-
-
-def read_toml(file: Path, known: set[str]) -> dict[str, Any]:
-    """Return the entries of a TOML file; raise `DataError` if it is invalid, or an entry is not `known`."""
-    try:
-        document = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: not TOML: {error}") from None
-    if unknown := sorted(set(document) - known):
-        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(known))}")
-    return document

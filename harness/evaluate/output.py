@@ -11,7 +11,6 @@ from typing import Any
 
 from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import EvaluationRow
-from harness.evaluate.prices import Prices
 from harness.printable import printable
 from harness.report.layout import render
 from harness.report.round_trips import named, note
@@ -27,11 +26,9 @@ _TAIL = (
 )
 
 
-def document(rows: Sequence[EvaluationRow], prices: Prices, baseline: str | None) -> dict[str, Any]:
+def document(rows: Sequence[EvaluationRow], baseline: str | None) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
     return {
-        "currency": prices.currency,
-        "price_date": prices.date,
         "baseline": baseline,
         "confidence": 0.95,
         "rows": [_json_row(row) for row in rows],
@@ -86,35 +83,33 @@ def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> st
     return target.getvalue()
 
 
-def latex(rows: Sequence[EvaluationRow], prices: Prices) -> str:
+def latex(rows: Sequence[EvaluationRow]) -> str:
     """Return the tables for the LaTeX package booktabs."""
-    return "\n".join(render(table, "latex") for table in tables(rows, prices))
+    return "\n".join(render(table, "latex") for table in tables(rows))
 
 
-def tables(rows: Sequence[EvaluationRow], prices: Prices) -> list[Table]:
+def tables(rows: Sequence[EvaluationRow]) -> list[Table]:
     """Return a table of each corpus, fewest tokens first, or of each model if the corpora are parallel."""
     if any(row.parallel for row in rows):
         of_models = grouped(sorted(rows, key=lambda row: row.counts["n_tokens"] or 0), lambda row: row.model)
         return [_languages_table(of_models[row.model]) for row in {row.model: row for row in rows}.values()]
-    return [_corpus_table(some, prices) for some in grouped(rows, lambda row: row.corpus).values()]
+    return [_corpus_table(some) for some in grouped(rows, lambda row: row.corpus).values()]
 
 
-def _corpus_table(rows: Sequence[EvaluationRow], prices: Prices) -> Table:
+def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
     rows = sorted(rows, key=lambda row: (row.rank is None, row.counts["n_tokens"] or 0))
     first = rows[0]
     language = "" if first.language is None else f" ({printable(first.language)})"
     n_documents, n_bytes = first.counts["n_documents"] or 0, first.counts["n_bytes"] or 0
-    currency = printable(prices.currency or "the currency of the price")
     unknown = {key for key in ("fertility", "continued_word_share", "nsl") if _is_unknown(rows, key)}
     hidden = unknown | ({"cost"} if all(row.cost is None for row in rows) else set())
-    dated = "" if prices.date is None else f" (prices of {prices.date})"
     return table_of(
         "evaluation",
         [_table_row(row) for row in rows],
         without=hidden,
         what=f"{printable(first.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes",
         finding="".join(f"\n{line}." for line in _compared(rows)),
-        cost="" if "cost" in hidden else f" Cost in {currency}{dated}.",
+        cost="" if "cost" in hidden else " Cost in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
         round_trips=note({row.model: row.round_trip for row in rows}),
     )
@@ -178,9 +173,9 @@ _MOST_ROWS = 30
 """Most rows of a table on a page; the CSV has all of them."""
 
 
-def decision(rows: Sequence[EvaluationRow], prices: Prices, command: str, charts: Sequence[str]) -> str:
+def decision(rows: Sequence[EvaluationRow], command: str, charts: Sequence[str]) -> str:
     """Return the page of an evaluation as Markdown; `charts` are the names of files without `-light.svg`."""
-    return page("Which vocabulary", command, _findings(rows), tables(rows, prices), charts)
+    return page("Which vocabulary", command, _findings(rows), tables(rows), charts)
 
 
 def page(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import lru_cache
@@ -13,7 +13,6 @@ import impls
 from harness.data import DataError, load_model
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
-from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.measure.token_use import counter
@@ -38,7 +37,8 @@ class EvaluationPlan(NamedTuple):
 
     models: Sequence[str]
     texts: Sequence[CountedText]
-    prices: Prices
+    prices: Mapping[str, float]
+    """Model -> price of a million tokens."""
     baseline: str | None = None
     pivot: str | None = None
 
@@ -67,7 +67,7 @@ def evaluate(plan: EvaluationPlan, bar: Bar, executors: Executors | None = None)
                 raise DataError(f"{text.name}: holds no text")
             baseline = None if plan.baseline is None else of_models[plan.baseline]
             of_this = [
-                _row(name, text, of_text, made, baseline, plan.prices.of(name)) for name, made in of_models.items()
+                _row(name, text, of_text, made, baseline, plan.prices.get(name)) for name, made in of_models.items()
             ]
             rank(of_this, of_models)
             rows += of_this

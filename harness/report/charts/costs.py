@@ -41,7 +41,7 @@ def premium_chart(rows: Sequence[Row]) -> Iterator[Chart]:
     )
 
 
-def cost_chart(rows: Sequence[Row], currency: str | None) -> Iterator[Chart]:
+def cost_chart(rows: Sequence[Row]) -> Iterator[Chart]:
     """Yield the cost of each text under each model that has a price, the cheapest first.
 
     Rows have `model, corpus, round_trip, cost`.
@@ -55,7 +55,7 @@ def cost_chart(rows: Sequence[Row], currency: str | None) -> Iterator[Chart]:
         dot(*((corpus, model) if by_corpus else (model, corpus)), cost, None, None) for model, corpus, cost in pairs
     ]
     dots.sort(key=lambda dot: float(dot["value"]))
-    unit = currency or "currency of the price"
+    unit = "currency of the price"
     yield Chart(
         name="cost",
         section=_SECTION,

@@ -27,7 +27,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
     for path in (Path("m.json"), Path("evaluation.json"), own_cache / "models" / "mine.json"):
         model.save(path)
     Path("decision.md").write_text(_TEXT, "utf-8")
-    Path("prices.toml").write_text('currency = "USD"\n[models]\n"m.json" = 1.0\n', "utf-8")
     with RecordWriter(Path("run")) as writer:
         writer.write(
             Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT, n_texts=1)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import impls
-from harness.data import datasets_folder
 from harness.report.wording import money
 
 _KEYS = (
@@ -36,13 +35,6 @@ def lossy(tmp_path: Path) -> str:
     model = impls.Model(tokens=(b"[UNK]",), unknown="[UNK]", unknown_id=0, alphabet="chars")
     model.save(tmp_path / "lossy.json")
     return str(tmp_path / "lossy.json")
-
-
-@pytest.fixture
-def prices(tmp_path: Path) -> Path:
-    file = tmp_path / "prices.toml"
-    file.write_text('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\ngpt2 = 4\n')
-    return file
 
 
 def test_a_row_has_every_key_and_each_figure_lies_in_its_interval(bpebench: Any, text_file: Path) -> None:
@@ -136,16 +128,14 @@ def test_nsl_is_1_for_the_baseline_and_null_without_one(bpebench: Any, text_file
     assert with_baseline["baseline"] == "gpt2"
 
 
-def test_cost_is_at_each_models_own_price(bpebench: Any, text_file: Path, prices: Path) -> None:
-    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--prices", str(prices)]
-    ended = bpebench(*command, "--json")
-    document = json.loads(ended.out)
-    assert (document["currency"], document["price_date"]) == ("EUR", "2026-11-01")
-    assert [row["cost"] for row in document["rows"]] == [document["rows"][0]["n_tokens"] * 4 / 1e6, None]
-    assert "has no price of o200k_base" in ended.err
-    assert "in EUR (prices of 2026-11-01)" in bpebench(*command).out
+def test_cost_is_at_each_models_own_price(bpebench: Any, text_file: Path) -> None:
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price", "gpt2=4"]
+    rows = json.loads(bpebench(*command, "--json").out)["rows"]
+    assert [row["cost"] for row in rows] == [rows[0]["n_tokens"] * 4 / 1e6, None]
+    assert "Cost in the currency of the price" in bpebench(*command).out
     both = json.loads(bpebench(*command, "--price", "o200k_base=1", "--json").out)["rows"]
     assert [row["price_per_million_tokens"] for row in both] == [4, 1]
+    assert "give --price NAME=AMOUNT" in bpebench(*command, "--prices", "x").err
 
 
 def test_tokens_are_compared_with_the_fewest_document_by_document_and_a_sentence_says_so(
@@ -179,40 +169,6 @@ def test_a_price_is_that_of_a_vocabulary(bpebench: Any, text_file: Path, price: 
     ended = bpebench("evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--price", price)
     assert (ended.status, ended.out) == (2, "")
     assert said in ended.err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("currency = ", "not TOML"),
-        ("date = 2026-11-01\n[per_million_input_tokens]\na = 1", "needs a currency"),
-        ('currency = "EUR"\n[per_million_input_tokens]\na = 1', "needs the date"),
-        ('currency = "EUR"\ndate = 2026-11-01', "needs a table"),
-        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = -1', "the price of 'a' must be"),
-        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = "1"', "the price of 'a' must be"),
-        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = inf', "the price of 'a' must be"),
-        ('currency = "EUR"\ndates = 2026-11-01', "unknown entry 'dates'"),
-    ],
-)
-def test_prices_that_cannot_be_read_are_one_clear_line(
-    bpebench: Any, text_file: Path, prices: Path, content: str, said: str
-) -> None:
-    prices.write_text(content)
-    ended = bpebench("evaluate", "-m", "gpt2", "-c", str(text_file), "--prices", str(prices))
-    assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
-
-
-def test_the_example_of_prices_names_vocabularies_there_are(bpebench: Any, text_file: Path) -> None:
-    from harness.data import model_names
-    from harness.evaluate.prices import read_prices
-
-    file = datasets_folder() / "prices.example.toml"
-    known = read_prices(file)
-    assert known.by_model.keys() <= set(model_names())
-    model = next(iter(known.by_model))
-    ended = bpebench("evaluate", "-m", model, "-c", str(text_file), "--prices", str(file), "--json")
-    assert json.loads(ended.out)["rows"][0]["cost"] > 0
 
 
 def test_a_single_document_has_no_intervals_and_says_so(bpebench: Any, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 import impls
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
 from harness.evaluate.metrics import EvaluationRow, figures_of, rank, renyi_efficiency, vocabulary_used
-from harness.evaluate.prices import Prices
 from harness.evaluate.run import EvaluationPlan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
@@ -250,7 +249,7 @@ def test_quantiles_are_numbers_that_occur_with_ranks_as_bounds() -> None:
 
 
 def rows_of(documents: list[str], models: list[str]) -> Any:
-    return evaluate(EvaluationPlan(models, [CountedText("text", None, lambda: iter(documents))], Prices()), Bar())
+    return evaluate(EvaluationPlan(models, [CountedText("text", None, lambda: iter(documents))], {}), Bar())
 
 
 def test_a_hundred_thousand_documents_of_one_character() -> None:

@@ -16,7 +16,6 @@ import pytest
 import impls
 from harness.evaluate import run, texts
 from harness.evaluate.metrics import EvaluationRow
-from harness.evaluate.prices import Prices
 from harness.evaluate.run import EvaluationPlan, evaluate
 from harness.evaluate.texts import CountedText
 from harness.progress import Bar
@@ -40,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def plan(models: list[str], n_documents: int, seed: int) -> EvaluationPlan:
     rng = random.Random(seed)
     documents = [" ".join(rng.choices(WORDS, k=rng.randrange(1, 30))) for _ in range(n_documents)]
-    return EvaluationPlan(models, [CountedText("made", "tr", lambda: iter(documents))], Prices(), baseline=models[0])
+    return EvaluationPlan(models, [CountedText("made", "tr", lambda: iter(documents))], {}, baseline=models[0])
 
 
 def untimed(rows: list[EvaluationRow]) -> object:
