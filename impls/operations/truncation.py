@@ -9,13 +9,13 @@ splits its end, or a merge. Of the places that qualify, the one that keeps most 
 
 Time: of a text much longer than the limit only a beginning (or end) is encoded, up to a certain place
 (`certain_cuts`), and a larger one if that has too few ids; together never more than a seventh of the text. Without
-a certain place, as in one long piece, the whole text is encoded once, and what is kept of it a second time, unless it
-is known to have as few ids (`cut_piece`). Knows the methods of a tokenizer, and no algorithm.
+a certain place, as in one long piece, the whole text is encoded once, and what is kept of it a second time. Knows the
+methods of a tokenizer, and no algorithm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -30,7 +30,6 @@ from impls.core.text.text import repair_surrogates
 from impls.operations.batches import map_on_threads
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
-from impls.operations.cut_piece import known_to_fit
 
 Side = Literal["right", "left"]
 Whole = Literal["token", "character", "word"]
@@ -49,13 +48,11 @@ _RUNS = (ascii_letters + digits, " ")
 """Characters without a word boundary between them, of which long runs are skipped."""
 _PLAIN = regex.compile(r"[\p{Lu}\p{Ll}\p{Lo}\p{N}\p{Z}\p{Cc}]")
 """Characters that the rules do not skip: two of them after a place decide whether it is a boundary."""
-
-
 _LEAST_SIZE, _CHARACTERS_A_TOKEN = 256, 16
 _GROWTH = 8
 """A part is encoded first if the text is this many times as long; the next part is as many times longer."""
-_INSIDE = 512
-"""Characters at the cut of a text that are encoded for each place where it might be cut."""
+_LONG_RUN = 512
+"""Characters of a run that are read at a time, to skip it."""
 _SHARE_SEARCHED = 16
 """The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
 
@@ -73,7 +70,7 @@ def _boundaries_before(text: str, end: int) -> Iterator[int]:
     while end > 0:
         if _WORD_BOUNDARY.match(text, end):
             yield end
-        run = _run_of(text[max(0, end - _INSIDE) : end])
+        run = _run_of(text[max(0, end - _LONG_RUN) : end])
         end = len(text[:end].rstrip(run)) if run else end - 1
 
 
@@ -82,7 +79,7 @@ def _boundaries_after(text: str, start: int) -> Iterator[int]:
     while start < len(text):
         if _WORD_BOUNDARY.match(text, start):
             yield start
-        run = _run_of(text[start : start + _INSIDE])
+        run = _run_of(text[start : start + _LONG_RUN])
         start = len(text) - len(text[start:].lstrip(run)) if run else start + 1
 
 
@@ -134,10 +131,8 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
     ids = tokenizer.encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens:
         return text
-    if side == "right" and whole == "token" and (kept := known_to_fit(tokenizer, text, ids, n_tokens)) is not None:
-        return kept
     cut_texts = _cut_texts(tokenizer, text, ids, n_tokens, side, whole, is_part=part is not None)
-    return _first_that_fits(tokenizer, cut_texts, n_tokens, side)
+    return next((cut for cut in cut_texts if tokenizer.count(cut) <= n_tokens), "")
 
 
 def truncate_batch(
@@ -181,44 +176,6 @@ def ids_of_end(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
                 if len(ids) > n_tokens:
                     return ids
     return None
-
-
-def _first_that_fits(tokenizer: Coder, cut_texts: Iterable[str], n_tokens: int, side: Side) -> str:
-    """Return the first of beginnings (ends) of one text, longest first, that has at most `n_tokens` ids, or "".
-
-    They share the part before (after) a certain place well inside the first, whose ids are counted once.
-    """
-    n_shared = n_ids_shared = 0
-    for cut in cut_texts:
-        if not n_shared or len(cut) <= n_shared:
-            n_shared = _certain_size(tokenizer, cut, side)
-            shared = cut[:n_shared] if side == "right" else cut[len(cut) - n_shared :]
-            n_ids_shared = _count_part(tokenizer, shared, begins=side == "right" or n_shared == len(cut))
-        rest = cut[n_shared:] if side == "right" else cut[: len(cut) - n_shared]
-        n_ids = n_ids_shared + (_count_part(tokenizer, rest, begins=side == "left" or not n_shared) if rest else 0)
-        if n_ids <= n_tokens:
-            return cut
-    return ""
-
-
-def _certain_size(tokenizer: Coder, text: str, side: Side) -> int:
-    """Return the length of the part of a long text before (after) a certain place a little inside, or 0."""
-    size, margin = len(text), cuts_around_added(tokenizer).margin
-    if size <= 4 * _INSIDE:
-        return 0
-    if side == "right":
-        start = size - 2 * _INSIDE - margin
-        found = cuts_around_added(tokenizer).last(text[max(0, start) : size - _INSIDE])
-        return max(0, start) + found if found else 0
-    found = cuts_around_added(tokenizer).first(text[: 2 * _INSIDE + margin], _INSIDE)
-    return size - found if found else 0
-
-
-def _count_part(tokenizer: Coder, text: str, *, begins: bool) -> int:
-    """Count the ids of a part of a text; `begins` says whether it begins the text or follows a certain place."""
-    if not text or begins:
-        return tokenizer.count(text)
-    return len(encode_further(tokenizer, text))
 
 
 # --- places to cut -----------------------------------------------------------------------------------------

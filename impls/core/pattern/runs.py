@@ -41,10 +41,9 @@ class Runs:
         At most `most` characters are read at first, then all. The place is 0 only if the text begins a piece. None if
         it cannot be told, or more text always ends a piece.
         """
-        return self.last_from(text, max(0, len(text) - most)) or self.last_from(text, 0)
+        return self._last_from(text, max(0, len(text) - most)) or self._last_from(text, 0)
 
-    def last_from(self, text: str, first: int) -> tuple[int, int] | None:
-        """Return what `last_of` does, reading from character `first` on."""
+    def _last_from(self, text: str, first: int) -> tuple[int, int] | None:
         # Each of all states that are possible, and of those that are since a piece was last seen to end.
         start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
         at = place = first
@@ -81,11 +80,6 @@ class Runs:
                 return -1
             state = following >> 1
         return state if self._may_end[state] else -1
-
-    def matches_before(self, state: int, character: str) -> bool:
-        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
-        of = self._class(character)
-        return all(self._rows[one][of] & (MATCH_BEFORE | CUT) for one in self._sets[state])
 
     def _class(self, character: str) -> int:
         found = self._class_of.get(character)

@@ -14,7 +14,6 @@ from impls.core.pattern.runs import Runs
 from impls.interface import Tokenizer
 from impls.operations.certain_cuts import pair_cuts_of
 from impls.operations.changes import Change
-from impls.operations.cut_piece import known_to_fit
 from impls.operations.growing_piece import LEAST
 from impls.operations.incremental import Incremental
 
@@ -156,20 +155,3 @@ def test_all_that_is_said_to_be_in_the_last_piece_is_and_may_be_continued(name: 
                 assert tokenizer.pieces(text + more) == [*pieces[:-1], pieces[-1] + more], (text, more)
             n_told += 1
     assert n_told > 100
-
-
-@pytest.mark.parametrize("kind", ["letters", "one letter", "blanks", "Han", "all"])
-def test_a_beginning_of_a_long_piece_is_the_longest_that_fits(kind: str, fuzz: int) -> None:
-    rng, n_known = random.Random(kind), 0
-    for _ in range(10 * fuzz):
-        model = random_model(rng, pattern=rng.choice(["none", "gpt2", "cl100k", "o200k"]))
-        tokenizer = impls.load(rng.choice(["compiled", "priority"]), model)
-        text = TEXTS[kind](rng, 1_500) + rng.choice((" ", "a", "", "b" * 30))
-        ids = tokenizer.encode(text)
-        for n_tokens in (len(ids) - 1, len(ids) - 2, rng.randrange(len(ids) // 2, len(ids))):
-            n_known += known_to_fit(tokenizer, text, ids, n_tokens) is not None
-            cuts = (tokenizer.decode_bytes(ids[:n]) for n in range(n_tokens, 0, -1))
-            fitting = (cut.decode() for cut in cuts if cut.decode("utf-8", "ignore").encode() == cut)
-            longest = next(cut for cut in fitting if len(tokenizer.encode(cut)) <= n_tokens)
-            assert tokenizer.truncate(text, n_tokens) == longest, (model.merges, text, n_tokens)
-    assert n_known > 5 or kind == "all"
