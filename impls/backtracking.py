@@ -11,13 +11,13 @@ Source  van Antwerpen and Neubeck 2024, "So many tokens, so little time: Introdu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.model.derivations import why_not_replayed
 from impls.interface import Tokenizer
-from impls.token_ends import ListedEnds
+from impls.operations.growing_piece import ListedEnds
 
 _NO_TOKEN = _SYMBOL = -1  # the latter is the rank of a symbol, which no merge makes
 
@@ -31,6 +31,8 @@ class Backtracking(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
+        if why := why_not_replayed(model):
+            raise Unsupported(self.name, f"needs one derivation per token; {why}")
         self.steps = 0
         self._rank = dict.fromkeys(model.symbol_ids, _SYMBOL)  # of the merge that makes a token
         self._parts: dict[int, tuple[int, int]] = {}  # that this merge joins
@@ -38,37 +40,18 @@ class Backtracking(Tokenizer):
         # Every symbol gets a letter, so that pieces and tokens can be compared as strings.
         self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank)}
         spelling = dict(self._letter)
-        for rank, pair, token in self._merges():
+        pairs = model.merges if model.merge_rule == "pairs" else model.recovered_merges[0]
+        for rank, token, pair in sorted({(*merge, pair) for pair in pairs if (merge := model.merge_of(*pair))}):
             if not (pair[0] in self._rank and pair[1] in self._rank and self._compatible(*pair)):
                 continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
             if token in self._rank:
-                made = f"merge {rank} makes the symbol {model.tokens[token]!r}"
-                raise Unsupported(self.name, f"needs one derivation per token; {made}")
+                raise Unsupported(self.name, f"needs one derivation per token; merge {rank} makes a symbol")
             self._rank[token], self._parts[token], self._rank_of_pair[pair] = rank, pair, rank
             spelling[token] = spelling[pair[0]] + spelling[pair[1]]
         self._length = {token: len(text) for token, text in spelling.items()}
         # A trie, as a dict of its paths: every prefix of a token -> the id of the token that ends there.
         self._trie = {text[:end]: _NO_TOKEN for text in spelling.values() for end in range(1, len(text))}
         self._trie.update({text: token for token, text in spelling.items()})
-
-    def _merges(self) -> Iterator[tuple[int, tuple[int, int], int]]:
-        """Yield (rank, parts, token) in rank order; raise `Unsupported` if a token may come before its own parts."""
-        tokens, by_pairs = self.model.tokens, self.model.merge_rule == "pairs"
-        pairs, underived = (self.model.merges, ()) if by_pairs else self.model.recovered_merges
-        # A pair that is listed twice counts at its later rank; the unknown token never merges.
-        merges = {pair: merge for pair in pairs if (merge := self.model.merge_of(*pair))}
-        lost = [tokens[i] for i in underived]
-        lost += [tokens[left] + tokens[right] for left, right in pairs if (left, right) not in merges]  # type: ignore
-        if lost:
-            why = f"lower ranks do not lead to {lost[0]!r} (id {self.model.id_by_token[lost[0]]})"
-            raise Unsupported(self.name, f"needs one derivation per token; {why}")
-        last_made = {token: rank for rank, token in sorted(merges.values())}
-        in_order = sorted((rank, len(tokens[i] or b""), i, pair) for pair, (rank, i) in merges.items())
-        for rank, _, token, pair in in_order:  # of equal ranks the shorter first, so that parts come first
-            if by_pairs and any(part not in self._rank and last_made.get(part, _SYMBOL) >= rank for part in pair):
-                why = f"merge {rank} ({tokens[token]!r}) comes before its own parts"
-                raise Unsupported(self.name, f"needs monotone ranks; {why}")
-            yield rank, pair, token
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of `piece`.
@@ -113,9 +96,8 @@ class Backtracking(Tokenizer):
     def _compatible(self, left: int, right: int) -> bool:
         """Return whether encoding the text of both gives just the two.
 
-        Undo their merges, the latest first, and watch the two symbols that touch at the border. These were adjacent
-        until the merge just undone consumed one of them; had their own merge ranked before that, it would have joined
-        them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
+        Undo their merges, the latest first. The two symbols that then touch at the border were adjacent until the merge
+        just undone; had their own merge ranked before that, it would have joined them. Of one rank the leftmost wins.
         """
         until: float = inf
         while self._rank_of_pair.get((left, right), inf) >= until:

@@ -39,5 +39,5 @@ def test_a_pure_implementation_introduces_itself_and_imports_none_of_its_sibling
     module = import_module(f"impls.{name}")
     used = {value.__module__ for value in vars(module).values() if hasattr(value, "__module__")}
     own = {home for home in used if home and home.startswith("impls.") and not home.startswith("impls.core.")}
-    beside = {"priority": {"impls.learner"}, "backtracking": {"impls.token_ends"}}.get(name, set())
+    beside = {"priority": {"impls.learner"}, "backtracking": {"impls.operations.growing_piece"}}.get(name, set())
     assert own <= {f"impls.{name}", "impls.interface"} | beside
