@@ -62,7 +62,7 @@ class ByteLevel(Tokenizer):
         """Learn merges, counting anew only the words that a merge changes."""
         if corpus.spec.alphabet != "bytes":
             raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
-        words, least, tie = corpus.words, max(1, corpus.spec.min_count), corpus.spec.tie_key(corpus.tokens)
+        words, least, tie = corpus.words, corpus.spec.min_count, corpus.spec.tie_key(corpus.tokens)
         count: Counter[Pair] = Counter()
         holders: defaultdict[Pair, set[int]] = defaultdict(set)  # the words that a pair is in
 

@@ -106,7 +106,7 @@ class Learner:
         """Push the pairs that can still become a token, with their current counts."""
         for pair in pairs:
             count = self.counts[pair]
-            if count < max(1, self.spec.min_count):
+            if count < self.spec.min_count:
                 continue
             if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
                 heappush(self.heap, (-count, self._tie_key(pair), pair))

@@ -35,7 +35,7 @@ class Naive(Tokenizer):
         h ug    h ug    p ug       h+ug twice
         hug     hug     p ug
         """
-        words, least, tie = corpus.words, max(1, corpus.spec.min_count), corpus.spec.tie_key(corpus.tokens)
+        words, least, tie = corpus.words, corpus.spec.min_count, corpus.spec.tie_key(corpus.tokens)
         merges: list[Pair] = []
         counts: list[int] = []
         while len(merges) < corpus.budget:

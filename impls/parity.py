@@ -71,7 +71,7 @@ def train_parity_aware(
             if held_out is not None:
                 n_fewer = measured[language].learner.merge(best[0])
             n_tokens[language] -= n_fewer
-    return trained_model(spec, base, merges, counts, chain.from_iterable(pieces.values()))
+    return trained_model(spec, base, merges, counts)
 
 
 class _Corpus(NamedTuple):

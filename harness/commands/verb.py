@@ -105,6 +105,7 @@ GONE_OPTIONS = {
     "report --record": _RECORDS,
     "report --charts": "use --html, whose page has every chart",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
+    "train --forbid": "no merge makes the text of a special token (--special)",
 }
 """Options that were removed -> what to do."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any
 
 from impls.core.counts import PieceCounts
@@ -29,7 +29,6 @@ from impls.core.training import (
     Pair,
     base_symbols,
     first_base_id,
-    merges_of_count_0,
     piece_weights,
     reserved_tokens,
     with_merged,
@@ -97,20 +96,20 @@ class ExtendedCorpus(Corpus):
     ) -> None:
         self._start = Extension(implementation, model, spec)
         self.spec, self.budget = self._start.spec, self._start.budget
-        self._pieces = piece_weights(texts, spec)
-        self._start.check(self._pieces)
+        pieces = piece_weights(texts, spec)
+        self._start.check(pieces)
         encode_piece = encoder(self._start.model)
         self.tokens = [token or b"" for token in self._start.model.tokens]
         self.tokens += [b""] * (self._start.first_new_id - len(self.tokens))
         self.words, self.weights = [], []
-        for piece, weight in self._pieces.items():
+        for piece, weight in pieces.items():
             runs = self._start.runs(encode_piece(piece))
             self.words += runs
             self.weights += [weight] * len(runs)
 
     def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the given model with the new merges."""
-        return self._start.result(merges, counts, self._pieces)
+        return self._start.result(merges, counts)
 
 
 class Extension:
@@ -177,25 +176,14 @@ class Extension:
         unknown = self.model.unknown_id
         return [list(run) for known, run in groupby(ids, lambda i: i != unknown) if known]
 
-    def result(self, merges: Sequence[Pair], counts: Sequence[int], pieces: Iterable[str] = ()) -> Model:
-        """Return the given model with the new merges (pairs of ids) and their counts.
-
-        `pieces` are those of the corpus, for `min_count=0`.
-        """
+    def result(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
+        """Return the given model with the new merges (pairs of ids) and their counts."""
         begun = self.model
         tokens = with_merged([*begun.tokens, *([None] * (self.first_new_id - len(begun.tokens)))], merges)
-        merges, counts = [*begun.merges, *merges], list(counts)
-        if self.spec.min_count == 0:
-            results = chain(begun.merge_results, range(self.first_new_id, len(tokens)))
-            made = dict(zip(merges, enumerate(results), strict=True))
-            words = (run for piece in dict.fromkeys(pieces) for run in self.runs(begun.symbols(piece)))
-            room = self.first_new_id + self.budget - len(tokens)
-            gone = merges_of_count_0(words, tokens, made, room, self.spec)
-            tokens, merges, counts = with_merged(tokens, gone), [*merges, *gone], [*counts, *([0] * len(gone))]
         known = begun.merge_counts
         return begun.with_(
-            tokens=tokens if len(merges) > len(begun.merges) else begun.tokens,
-            merges=merges,
+            tokens=tokens if merges else begun.tokens,
+            merges=(*begun.merges, *merges),
             merge_counts=None if known is None else (*known, *counts),
             **self._specials(len(tokens)),
         )

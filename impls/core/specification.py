@@ -11,7 +11,7 @@ from impls.core.errors import InvalidSpec
 
 Ties = Literal["smallest", "first", "largest", "shortest"]
 
-_LEAST = {"vocab_size": 1, "min_count": 0, "max_merges": 0, "max_token_bytes": 1, "max_token_characters": 1}
+_LEAST = {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1, "max_token_characters": 1}
 _CHOICES = {
     "alphabet": ("bytes", "chars"),
     "ties": ("smallest", "first", "largest", "shortest"),
@@ -32,14 +32,12 @@ class TrainingSpec:
         fewest characters (bytes, for the alphabet `bytes`), then the smallest UTF-8 of the merged string. Remaining
         ties go to the smallest pair of ids.
     base_order: order of the 256 base ids: `raw` byte values, or `gpt2`, Hugging Face's order of the printable map.
-    min_count: least count of a pair. With 0, once no pair is left, pairs that were adjacent at some point while pairs
-        were merged one by one from left to right follow with a count of 0, as in sentencepiece.
+    min_count: least count of a pair.
     max_merges: most merges, or None.
     max_token_bytes: inclusive limit; a pair whose merged token would be longer is skipped.
     max_token_characters: inclusive limit, only for the alphabet `chars`: in characters of the corpus, so without
         `end_of_word`. Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the
         same.
-    forbidden_tokens: texts that no merge may make, compared as UTF-8; over characters, `end_of_word` is part of them.
     special_tokens: texts with ids of their own, which no merge makes.
     special_ids: `last`: special tokens come after the merges; `first`: before the base symbols.
     end_of_word: joined to the last character of each piece, as subword-nmt does; decoding turns it into a space.
@@ -55,7 +53,6 @@ class TrainingSpec:
     max_merges: int | None = None
     max_token_bytes: int | None = None
     max_token_characters: int | None = None
-    forbidden_tokens: tuple[str, ...] = ()
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -71,27 +68,16 @@ class TrainingSpec:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
-        if self.min_count == 0 and self.ties == "first":
-            raise InvalidSpec(
-                "min_count", "0 excludes ties='first': a pair that no longer occurs has no first occurrence"
-            )
         stages = (self.pattern,) if isinstance(self.pattern, str) else self.pattern
         if not isinstance(stages, tuple | list) or not all(isinstance(stage, str) for stage in stages):
             raise InvalidSpec("pattern", f"must be a name or a regular expression, not {self.pattern!r}")
-        for name in ("special_tokens", "forbidden_tokens"):
-            texts = getattr(self, name)
-            if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-                raise InvalidSpec(name, f"must be a sequence of texts, not {texts!r}")
-            object.__setattr__(self, name, tuple(texts))
+        if isinstance(self.special_tokens, str | bytes) or not isinstance(self.special_tokens, Iterable):
+            raise InvalidSpec("special_tokens", f"must be a sequence of texts, not {self.special_tokens!r}")
+        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
         if any(not isinstance(text, str) or not text for text in self.reserved):
             raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
         if len(set(self.reserved)) != len(self.reserved):
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
-        for text in self.forbidden_tokens:
-            if not isinstance(text, str) or not text:
-                raise InvalidSpec("forbidden_tokens", f"must be texts that are not empty, not {text!r}")
-            if self._is_base_symbol(text):
-                raise InvalidSpec("forbidden_tokens", f"{text!r} is a base symbol, which no merge makes")
         is_text = isinstance(self.end_of_word, str) and self.end_of_word
         if self.end_of_word is not None and (self.alphabet == "bytes" or not is_text):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
@@ -123,11 +109,6 @@ class TrainingSpec:
     def reserved(self) -> tuple[str, ...]:
         """Return the texts of the special tokens and the unknown token, in order of their ids."""
         return self.special_tokens if self.unknown is None else (*self.special_tokens, self.unknown)
-
-    def _is_base_symbol(self, text: str) -> bool:
-        if self.alphabet == "bytes":
-            return len(text.encode("utf-8", "surrogatepass")) == 1
-        return len(text) == 1 or len(text.removesuffix(self.end_of_word or "")) == 1
 
 
 def check_spec(spec: object) -> None:

@@ -6,7 +6,7 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -14,7 +14,6 @@ from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
 from impls.core.errors import BPEError, InvalidSpec
 from impls.core.model import Model
-from impls.core.model.merging import merged
 from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
 from impls.core.text.patterns import Splitter, name_of, resolve
@@ -34,16 +33,16 @@ class Corpus:
 
     def __init__(self, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> None:
         self.spec = spec
-        self._pieces = piece_weights(texts, spec)
-        self._base = base_symbols(self._pieces, spec)
+        pieces = piece_weights(texts, spec)
+        self._base = base_symbols(pieces, spec)
         first = first_base_id(spec)
         self.tokens = [b""] * first + self._base
         """Token bytes by id; `join` adds to it."""
         self.budget = merge_budget(self._base, spec)
         """The maximum number of merges."""
         id_of = {symbol: first + index for index, symbol in enumerate(self._base)}
-        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in self._pieces]
-        self.weights = list(self._pieces.values())
+        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in pieces]
+        self.weights = list(pieces.values())
 
     def may_join(self, pair: Pair) -> bool:
         """Return whether the specification allows the token that `pair` makes."""
@@ -56,7 +55,7 @@ class Corpus:
 
     def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the model of the learned merges, with the count of each."""
-        return trained_model(self.spec, self._base, merges, counts, self._pieces)
+        return trained_model(self.spec, self._base, merges, counts)
 
 
 def piece_weights(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> dict[str, int]:
@@ -144,19 +143,19 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
-    """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
+    """Return whether a merge may make `token`: short enough, and not that of a special or unknown token."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
     if spec.max_token_characters is not None:
         characters = token.decode().removesuffix(spec.end_of_word or "")
         if len(characters) > spec.max_token_characters:
             return False
-    return token not in texts_no_merge_makes(spec)
+    return token not in reserved_texts(spec)
 
 
-def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
-    """Return the UTF-8 of the texts that no merge may make: special and unknown tokens, and forbidden ones."""
-    return [text.encode("utf-8", "surrogatepass") for text in (*spec.reserved, *spec.forbidden_tokens)]
+def reserved_texts(spec: TrainingSpec) -> list[bytes]:
+    """Return the UTF-8 of the special and unknown tokens, which no merge may make."""
+    return [text.encode("utf-8", "surrogatepass") for text in spec.reserved]
 
 
 def trained_model(
@@ -164,22 +163,13 @@ def trained_model(
     base: Sequence[bytes],
     merges: Sequence[Pair],
     counts: Sequence[int] | None,
-    pieces: Iterable[str] = (),
 ) -> Model:
     """Return the model of the learned merges.
 
     `merges` are pairs of final ids (base ids start at `first_base_id(spec)`); `counts` is None for a trainer that does
-    not report them. `pieces` are those of the corpus, for `min_count=0`.
+    not report them.
     """
-    first = first_base_id(spec)
-    tokens = with_merged([None] * first + list(base), merges)
-    if spec.min_count == 0:
-        id_of = {symbol: first + index for index, symbol in enumerate(base)}
-        words = ([id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in dict.fromkeys(pieces))
-        made = {pair: (rank, first + len(base) + rank) for rank, pair in enumerate(merges)}
-        gone = merges_of_count_0(words, tokens, made, merge_budget(base, spec) - len(merges), spec)
-        tokens, merges = with_merged(tokens, gone), [*merges, *gone]
-        counts = None if counts is None else [*counts, *([0] * len(gone))]
+    tokens = with_merged([None] * first_base_id(spec) + list(base), merges)
     return Model(
         tokens=tuple(tokens),
         merges=tuple(merges),
@@ -207,45 +197,3 @@ def reserved_tokens(spec: TrainingSpec, n_ids: int) -> dict[str, Any]:
         "unknown": spec.unknown,
         "unknown_id": None if spec.unknown is None else start + len(spec.special_tokens),
     }
-
-
-def merges_of_count_0(
-    words: Iterable[list[int]],
-    tokens: Sequence[bytes | None],
-    made: Mapping[Pair, tuple[int, int]],
-    room: int,
-    spec: TrainingSpec,
-) -> list[Pair]:
-    """Return up to `room` merges of pairs that occurred at some point but no longer do, in the order of `spec.ties`.
-
-    `words` are the distinct pieces as ids of base symbols, `tokens` the tokens by id, and `made` the learned merges:
-    pair -> (rank, id it makes).
-    """
-    if room <= 0:
-        return []
-    met: set[Pair] = set()
-    for word in words:
-        met |= _pairs_on_the_way(word, made)
-    by_token: dict[bytes, Pair] = {}
-    for pair in sorted(met, key=spec.tie_key(tokens)):  # type: ignore[arg-type]
-        joined: bytes = tokens[pair[0]] + tokens[pair[1]]  # type: ignore[operator]
-        if may_become_token(joined, spec):
-            by_token.setdefault(joined, pair)
-    known = set(tokens)
-    return [pair for token, pair in by_token.items() if token not in known][:room]
-
-
-def _pairs_on_the_way(ids: list[int], made: Mapping[Pair, tuple[int, int]]) -> set[Pair]:
-    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest rank
-    first, from left to right.
-
-    Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
-    """
-    met: set[Pair] = set()
-
-    def merge_of(left: int, right: int) -> tuple[int, int] | None:  # called for all neighbours
-        met.add((left, right))
-        return made.get((left, right))
-
-    merged(ids, merge_of)
-    return met

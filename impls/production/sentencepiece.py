@@ -114,8 +114,7 @@ class SentencePiece(Tokenizer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's BPE trainer; raise `Unsupported` naming the field it cannot follow."""
-        least = min(spec.min_count, 1)
-        require(cls.name, spec, ties="shortest", min_count=least, max_token_bytes=None, end_of_word=None)
+        require(cls.name, spec, ties="shortest", min_count=1, max_token_bytes=None, end_of_word=None)
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
         learned = _learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
@@ -196,8 +195,7 @@ def _learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merg
     found = _train(mergeable, len(symbols) + n_merges + 1, most)
     tokens = [piece for piece in found if len(piece) > 1][:n_merges]
     symbol_of = {character: symbol for symbol, character in stand_in.items()}
-    if spec.min_count > 0:
-        tokens = _that_occur(tokens, mergeable)
+    tokens = _that_occur(tokens, mergeable)
     return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
 
 

@@ -55,7 +55,7 @@ def literally(
             short_enough = spec.max_token_bytes is None or len(joined) <= spec.max_token_bytes
             n_characters = len(joined.decode("utf-8", "replace").removesuffix(spec.end_of_word or ""))
             short_enough &= spec.max_token_characters is None or n_characters <= spec.max_token_characters
-            return joined not in reserved and short_enough and len(occurrences[pair]) >= max(1, spec.min_count)  # noqa: B023
+            return joined not in reserved and short_enough and len(occurrences[pair]) >= spec.min_count  # noqa: B023
 
         candidates = [pair for pair in occurrences if allowed(pair)]
         if not candidates:
@@ -76,42 +76,7 @@ def literally(
         counts.append(top)
         order.append(best[0] + best[1])
         corpus = [list(replaced(symbols, best)) for symbols in corpus]
-    if spec.min_count == 0:
-        room = max(0, budget - len(merges))
-        merges += pairs_gone(pieces, base, [*known, *merges], spec, reserved)[:room]
-        counts += [0] * (len(merges) - len(counts))
     return merges, counts
-
-
-def pairs_gone(
-    pieces: list[str], base: list[bytes], merges: list[Merge], spec: TrainingSpec, reserved: set[bytes]
-) -> list[Merge]:
-    """Every pair that was adjacent after some single replacement, and makes no existing token."""
-    seen: set[tuple[bytes, bytes]] = set()
-    for piece in pieces:
-        symbols = piece_symbols(piece, spec)
-        seen |= set(pairwise(symbols))
-        for pair in merges:  # no merge makes or takes a symbol outside the base
-            while pair in (neighbours := list(pairwise(symbols))):
-                at = neighbours.index(pair)
-                symbols[at : at + 2] = [pair[0] + pair[1]]
-                seen |= set(pairwise(symbols))
-    order = [*base, *(left + right for left, right in merges)]
-    gone = []
-    for left, right in seen:
-        token = left + right
-        n_characters = len(token.decode("utf-8", "replace").removesuffix(spec.end_of_word or ""))
-        short_enough = spec.max_token_bytes is None or len(token) <= spec.max_token_bytes
-        short_enough &= spec.max_token_characters is None or n_characters <= spec.max_token_characters
-        in_base = {left, right} <= {*order}
-        if in_base and short_enough and token not in order and token not in reserved:
-            gone.append((left, right))
-    if spec.ties == "largest":
-        return sorted(gone, reverse=True)
-    gone.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
-    if spec.ties == "shortest":
-        gone.sort(key=lambda pair: (len(characters(pair[0] + pair[1], spec)), pair[0] + pair[1]))
-    return gone
 
 
 def characters(token: bytes, spec: TrainingSpec) -> bytes | str:
@@ -135,7 +100,7 @@ def random_corpus(chance: random.Random) -> list[str]:
 
 def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str]) -> TrainingSpec:
     optional: dict[str, Any] = {
-        "min_count": chance.choice([1, 1, 2, 3, *([] if ties == "first" else [0])]),
+        "min_count": chance.choice([1, 1, 2, 3]),
         "max_merges": chance.choice([None, None, 4]),
         "max_token_bytes": chance.choice([None, None, 2, 5]),
         "special_tokens": chance.choice([(), ("<s>", "ab"), ("aa",)]),

@@ -87,15 +87,13 @@ def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     most = int(words.lengths.sum(dtype=np.int64)) - len(words.lengths)
     learner = Learner(base, min(most, merge_budget(base, spec)), spec, limit)
     learner.fill(words)
-    # Only a minimum count of 0 needs the words again; otherwise their memory becomes free for learning.
-    pieces = words.pieces() if spec.min_count == 0 else ()
-    del words
+    del words  # their memory becomes free for learning
     return_freed()
     merges, counts = learner.learn()
     del learner
     first = first_base_id(spec)
     pairs = [(left + first, right + first) for left, right in merges]
-    return trained_model(spec, base, pairs, counts, pieces)
+    return trained_model(spec, base, pairs, counts)
 
 
 def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
@@ -112,7 +110,7 @@ def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceC
     del learner
     ids += range(start.first_new_id, start.first_new_id + len(merges))
     pairs = [(ids[left], ids[right]) for left, right in merges]
-    return start.result(pairs, counts, words.pieces() if spec.min_count == 0 else ())
+    return start.result(pairs, counts)
 
 
 def _counted(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Pieces:

@@ -125,18 +125,15 @@ def test_a_corpus_without_pairs_gives_the_base_alone() -> None:
         ("tokenizers", "base_order", "raw"),
         ("tokenizers", "max_token_bytes", 3),
         ("tokenizers", "pattern", r"\b|[\s\S]"),
-        ("tokenizers", "forbidden_tokens", ("ab",)),
         ("tiktoken", "alphabet", "chars"),
         ("tiktoken", "ties", "smallest"),
         ("tiktoken", "base_order", "gpt2"),
         ("tiktoken", "min_count", 2),
         ("tiktoken", "max_token_bytes", 3),
-        ("tiktoken", "forbidden_tokens", ("ab",)),
         ("sentencepiece", "ties", "smallest"),
         ("sentencepiece", "min_count", 2),
         ("sentencepiece", "max_token_bytes", 3),
         ("sentencepiece", "end_of_word", "</w>"),
-        ("sentencepiece", "forbidden_tokens", ("ab",)),
     ],
 )
 def test_a_specification_a_library_cannot_follow_is_refused_by_field(name: str, field: str, value: Any) -> None:

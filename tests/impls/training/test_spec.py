@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import impls
-from impls import InvalidModel, InvalidSpec, TrainingSpec, Unsupported
+from impls import InvalidModel, InvalidSpec, TrainingSpec
 from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
@@ -18,14 +18,12 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", -1), ("max_merges", -1),
+        ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", 0), ("max_merges", -1),
         ("max_token_bytes", 0), ("max_token_characters", 0), ("alphabet", "words"), ("ties", "random"),
         ("base_order", "sorted"),
         ("special_ids", "middle"), ("special_tokens", "<s>"), ("special_tokens", ("<s>", "<s>")),
         ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
-        ("forbidden_tokens", "ab"), ("forbidden_tokens", ("",)), ("forbidden_tokens", (3,)),
-        ("forbidden_tokens", ("a",)),
-        *((field, value) for field in ("pattern", "special_tokens", "forbidden_tokens") for value in NO_TEXTS),
+        *((field, value) for field in ("pattern", "special_tokens") for value in NO_TEXTS),
     ],
 )  # fmt: skip
 def test_a_field_that_is_wrong_is_named(field: str, value: object) -> None:
@@ -69,10 +67,6 @@ def test_fields_that_contradict_each_other_are_named() -> None:
         TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
     with pytest.raises(InvalidSpec, match="a text that is not empty"):
         TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
-    with pytest.raises(InvalidSpec, match="'é' is a base symbol, which no merge makes"):
-        TrainingSpec(vocab_size=300, alphabet="chars", forbidden_tokens=("ab", "é"))
-    with pytest.raises(InvalidSpec, match="'é</w>' is a base symbol"):
-        TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="</w>", forbidden_tokens=("é</w>",))
     with pytest.raises(InvalidSpec, match="for 'bytes' give max_token_bytes"):
         TrainingSpec(vocab_size=300, max_token_characters=16)
 
@@ -126,34 +120,6 @@ def test_a_merge_never_makes_the_text_of_a_special_or_unknown_token(name: str) -
     model = impls.train(name, ["abcd" * 5], spec).model
     assert not {b"ab", b"cd"} & {model.tokens[i] for i in model.merge_results}
     assert b"bc" in model.id_by_token
-
-
-@pytest.mark.parametrize("name", [*TRAINERS, "compiled"])
-def test_a_merge_never_makes_a_forbidden_token_and_what_holds_it_is_made_otherwise(name: str) -> None:
-    """In `abc` ab and bc are equally frequent, ab the smaller pair; without it bc is merged, then abc as a+bc."""
-
-    def learned(*forbidden: str) -> list[bytes | None]:
-        spec = TrainingSpec(vocab_size=300, pattern="none", forbidden_tokens=forbidden)
-        model = impls.train(name, ["abc", "abc"], spec).model
-        return [model.tokens[i] for i in model.merge_results]
-
-    assert learned() == [b"ab", b"abc"]
-    assert learned("ab") == [b"bc", b"abc"]
-    assert learned("ab", "bc") == []
-    assert learned("abc", "é", "longer than the text") == [b"ab"]
-
-
-@pytest.mark.parametrize("name", CHARACTER_TRAINERS)
-def test_a_forbidden_token_of_characters_is_one_token_with_its_end_of_word(name: str) -> None:
-    def learned(forbidden: str) -> list[bytes | None]:
-        spec = TrainingSpec(
-            vocab_size=300, alphabet="chars", end_of_word="</w>", pattern="none", forbidden_tokens=(forbidden,)
-        )
-        model = impls.train(name, ["ab", "abc"], spec).model
-        return [model.tokens[i] for i in model.merge_results]
-
-    assert learned("ab") == [b"ab</w>", b"bc</w>", b"abc</w>"]
-    assert learned("ab</w>") == [b"ab", b"abc</w>"]
 
 
 @pytest.mark.parametrize("name", TRAINERS)
@@ -221,24 +187,3 @@ def test_the_registry_trains_and_loads_in_one() -> None:
     tokenizer = impls.train("priority", ["hello hello"], TrainingSpec(vocab_size=260))
     assert tokenizer.name == "priority"
     assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
-
-
-def test_pairs_that_occur_no_more_are_merged_where_the_least_count_is_zero() -> None:
-    """Merging `abab` passes through `ab a b`, and then no pair is left to count."""
-    spec = TrainingSpec(vocab_size=300, alphabet="chars", ties="shortest", pattern="none", min_count=0)
-    for name in (*CHARACTER_TRAINERS, "compiled", "sentencepiece"):
-        model = impls.get(name).train_model(["abab"], spec)
-        assert [model.tokens[i] for i in model.merge_results] == [b"ab", b"abab", b"ba", b"aba"]
-        assert model.merge_counts in (None, (2, 1, 0, 0))
-
-
-@pytest.mark.parametrize(
-    ("name", "conditions", "error"),
-    [
-        ("tokenizers", {"base_order": "gpt2"}, Unsupported),
-        ("subword-nmt", {"alphabet": "chars", "ties": "largest", "end_of_word": "</w>"}, Unsupported),
-    ],
-)
-def test_who_merges_only_what_occurs_says_so(name: str, conditions: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error, match="min_count"):
-        impls.get(name).train_model(["abab"], TrainingSpec(vocab_size=300, min_count=0, **conditions))
