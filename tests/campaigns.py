@@ -20,8 +20,8 @@ CAMPAIGNS = {
     "patterns": (2, "tests/impls/compiled/test_pattern.py tests/impls/compiled/test_parts.py tests/impls/patterns"),
     "models": (
         3,
-        "tests/impls/compiled/test_models.py tests/impls/compiled/test_segments.py tests/impls/training "
-        "tests/impls/compiled/test_training.py tests/impls/compiled/test_training_extension.py",
+        "tests/impls/encoding tests/impls/compiled/test_models.py tests/impls/compiled/test_segments.py "
+        "tests/impls/training tests/impls/compiled/test_training.py tests/impls/compiled/test_training_extension.py",
     ),
     "drop-ins": (2, "tests/impls/drop_in"),
     "steps": (2, "tests/impls/incremental tests/impls/streaming"),

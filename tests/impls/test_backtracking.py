@@ -66,18 +66,6 @@ def test_a_token_that_led_nowhere_is_taken_back(hand_made) -> None:
     assert tokenizer.steps == 5  # ab, c (not compatible), ab again (a dead end by now), a, bc
 
 
-def test_equal_ranks_go_from_left_to_right(hand_made) -> None:
-    tokenizer = Backtracking(hand_made("a+a"))
-    assert [tokenizer.decode([i]) for i in tokenizer.encode("aaaaa")] == ["aa", "aa", "a"]
-
-
-def test_merges_whose_parts_never_meet_are_left_out(hand_made) -> None:
-    model = hand_made("b+c a+b ab+c abc+d")
-    ours, heap = Backtracking(model), impls.load("priority", model)
-    for text in ("abc", "abcd", "dabcab", "ab"):
-        assert ours.encode(text) == heap.encode(text)
-
-
 def test_it_finds_the_merges_of_a_rank_file() -> None:
     model = trained(300, "concatenation")
     assert recovered_merges(model) == (trained(300).merges, ())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runnable import exact_over
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol
@@ -80,30 +78,6 @@ def test_on_a_trained_model_joined_bytes_decide_as_the_listed_pairs_do(texts: li
 def test_greedy_gives_the_text_back(texts: list[str], text: str) -> None:
     tokenizer = impls.load("greedy", impls.get("naive").train_model(texts, TrainingSpec(vocab_size=290)))
     assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
-def monotone_model(rng: random.Random) -> Model:
-    """Merges of any two earlier tokens, each making a new one."""
-    tokens = [bytes([byte]) for byte in range(256)]
-    known, merges = list(b"abc"), []
-    while len(merges) < 24:
-        left, right = rng.choice(known), rng.choice(known)
-        made = tokens[left] + tokens[right]
-        if made not in tokens and len(made) < 6:
-            merges.append((left, right))
-            known.append(len(tokens))
-            tokens.append(made)
-    return Model(tokens=tuple(tokens), merges=tuple(merges))
-
-
-def test_on_merges_that_nobody_trained_all_give_the_same_ids(fuzz: int) -> None:
-    rng = random.Random(1)
-    for _ in range(100 * fuzz):
-        model = monotone_model(rng)
-        text = "".join(rng.choices("abc", k=60))
-        expected = impls.load("naive", model).encode(text)
-        for tokenizer in exact_over(model):
-            assert tokenizer.encode(text) == expected, tokenizer.name
 
 
 @cache
