@@ -249,5 +249,4 @@ def _with_only(model: Model, items: Sequence[Item]) -> Model:
         merge_counts=None,
         special_tokens={text: others[text] for text in model.special_tokens},
         added_tokens={text: others[text] for text in model.added_tokens},
-        id_offset=0,
     )

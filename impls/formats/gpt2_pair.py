@@ -178,7 +178,7 @@ def losses(model: Model) -> list[str]:
         name = repr(name_of(model.pattern) or model.pattern)
         lost.append(f"pattern: the pair implies GPT-2's; give {name} again when it is loaded")
     lost += added_as_special(model)
-    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "id_offset", "ignore_merges")
+    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "ignore_merges")
     if why_inexact:
         lost.append(f"merges: some texts get other ids, as {why_inexact}")
     return lost

@@ -64,6 +64,8 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 _HEAD = ("format", "version", "digest")
+_DERIVED = "id_offset"
+"""Written for other programs; the model derives it."""
 _LISTS = ("tokens", "merges", "merge_counts")
 _ONLY_IF_USED = (
     "sentencepiece",
@@ -104,7 +106,7 @@ def _parsed(content: bytes) -> Model:
         fields["decoder"] = usual[-1 if rules.get("hides_first_marks") else 0]
     if len(fields["tokens"]) > MAX_TABLE_ID + 1:
         raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
-    return Model(**{name: value for name, value in fields.items() if name not in _HEAD})
+    return Model(**{name: value for name, value in fields.items() if name not in (*_HEAD, _DERIVED)})
 
 
 def write(model: Model) -> bytes:

@@ -252,4 +252,4 @@ def losses(model: Model) -> list[str]:
         lost.append("special_tokens: they are never found in a text, and are read as nothing")
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
         lost.append("merges: a whole piece that no lower ranks make is not a single token there")
-    return lost + lost_fields(model, "ignore_merges", "merge_counts", "id_offset")
+    return lost + lost_fields(model, "ignore_merges", "merge_counts")

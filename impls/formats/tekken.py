@@ -74,7 +74,6 @@ def read(document: Any) -> Model:
         pattern=resolve((file.config.pattern,)),
         special_tokens=_special_tokens(file.special_tokens, n_special),
         merge_rule="concatenation",
-        id_offset=n_special,
     )
 
 

@@ -132,9 +132,7 @@ def losses(model: Model) -> list[str]:
     ranks_of(model)
     holds_none = "a rank file holds none" if model.pattern else "that texts are not split is not in a rank file"
     lost = [f"pattern: {holds_none}; give {name_of(model.pattern) or model.pattern!r} again when it is loaded"]
-    lost += lost_fields(
-        model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts", "id_offset"
-    )
+    lost += lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
         lost.append(f"merges: some texts get other ids, as {why}")
     return lost

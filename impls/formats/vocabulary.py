@@ -172,7 +172,6 @@ _DESCRIBED: dict[str, Callable[[Any], str]] = {
     "added_tokens": _count,
     "normalization": str,
     "unknown": str,
-    "id_offset": lambda offset: f"{offset} (the ids themselves are kept)",
     "ignore_merges": lambda _: "a whole piece in the vocabulary is merged like any other",
 }
 

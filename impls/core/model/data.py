@@ -55,8 +55,6 @@ class ModelData:
     merge_rule: Literal["pairs", "concatenation"] = "pairs"
     ignore_merges: bool = False
     """Hugging Face's flag: a whole piece that is in the vocabulary is one token."""
-    id_offset: int = 0
-    """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
     end_of_word: str | None = None
     unknown: str | None = None
     """Text of the unknown token."""
@@ -93,6 +91,12 @@ class ModelData:
     def id_by_token(self) -> dict[bytes, int]:
         """Return a mapping token bytes -> id."""
         return {token: i for i, token in enumerate(self.tokens) if token is not None}
+
+    @property
+    def id_offset(self) -> int:
+        """Return how far the ids of a rank file are shifted from its ranks (tekken: 1000)."""
+        is_ranks = self.merge_rule == "concatenation" and self.sentencepiece is None
+        return next((i for i, token in enumerate(self.tokens) if token is not None), 0) if is_ranks else 0
 
     @cached_property
     def merge_results(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from impls.core.model import derivations
 from impls.core.model.checks import check_model
@@ -26,19 +26,6 @@ from impls.core.text.stages import drops_text
 RoundTrip = Literal["exact", "normalising", "lossy"]
 
 
-class _Unpacked:
-    """A field that a restored model unpacks on first access; any other model has it from the start."""
-
-    def __set_name__(self, owner: type[Model], name: str) -> None:
-        self._name = name
-
-    def __get__(self, model: Model | None, owner: type[Model]) -> Any:
-        if model is None:
-            return ()
-        value = model.__dict__[self._name] = getattr(model.__dict__["_packed"], self._name)()
-        return value
-
-
 class Model(ModelData):
     """Tokens, merges and the rules for using them. Raises `InvalidModel` naming the entry that is wrong.
 
@@ -47,9 +34,7 @@ class Model(ModelData):
     tokens with several or no derivations, duplicate merges.
     """
 
-    if not TYPE_CHECKING:
-        tokens = _Unpacked()
-        merges = _Unpacked()
+    _packed: PackedModel | None = None
     load: ClassVar[Callable[[str | Path], Model]]
     """Read a file of any format; `impls` adds this and `save`, since the formats know the model, not the reverse."""
     save: ClassVar[Callable[[Model, str | Path], None]]
@@ -64,6 +49,16 @@ class Model(ModelData):
         n_tokens = sum(token is not None for token in self.tokens)
         return f"Model({n_tokens:,} tokens, {merges}pattern {stages if len(stages) < 60 else stages[:57] + '…'})"
 
+    @cached_property
+    def tokens(self) -> tuple[bytes | None, ...]:
+        """Unpack the tokens of a restored model; any other has them from the start."""
+        return self.packed().tokens()
+
+    @cached_property
+    def merges(self) -> tuple[tuple[int, int], ...]:
+        """Unpack the merges of a restored model."""
+        return self.packed().merges()
+
     @staticmethod
     def restored(packed: PackedModel) -> Model:
         """Return the model that `packed` was made of, unchecked; tokens and merges are unpacked on first access."""
@@ -74,8 +69,7 @@ class Model(ModelData):
 
     def packed(self) -> PackedModel:
         """Return the model packed into bytes, at no cost if it was restored from them; see `core.model.packed`."""
-        packed: PackedModel | None = self.__dict__.get("_packed")
-        return pack(self) if packed is None else packed
+        return self._packed or pack(self)
 
     def keep(self, packed: PackedModel) -> None:
         """Keep what `pack` made of this model, for `packed`."""

@@ -98,9 +98,11 @@ def _head(model: ModelData) -> dict[str, Any]:
 
 def digest_of(model: ModelData) -> str:
     """Return the SHA-256 (hex) of the content of `model`, the same on every machine."""
-    content = {
-        name: value for name, value in _head(model).items() if value or name not in _ONLY_IF_USED
-    } | dict.fromkeys(("tokens", "merges", "merge_counts"))
+    content = (
+        {name: value for name, value in _head(model).items() if value or name not in _ONLY_IF_USED}
+        | dict.fromkeys(("tokens", "merges", "merge_counts"), None)
+        | {"id_offset": model.id_offset}
+    )
     hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for token in model.tokens:
         hasher.update(b"-" if token is None else b"%d:%b" % (len(token), token))

@@ -32,7 +32,7 @@ def write_compact(model: Model) -> bytes:
 def losses(model: Model) -> list[str]:
     """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
     _, why_inexact = _document(model)
-    lost = lost_fields(model, "merge_counts", "id_offset")
+    lost = lost_fields(model, "merge_counts")
     if why_inexact:
         lost.append(f"merges: some texts may get other ids, as {why_inexact}")
     lost += lost_decoding(model)

@@ -276,7 +276,6 @@ def test_a_family_with_everything_unusual_encodes_as_priority_does(
     model = Model(
         tokens=shifted,
         merge_rule="concatenation",
-        id_offset=100,
         pattern=(r"\p{N}{1,3}|\P{N}+", r"[日本]+|[^日本]+", r"[^\s\p{L}\p{N}]?\p{L}+|\s+|[\s\S]"),
         special_tokens={"<s>": 3, "<s>a": 4},
         added_tokens={"[tool]": 5, "｜think｜": 6, "~ ~": 7},

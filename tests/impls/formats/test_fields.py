@@ -106,7 +106,6 @@ def own(tmp_path: Path) -> Path:
         added_tokens={"\U0001f600": 300},
         normalization="nfc",
         ignore_merges=True,
-        id_offset=3,
     )
     model.save(tmp_path / "model.json")
     assert Model.load(tmp_path / "model.json") == model

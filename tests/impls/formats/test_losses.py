@@ -24,20 +24,18 @@ def test_our_own_format_loses_nothing() -> None:
 
 
 def test_losses_are_reported_field_by_field(hand_made: HandMade) -> None:
-    model = trained(special_tokens=("<s>",), pattern="turkish").with_(normalization="nfc", id_offset=7)
+    model = trained(special_tokens=("<s>",), pattern="turkish").with_(normalization="nfc")
     assert losses(model, "tiktoken") == [
         "pattern: a rank file holds none; give 'turkish' again when it is loaded",
         "special_tokens: 1, the first is '<s>'",
         "normalization: nfc",
         "merge_counts",
-        "id_offset: 7 (the ids themselves are kept)",
     ]
-    assert losses(model, "tokenizer.json") == ["merge_counts", "id_offset: 7 (the ids themselves are kept)"]
+    assert losses(model, "tokenizer.json") == ["merge_counts"]
     assert losses(model, "gpt2") == [
         "pattern: the pair implies GPT-2's; give 'turkish' again when it is loaded",
         "normalization: nfc",
         "merge_counts",
-        "id_offset: 7 (the ids themselves are kept)",
     ]
     assert "texts are not split" in losses(hand_made("a+b", alphabet="bytes"), "tiktoken")[0]
 
@@ -107,6 +105,6 @@ def test_ids_that_are_not_in_the_order_of_the_merges_cannot_be_ranks() -> None:
 def test_a_special_token_that_could_be_taken_for_another_token_is_refused() -> None:
     # é is how the byte 0xE9 is written.
     with pytest.raises(Unsupported, match=r"'é' .* is written like the token with id 233"):
-        losses(trained(special_tokens=("é",), special_ids="last").with_(id_offset=0), "tokenizer.json")
+        losses(trained(special_tokens=("é",), special_ids="last"), "tokenizer.json")
     with pytest.raises(Unsupported, match="known by their brackets"):
         losses(trained(special_tokens=("end",)), "gpt2")
