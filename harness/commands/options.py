@@ -269,9 +269,10 @@ def load_corpus(name: str, split: str | None = None, max_bytes: int | None = Non
 
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
     """Return a plain table that is never cut or wrapped, its cells printable."""
-    from harness.report.grid import grid
+    from harness.report.layout import render
+    from harness.report.table import plain_table
 
-    return grid(list(map(printable, headers)), [[printable(cell) for cell in row] for row in rows])
+    return render(plain_table(headers, rows), "text").rstrip()
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:

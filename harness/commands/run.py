@@ -82,7 +82,6 @@ class Run(Verb):
     def _scale(self) -> bool:
         from harness.measure.scaling import FAMILIES, Scale
         from harness.report.layout import render
-        from harness.report.table import plain_rows
         from harness.report.tables.growth import scaling_table
 
         families = tuple(dict.fromkeys(self.families)) or FAMILIES
@@ -96,7 +95,7 @@ class Run(Verb):
         )
         records = measure_growth(scale, self.out, resume=self.resume)
         table = scaling_table(records)
-        curves = [{"outcome": row.pop("status"), **row} for row in plain_rows(table.frame)]
+        curves = [{"outcome": row.pop("status"), **row} for row in map(dict, table.rows)]
         document = {"model": scale.model, "curves": curves}
         self.output(document, lambda: render(table, "text", width=options.terminal_width()))
         return any(record.exact and record.outcome.is_fault for record in records)

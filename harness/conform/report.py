@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
-from harness.report.grid import Side, grid
+from harness.report.layout import render as written
+from harness.report.table import plain_table
 from impls.core.errors import plural
 
 _MARKS = {
@@ -22,10 +23,6 @@ _MARKS = {
 _LONGEST_REASON = 100
 _OPEN = ("not offered", "not asked")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-_LEFT: tuple[Side, ...] = ("left",) * 4
-_RIGHT: tuple[Side, ...] = ("right",) * 4
 
 
 def render(report: ConformanceReport) -> str:
@@ -48,7 +45,7 @@ def render(report: ConformanceReport) -> str:
     headers = ["", "check", "verdict", "stage", "inputs", "bytes", "calls", "s", ""]
     parts = [
         f"{report.target} against {report.reference} on {report.model}",
-        grid(headers, rows, (*_LEFT, *_RIGHT, "left")),
+        written(plain_table(headers, rows), "text").rstrip(),
     ]
     parts += ["\n".join(_failure(report, verdict)) for verdict in report.faults]
     parts.append(conclusion(report))

@@ -191,9 +191,9 @@ def page(
     more = [f"- and {len(lines) - _MOST_FINDINGS} more, which the command prints"] * (len(lines) > _MOST_FINDINGS)
     parts.append("\n".join([*lines[:_MOST_FINDINGS], *more]))
     for table in tables:
-        parts.append(render(replace(table, frame=table.frame[:_MOST_ROWS]), "markdown").strip())
-        if len(table.frame) > _MOST_ROWS:
-            parts.append(f"The first {_MOST_ROWS} of {len(table.frame)} rows; the CSV has all of them.")
+        parts.append(render(replace(table, rows=table.rows[:_MOST_ROWS]), "markdown").strip())
+        if len(table.rows) > _MOST_ROWS:
+            parts.append(f"The first {_MOST_ROWS} of {len(table.rows)} rows; the CSV has all of them.")
     parts += [f"![{name}]({name}-light.svg)" for name in charts]
     parts += ["## What this does not say", "\n".join(f"- {line}" for line in CAVEATS)]
     parts += ["## Made by", f"```\n{printable(command)}\n```"]

@@ -10,7 +10,7 @@ from harness.measure.stats import Interval, claim
 from harness.measure.summary import is_growth, mean_ratio, summaries
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
-from harness.report.table import Row, plain_rows
+from harness.report.table import Row
 from harness.report.tables import compression, correctness, speed
 from harness.report.wording import counted, figure
 
@@ -60,7 +60,7 @@ def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measuremen
 
 def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
     records = _cited(records, _ENCODING)
-    rows = plain_rows(speed.ranking_table(records, floor).frame)
+    rows = speed.ranking_table(records, floor).rows
     yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
     if len(rows) < 2 or yard is None:
         return

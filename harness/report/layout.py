@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from tabulate import tabulate
 
 from harness.printable import printable, printable_json, printable_values
-from harness.report.grid import Side, grid, widths
-from harness.report.table import Table, plain_rows
+from harness.report.table import Table
 
 Format = Literal["text", "markdown", "csv", "json", "latex"]
 _LEAST_ELASTIC = 12
@@ -23,7 +23,7 @@ _LEAST_ELASTIC = 12
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
     """Render `table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
 
-    CSV and JSON hold the frame's raw values (in CSV, made printable), the others the formatted ones.
+    CSV and JSON hold the raw values (in CSV, made printable), the others the formatted ones.
     """
     if format == "csv":
         return _csv(table)
@@ -40,16 +40,12 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
 
 def as_json(table: Table) -> dict[str, object]:
     """Return title, note and raw rows, ready for JSON (lone surrogates escaped)."""
-    rows = [{key: _encodable(value) for key, value in row.items()} for row in plain_rows(table.frame)]
+    rows = [{key: _encodable(value) for key, value in row.items()} for row in table.rows]
     return {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
 
 
 def _encodable(value: object) -> object:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _alignment(table: Table) -> list[Side]:
-    return ["right" if column.right else "left" for column in table.columns]
 
 
 def _groups(table: Table, width: int | None) -> Iterator[tuple[str, list[list[str]]]]:
@@ -59,20 +55,32 @@ def _groups(table: Table, width: int | None) -> Iterator[tuple[str, list[list[st
         yield heading, _cut(cells, table, width) if width else cells
 
 
+def _written(table: Table, headings: Sequence[str], cells: Sequence[Sequence[str]], format: str) -> str:
+    sides = ["right" if column.right else "left" for column in table.columns]
+    return tabulate(cells, headings, tablefmt=format, disable_numparse=True, colalign=sides if cells else None)
+
+
 def _text(table: Table, width: int | None) -> str:
-    parts = [table.title, "=" * len(table.title), ""]
+    parts = [table.title, "=" * len(table.title), ""] if table.title else []
+    headings = [column.heading for column in table.columns]
     for heading, cells in _groups(table, width):
         parts += [heading, ""] if heading else []
-        parts += [grid([column.heading for column in table.columns], cells, _alignment(table)), ""]
+        rule = ["─" * n for n in _widths(headings, cells)]
+        grid = _written(table, (), [headings, rule, *cells], "plain")
+        parts += [*(line.rstrip() for line in grid.splitlines()), ""]
     for line in table.note.splitlines():
         parts += textwrap.wrap(line, width) if width else [line]
     return "\n".join([*parts, ""] if table.note else parts)
 
 
+def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
+
+
 def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
     """Return cells with the elastic columns shortened so that a row fits `width`, as far as possible."""
     headings = [column.heading for column in table.columns]
-    wide = widths(headings, cells)
+    wide = _widths(headings, cells)
     elastic = [i for i, column in enumerate(table.columns) if column.elastic]
     for i in sorted(elastic, key=lambda i: -wide[i]):
         too_wide = sum(wide) + 2 * (len(wide) - 1) - width
@@ -90,21 +98,9 @@ def _markdown(table: Table, width: int | None) -> str:
     for heading, cells in _groups(table, width and width - len(table.columns) - 3):
         parts += [f"*{escaped_markdown(heading)}*", ""] if heading else []
         cells = [[escaped_markdown(cell) for cell in row] for row in cells]
-        parts += [_pipes(cells, headings, _alignment(table) if cells else None, width), ""]
+        parts += [_written(table, headings, cells, "pipe"), ""]
     parts += [escaped_markdown(table.note), ""] if table.note else []
     return "\n".join(parts)
-
-
-def _pipes(cells: list[list[str]], headings: list[str], alignment: list[Side] | None, width: int | None) -> str:
-    """Return a table of pipes, its columns padded if a row then fits `width`."""
-    grid = tabulate(cells, headings, tablefmt="pipe", disable_numparse=True, colalign=alignment)
-    if width is None or len(grid.partition("\n")[0]) <= width:
-        return grid
-    lines = ["|" + "|".join(cell.strip() for cell in line.strip("|").split(" |")) + "|" for line in grid.splitlines()]
-    lines[1] = (
-        "|" + "|".join("--:" if side == "right" else ":--" for side in alignment or ["left"] * len(headings)) + "|"
-    )
-    return "\n".join(lines)
 
 
 def escaped_markdown(cell: str) -> str:
@@ -114,7 +110,9 @@ def escaped_markdown(cell: str) -> str:
 
 def _csv(table: Table) -> str:
     buffer = io.StringIO()
-    table.frame.map(printable_values).rename(columns=printable).to_csv(buffer, index=False, lineterminator="\n")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(map(printable, table.rows[0] if table.rows else ()))
+    writer.writerows(map(printable_values, row.values()) for row in table.rows)
     return buffer.getvalue()
 
 
@@ -128,8 +126,7 @@ def _latex(table: Table) -> str:
     parts = []
     headings = [column.heading for column in table.columns]
     for heading, cells in _groups(table, None):
-        aligned = _alignment(table) if cells else None
-        grid = tabulate(cells, headings, tablefmt="latex_booktabs", disable_numparse=True, colalign=aligned)
+        grid = _written(table, headings, cells, "latex_booktabs")
         caption = _escaped_latex(f"{table.title}: {heading}" if heading else table.title)
         grid = grid.translate(str.maketrans(_LATEX_SYMBOLS))
         parts.append("\n".join([r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", grid, r"\end{table}"]))

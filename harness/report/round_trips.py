@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from harness.data.catalogue import vocabulary_named
 from harness.outcome import Outcome
 from harness.records import Compression, Measurement, Verdict
 from harness.report import wording
-from harness.report.table import Table
+from harness.report.table import Table, grouped
 
 _MEANING = {
     "exact": "every text decodes to itself",
@@ -64,27 +65,24 @@ def note(round_trips: Mapping[str, str]) -> str:
 
 def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
     """Add each model's round trip to `table`, if it names models."""
-    frame = table.frame
-    if "model" not in frame or "round_trip" in frame or not len(frame):
+    if not table.rows or "model" not in table.rows[0] or "round_trip" in table.rows[0]:
         return table
-    by_model = {
-        model: round_trip(model, known) for model in frame["model"].unique() if isinstance(model, str) and model
-    }
+    by_model = {row["model"]: round_trip(row["model"], known) for row in table.rows if row["model"]}
     titles = dict(table.group_title)
     if table.group_by in ("model", "workload"):
-        for group, models in frame.groupby(table.group_by, sort=False)["model"]:
-            of_group = {by_model.get(model, "") for model in models}
+        for group, rows in grouped(table.rows, itemgetter(table.group_by)).items():
+            of_group = {by_model.get(row["model"], "") for row in rows}
             if len(of_group) == 1:
-                titles[str(group)] = named(titles.get(str(group), str(group)), of_group.pop())
+                titles[group] = named(titles.get(group, group), of_group.pop())
     columns = tuple(
         replace(column, write=_with_round_trip(column.write, by_model)) if column.key == "model" else column
         for column in table.columns
     )
-    run = frame["model"][frame["status"] == Outcome.RIGHT] if "status" in frame else frame["model"]
-    added = note({model: by_model[model] for model in run.unique() if model in by_model})
+    run = [row["model"] for row in table.rows if row.get("status", Outcome.RIGHT) is Outcome.RIGHT]
+    added = note({model: by_model[model] for model in run if model in by_model})
     return replace(
         table,
-        frame=frame.assign(round_trip=[by_model.get(model, "") for model in frame["model"]]),
+        rows=[row | {"round_trip": by_model.get(row["model"], "")} for row in table.rows],
         columns=columns,
         group_title=titles,
         note=_joined(table.note, added),

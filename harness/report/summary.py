@@ -21,7 +21,7 @@ def render_summary(records: Sequence[object]) -> str:
     """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
     rows = speed.speed_rows(records)
     turkish = compression.turkish_table(records, compression.DEFAULT_PRICE_PER_MILLION)
-    shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
+    shown = [table for table in (turkish, overview.overview_table(records, rows)) if table.rows]
     parts = [
         "\n".join(_wrapped(f"{headline.text}.", "· ") for headline in headlines(records, rows)),
         _section("Agreement", _agreement(records)),
@@ -43,9 +43,8 @@ def _held_out(table: Table) -> Table:
     """Return the rows of held-out text, if the run has them, without the note on texts that were not counted."""
     if table.name != "turkish":
         return table
-    held_out = table.frame["text"] == compression.HELD_OUT
-    frame = table.frame[held_out] if held_out.any() else table.frame
-    return replace(table, frame=frame, note=table.note.partition("\n")[0])
+    held_out = [row for row in table.rows if row["text"] == compression.HELD_OUT]
+    return replace(table, rows=held_out or table.rows, note=table.note.partition("\n")[0])
 
 
 def _agreement(records: Sequence[object]) -> list[str]:

@@ -1,16 +1,15 @@
-"""A table: a frame of raw values, with the heading, format and alignment of each column; and grouping of records."""
+"""A table: raw values by row, with the heading, format and alignment of each column; and grouping of records."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
-
-import pandas as pd
 
 from harness.printable import printable
 from harness.records import of_kind
@@ -24,7 +23,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How to show one column of a frame."""
+    """How to show one column."""
 
     key: str
     heading: str
@@ -36,32 +35,33 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled frame. `frame` holds raw values, one row per line; `columns` says which are shown and how."""
+    """Titled rows of raw values, all with the same keys; `columns` says which are shown and how."""
 
     name: str
     title: str
-    frame: pd.DataFrame
+    rows: Sequence[Row]
     note: str = ""
     columns: tuple[Column, ...] = ()
     group_by: str | None = None
-    """A column of the frame whose values become headings above their rows."""
-    group_title: dict[str, str] = field(default_factory=dict)
+    """The key whose values become headings above their rows."""
+    group_title: Mapping[str, str] = field(default_factory=dict)
 
-    def groups(self) -> Iterator[tuple[str, pd.DataFrame]]:
+    def groups(self) -> Iterator[tuple[str, Sequence[Row]]]:
         """Return (heading, rows) in order of appearance; a single group without heading if there is no `group_by`."""
         if self.group_by is None:
-            yield "", self.frame
+            yield "", self.rows
             return
-        for value in self.frame[self.group_by].unique():
-            yield wording.text(self.group_title.get(value, value)), self.frame[self.frame[self.group_by] == value]
+        for value, rows in grouped(self.rows, itemgetter(self.group_by)).items():
+            yield wording.text(self.group_title.get(value, value)), rows
 
-    def written(self, rows: pd.DataFrame) -> list[list[str]]:
+    def written(self, rows: Iterable[Row]) -> list[list[str]]:
         """Return the formatted cells of `rows`."""
-        return [[printable(column.write(row[column.key])) for column in self.columns] for row in plain_rows(rows)]
+        return [[printable(column.write(row[column.key])) for column in self.columns] for row in rows]
 
 
 _FIGURES = ("figure", "count", "percent", "money", "size", "duration", "plus_minus", "middle", "percent_of")
 """Functions of `wording` that format figures."""
+_NUMBER = re.compile(r"(?:[≈<≥−-]? ?[\d.,]+(?:[ %×a-zA-Zµ]{0,4})?(?: ± (?:[\d.,e-]+|\?))?|—|)")
 
 
 @cache
@@ -85,16 +85,13 @@ def table_of(
     group_title: Mapping[str, str] | None = None,
     **words: str,
 ) -> Table:
-    """Return the table `name` of `tables.toml`; `rows` have the frame's columns, in order.
+    """Return the table `name` of `tables.toml`, with its rows in order.
 
     `columns` are given for a table whose columns depend on its rows; those named in `without` are not shown. `words`
     fill the braces of headings, title and note.
     """
     declared = _declared()[name]
-    declared = _declared()[declared["like"]] | declared if "like" in declared else declared
     keys = dict.fromkeys(key for row in rows for key in row)
-    # Series of objects keep None and integers as they are; a frame of rows would turn them into floats.
-    frame = pd.DataFrame({key: pd.Series([row.get(key) for row in rows], dtype=object) for key in keys})
     if columns is None:
         silent = {key for key in declared.get("optional", ()) if not any(row.get(key) for row in rows)}
         columns = [_column(**column) for column in declared["columns"] if column["key"] not in {*without, *silent}]
@@ -102,12 +99,22 @@ def table_of(
     return Table(
         name=name,
         title=declared["title"].format(**words),
-        frame=frame,
+        rows=[{key: row.get(key) for key in keys} for row in rows],
         note=declared.get("note", "").format(**words),
         columns=tuple(columns),
         group_by=declared.get("group_by"),
-        group_title=dict(group_title or {}),
+        group_title=group_title or {},
     )
+
+
+def plain_table(headings: Sequence[str], cells: Iterable[Sequence[object]], title: str = "") -> Table:
+    """Return a table of these headings and cells, which `tables.toml` need not declare; figures are to the right."""
+    rows = [{str(i): printable(cell) for i, cell in enumerate(row)} for row in cells]
+    columns = [
+        Column(str(i), printable(heading), right=bool(rows) and all(_NUMBER.fullmatch(row[str(i)]) for row in rows))
+        for i, heading in enumerate(headings)
+    ]
+    return Table("", title, rows, columns=tuple(columns))
 
 
 def triangle(who: str, names: Sequence[str], cells: Mapping[frozenset[str], str]) -> list[Row]:
@@ -125,17 +132,6 @@ def triangle_columns(who: str, names: Sequence[str], write: Callable[[Any], str]
     yield Column(who, who)
     for number, name in enumerate(names[:-1], 1):
         yield Column(f"vs {name}", f"{number}", write)
-
-
-def plain_rows(frame: pd.DataFrame) -> list[Row]:
-    """Return rows as dicts of plain Python values, None for missing ones."""
-    return [{str(key): _plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    if wording.is_absent(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
 
 
 def ratio(part: float, whole: float) -> float | None:

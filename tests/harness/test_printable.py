@@ -59,8 +59,8 @@ def test_no_table_holds_a_character_that_acts(format: Any) -> None:
         written = render(table, format)
         assert not ACTING & set(written), table.name
         if format == "csv":
-            assert len(list(csv.reader(io.StringIO(written)))) == len(table.frame) + 1
-            assert len(written.splitlines()) == len(table.frame) + 1
+            assert len(list(csv.reader(io.StringIO(written)))) == len(table.rows) + 1
+            assert len(written.splitlines()) == len(table.rows) + 1
 
 
 def test_every_chart_of_hostile_names_becomes_an_image() -> None:

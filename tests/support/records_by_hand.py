@@ -15,7 +15,6 @@ from harness.records import (
     Text,
     Trained,
 )
-from harness.report.table import plain_rows
 from harness.report.tables import tables
 
 
@@ -57,7 +56,7 @@ def pair(a: str, b: str, differing: int = 0, kind: AgreementClass = "provably eq
 
 
 def rows_of(records: list[AnyRecord], name: str, **more: Any) -> list[dict[str, Any]]:
-    return plain_rows(tables(records, **more)[name].frame)
+    return tables(records, **more)[name].rows
 
 
 def trained(**more: Any) -> Trained:

@@ -15,7 +15,7 @@ from harness.report.history import by_machine, date_of, history_rows, machine_na
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
-from harness.report.table import Column, Row, Table, grouped, plain_rows, table_of
+from harness.report.table import Column, Row, Table, grouped, table_of
 from harness.report.tables import speed
 from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
@@ -32,14 +32,14 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
     """Return the values with which `templates/pieces.html` shows a table; `prefix` makes its id unique on the page."""
     apart, name = source.name in _SEPARATE, f"{prefix}table-{slug(source.name)}"
     columns = source.columns if apart else _columns(source)
-    groups = source.groups() if apart else [(source.title, source.frame)]
+    groups = source.groups() if apart else [(source.title, source.rows)]
     return {
         "headings": [_heading(column) for column in columns],
         "grids": [
             {
                 "id": f"{name}-{i}" if apart else name,
                 "title": title,
-                "rows": [_row(row, columns) for row in plain_rows(rows)],
+                "rows": [_row(row, columns) for row in rows],
             }
             for i, (title, rows) in enumerate(groups)
         ],
@@ -58,7 +58,7 @@ def _heading(column: Column) -> dict[str, Any]:
 def _columns(source: Table) -> tuple[Column, ...]:
     if source.group_by is None or source.group_by in {column.key for column in source.columns}:
         return source.columns
-    unit = [Column("unit", "unit")] if "unit" in source.frame else []
+    unit = [Column("unit", "unit")] if source.rows and "unit" in source.rows[0] else []
     return (Column(source.group_by, source.group_by), *unit, *source.columns)
 
 
@@ -110,7 +110,7 @@ def render_page(folders: Sequence[Path], *, price_per_million: float = DEFAULT_P
         kinds=[(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
         view_data=script_json(data),
         runs=[_run(run, f"r{i}-" if i else "", price_per_million) for i, run in enumerate(runs)],
-        history=view_of(history) if len(history.frame) else None,
+        history=view_of(history) if history.rows else None,
         labels=" ".join(run.label for run in runs),
     )
 
@@ -171,7 +171,7 @@ def _parts(run: Run, tables: Mapping[str, Table], drawn: Sequence[Chart], prefix
 
 def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
     """Return what workloads measure, by the names of the workloads that share a description."""
-    analysed = [str(name) for name in speeds.frame["workload"].unique() if analyses.get(name)]
+    analysed = [name for name in dict.fromkeys(row["workload"] for row in speeds.rows) if analyses.get(name)]
     return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
 
 

@@ -164,12 +164,12 @@ def _table(block: Block, run: Run) -> str:
     chosen = found[block.name]
     if block.only:
         by = chosen.group_by or "implementation"
-        if by not in chosen.frame:
+        if by not in chosen.rows[0]:
             raise ReadmeError(f"line {block.line}: the table {block.name!r} has no groups for only: to choose from")
-        kept = chosen.frame[by].map(lambda group: re.search(block.only, str(group)) is not None)
-        if not kept.any():
+        kept = [row for row in chosen.rows if re.search(block.only, str(row[by]))]
+        if not kept:
             raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
-        chosen = replace(chosen, frame=chosen.frame[kept])
+        chosen = replace(chosen, rows=kept)
     if block.columns:
         by_key = {column.key: column for column in chosen.columns}
         if unknown := [key for key in block.columns.split(",") if key not in by_key]:
@@ -178,7 +178,7 @@ def _table(block: Block, run: Run) -> str:
         chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
     keys = {column.key for column in chosen.columns}
     shown = {workload for key, (workload, _) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
-    shown = shown if block.name == "overview" else set(chosen.frame.get("workload", ()))
+    shown = shown if block.name == "overview" else {str(row.get("workload")) for row in chosen.rows}
     _ensure_citable(block, run, shown, "only: or columns:")
     return table_text(chosen)
 

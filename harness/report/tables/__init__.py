@@ -49,7 +49,7 @@ def tables(
     }
     known = round_trips.recorded(records)
     found = {name: make() for name, make in makers.items() if not names or name in names}
-    return {name: round_trips.with_round_trips(table, known) for name, table in found.items() if len(table.frame)}
+    return {name: round_trips.with_round_trips(table, known) for name, table in found.items() if table.rows}
 
 
 def render_terminal(

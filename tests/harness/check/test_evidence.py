@@ -17,7 +17,6 @@ from harness.outcome import Outcome
 from harness.process.pool import Pool
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.report.headlines import headlines
-from harness.report.table import plain_rows
 from harness.report.tables import render_check, tables
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
@@ -101,7 +100,7 @@ def test_two_that_were_asked_for_and_have_no_text_in_common_are_a_fault(
     records = [*result.verdicts, *result.agreements, *result.not_compared]
     assert "Not compared: naive and priority" in render_check(records)
     assert "P =" not in render_check(records)
-    assert [row["status"] for row in plain_rows(tables(records)["agreement-pairs"].frame)] == ["not compared"]
+    assert [row["status"] for row in tables(records)["agreement-pairs"].rows] == ["not compared"]
     assert headlines(records)[0].figure == "0 of 1"
 
 
@@ -185,8 +184,8 @@ def test_a_pair_compared_later_is_no_longer_shown_as_not_compared() -> None:
     fields = {"a": "naive", "b": "priority", "model": "m", "corpus": "c", "agreement_class": "provably equal"}
     missing = NotCompared(reason="no text that both encoded", **fields)  # type: ignore[arg-type]
     found = Agreement(n_texts=3, **fields)  # type: ignore[arg-type]
-    assert [row["status"] for row in plain_rows(tables([missing])["agreement-pairs"].frame)] == ["not compared"]
-    assert [row["status"] for row in plain_rows(tables([missing, found])["agreement-pairs"].frame)] == ["equal"]
+    assert [row["status"] for row in tables([missing])["agreement-pairs"].rows] == ["not compared"]
+    assert [row["status"] for row in tables([missing, found])["agreement-pairs"].rows] == ["equal"]
 
 
 @pytest.fixture
@@ -205,7 +204,7 @@ def test_trainers_that_learn_nothing_are_not_compared(trained: Callable[..., Tra
     assert result.agreements == []
     assert {(pair.a, pair.b) for pair in result.not_compared} == {("priority", "tiktoken")}
     assert result.faults == ["nothing was compared: no two trainers learned a merge from the same text"]
-    assert "=" not in {row["vs priority"] for row in plain_rows(tables(result.verdicts)["trainers"].frame)}
+    assert "=" not in {row["vs priority"] for row in tables(result.verdicts)["trainers"].rows}
 
 
 def test_a_trainer_that_follows_no_rule_is_not_among_those_that_agree(trained: Callable[..., TrainerResult]) -> None:

@@ -11,7 +11,6 @@ import pytest
 import impls
 from harness.check.trainers import DEFAULT_TRAINERS, RULES, TrainerPlan, TrainerResult, check_trainers
 from harness.cli import main
-from harness.report.table import plain_rows
 from harness.report.tables import render_trainers, tables
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
@@ -72,13 +71,13 @@ def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(
     assert [found.first_difference for found in result.agreements] == [None]
     assert all("planted-dying-trainer" in fault for fault in result.faults)
     records = [*result.verdicts, *result.agreements]
-    rows = {row["trainer"]: row for row in plain_rows(tables(records)["trainers"].frame)}
+    rows = {row["trainer"]: row for row in tables(records)["trainers"].rows}
     assert rows["naive"]["vs tiktoken"] == "="
     assert rows["planted-absent"]["vs tiktoken"] == "n/a"
     assert rows["tiktoken"]["rules"] == "first met"
     assert "does not train" in rows["backtracking"]["rules"]
     assert rows["planted-absent"]["rules"].startswith("missing: ")
-    failures = {row["implementation"] for row in plain_rows(tables(records)["failures"].frame)}
+    failures = {row["implementation"] for row in tables(records)["failures"].rows}
     assert failures == {"planted-dying-trainer", "planted-absent"}
 
 

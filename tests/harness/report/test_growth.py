@@ -10,7 +10,6 @@ from records_by_hand import rows_of, timed, trained
 from harness.data.generated import ADVERSARIAL
 from harness.records import AnyRecord, Measurement
 from harness.report import layout
-from harness.report.table import plain_rows
 from harness.report.tables import growth, tables
 
 
@@ -23,7 +22,7 @@ def test_training_tells_time_and_speed() -> None:
 
 def test_learned_tokens_come_with_their_counts_and_the_plateau() -> None:
     table = tables([trained()])["learned"]
-    assert [(row["token"], row["count"]) for row in plain_rows(table.frame)] == [("ar", 100), (" k\n", 30)]
+    assert [(row["token"], row["count"]) for row in table.rows] == [("ar", 100), (" k\n", 30)]
     text = layout.render(table, "text")
     assert r"' k\n'" in text
     assert "plateau after merge 2 (≤ 4 times)" in text
@@ -85,7 +84,7 @@ def test_the_table_of_breaks_has_an_exponent_or_a_verdict_for_each_family() -> N
         *timed("gone", [[]], "scale/m/gen/spaces:1024", "missing", corpus="gen/spaces:1024"),
     ]
     table = tables(records)["breaks"]
-    rows = {row["implementation"]: row for row in plain_rows(table.frame)}
+    rows = {row["implementation"]: row for row in table.rows}
     assert (rows["naive"]["spaces"], rows["naive"]["tabs"]) == ("1.00", "")
     assert (rows["tiktoken"]["spaces"], rows["tiktoken"]["tabs"]) == ("panic", "crash")
     assert rows["far"]["spaces"] == "refuses"

@@ -38,11 +38,11 @@ def test_a_model_that_is_not_exact_is_marked_in_every_table_that_names_it(make: 
     found = tables(records)
     assert found
     for name, table in found.items():
-        if "model" in table.frame:
+        if "model" in table.rows[0]:
             text = render_terminal(records, names=[name])
             assert "mine (normalising)" in text or "normalising" in text.split("mine")[1].split("\n")[0]
             assert "plain (" not in text
-            assert dict(zip(table.frame["model"], table.frame["round_trip"], strict=True)) == {
+            assert {row["model"]: row["round_trip"] for row in table.rows} == {
                 "mine": "normalising",
                 "theirs": "lossy",
                 "plain": "exact",
@@ -51,7 +51,7 @@ def test_a_model_that_is_not_exact_is_marked_in_every_table_that_names_it(make: 
 
 def test_what_a_run_did_not_record_is_taken_from_the_catalogue_or_left_open() -> None:
     table = tables([weighed("mistral-v1"), weighed("gpt2"), weighed("turkish-10k")])["compression"]
-    assert dict(zip(table.frame["model"], table.frame["round_trip"], strict=True)) == {
+    assert {row["model"]: row["round_trip"] for row in table.rows} == {
         "mistral-v1": "normalising",
         "gpt2": "exact",
         "turkish-10k": "",

@@ -7,7 +7,6 @@ from records_by_hand import rows_of, steady, timed
 
 from harness.outcome import Outcome
 from harness.records import AnyRecord, Measurement
-from harness.report.table import plain_rows
 from harness.report.tables import render_terminal, speed, tables
 
 
@@ -100,7 +99,7 @@ def test_the_ranking_is_over_the_workloads_all_share() -> None:
     for workload in workloads[1:]:
         records += timed("wordcount", steady(0.01), workload)
     table = tables([*records])["ranking"]
-    assert [row["implementation"] for row in plain_rows(table.frame)] == ["wordcount", "priority", "naive"]
+    assert [row["implementation"] for row in table.rows] == ["wordcount", "priority", "naive"]
     assert "over 3 workloads" in table.title
 
 
@@ -111,7 +110,7 @@ def test_who_was_timed_on_too_few_workloads_is_not_ranked() -> None:
         *timed("wordcount", steady(0.01)), *timed("wordcount", [[]], "encode/m/d", "timeout", reason="3 s"),
     ]  # fmt: skip
     table = tables([*records])["ranking"]
-    assert [row["implementation"] for row in plain_rows(table.frame)] == ["priority", "naive"]
+    assert [row["implementation"] for row in table.rows] == ["priority", "naive"]
     assert "over 2 workloads" in table.title
 
 
