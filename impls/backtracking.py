@@ -15,7 +15,7 @@ from math import inf
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.model.derivations import why_not_replayed
+from impls.core.model.derivations import why_out_of_order
 from impls.interface import Tokenizer
 from impls.operations.growing_piece import ListedEnds
 
@@ -31,17 +31,17 @@ class Backtracking(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        if why := why_not_replayed(model):
+        if why := why_out_of_order(model):
             raise Unsupported(self.name, f"needs one derivation per token; {why}")
         self.steps = 0
         self._rank = dict.fromkeys(model.symbol_ids, _SYMBOL)  # of the merge that makes a token
         self._parts: dict[int, tuple[int, int]] = {}  # that this merge joins
         self._rank_of_pair: dict[tuple[int, int], int] = {}
-        # Every symbol gets a letter, so that pieces and tokens can be compared as strings.
-        self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank)}
+        self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank)}  # so that pieces and tokens are strings
         spelling = dict(self._letter)
         pairs = model.merges if model.merge_rule == "pairs" else model.recovered_merges[0]
-        for rank, token, pair in sorted({(*merge, pair) for pair in pairs if (merge := model.merge_of(*pair))}):
+        merges = {(m[0], len(model.tokens[m[1]] or b""), m[1], pair) for pair in pairs if (m := model.merge_of(*pair))}
+        for rank, _, token, pair in sorted(merges):  # of equal ranks the shorter first, so that parts come first
             if not (pair[0] in self._rank and pair[1] in self._rank and self._compatible(*pair)):
                 continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
             if token in self._rank:

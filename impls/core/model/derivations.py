@@ -158,8 +158,12 @@ def why_not_replayed(model: ModelData) -> str | None:
 
     It gives the same if every merge ranks after all that make its parts: then no merge enables one of a lower rank.
     """
-    if equal := equal_ranks(model):
-        return _summary("the rank of another", equal, model)[0]
+    equal = _summary("the rank of another", equal_ranks(model), model)
+    return equal[0] if equal else why_out_of_order(model)
+
+
+def why_out_of_order(model: ModelData) -> str | None:
+    """Return why a merge may come before those that make its parts, or None if it never does."""
     if model.merge_rule == "concatenation":
         return next(iter(_summary("no derivation from lower ranks", recovered_merges(model)[1], model)), None)
     rank_of = {pair: rank for rank, pair in enumerate(model.merges)}  # of a pair that is listed twice the later one
