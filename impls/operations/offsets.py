@@ -177,6 +177,9 @@ def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple
 
 def spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the next of `ids` that spell a piece, with the start and the end of each in its characters."""
+    if tokenizer.model.whole_piece(piece) is not None and (i := next(ids, None)) is not None:
+        yield i, 0, len(piece)
+        return
     places = [k for k, character in enumerate(piece) for _ in character.encode()]
     unknown = _unknown_sizes(tokenizer.model, piece)
     at = 0
@@ -208,9 +211,6 @@ def _unknown_sizes(model: Model, piece: str) -> Iterator[int]:
     """Yield the bytes each unknown token of a piece represents: those of one character, or of several
     fused ones."""
     rules = model.sentencepiece
-    if model.ignore_merges and piece == model.unknown:  # its text is a token like any other
-        yield len(piece.encode())
-        return
     fused = 0
     for k, character in enumerate(piece):
         symbol = character + ((model.end_of_word or "") if k == len(piece) - 1 else "")
@@ -218,6 +218,8 @@ def _unknown_sizes(model: Model, piece: str) -> Iterator[int]:
         if is_known and fused:
             yield fused
             fused = 0
+        if is_known and model.id_by_token[symbol.encode()] == model.unknown_id:  # a symbol like any other
+            yield len(character.encode())
         if not (is_known or (rules is not None and rules.spelled(character))):
             fused += len(character.encode())
         if fused and not (rules is not None and rules.fuse_unknown):

@@ -16,6 +16,8 @@ from hf_calls import BYTE_LEVEL, MARKS, both, shown
 from tokenizer_json_shapes import FALL_BACK, LLAMA, NORMALIZERS, a_file, added, chain, charsmap, replace, texts
 from tokenizers import decoders, normalizers, pre_tokenizers, processors
 
+import impls
+from harness.data import load_model
 from impls.core.errors import BPEError, InvalidModel
 from impls.drop_in import hf
 
@@ -60,6 +62,20 @@ def test_a_normalizer_that_is_set_has_its_effect(name: str) -> None:
     for text in (*texts()[:60], "HELLO the THE İ"):
         assert shown(ours.encode(text)) == shown(theirs.encode(text)), text
     assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
+
+
+@pytest.mark.corpus
+def test_a_vocabulary_of_bytes_may_be_given_words_in_lower_case() -> None:
+    ours = hf.Tokenizer(impls.load("compiled", load_model("gpt2")))
+    theirs = tokenizers.Tokenizer.from_str(ours.to_str())
+    for tokenizer in (ours, theirs):
+        assert tokenizer.encode("HELLO World").ids == [13909, 3069, 46, 2159]
+        tokenizer.normalizer = normalizers.Lowercase()
+        assert tokenizer.encode("HELLO World").ids == [31373, 995]
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Whitespace(), pre_tokenizers.ByteLevel(False)]
+        )
+        assert tokenizer.encode("HELLO World").ids == [31373, 6894]
 
 
 @pytest.mark.parametrize("name", PRE)

@@ -18,6 +18,7 @@ from impls import Model
 from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol, Unsupported
 from impls.core.text import patterns
 from impls.core.text.patterns import Splitter
+from impls.drop_in import hf
 from impls.formats import load, losses, save
 
 IMPLEMENTATIONS = ("priority", "compiled", "tokenizers")
@@ -107,6 +108,7 @@ def test_a_token_that_is_also_an_added_one_stays_a_symbol(name: str, tmp_path: P
     model = read(document, tmp_path)
     for implementation in IMPLEMENTATIONS[:1] if model.ignore_merges else IMPLEMENTATIONS:
         assert impls.load(implementation, model).encode(text, disallowed_special=()) == theirs, implementation
+        assert hf.Tokenizer.from_str(json.dumps(document), implementation=implementation).encode(text).ids == theirs
     save(model, tmp_path / "again.json", "tokenizer.json")
     assert load(tmp_path / "again.json").digest == model.digest
 
