@@ -6,6 +6,8 @@ several merges that make a token only one is ever used, see `possible_merges`. P
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -81,11 +83,37 @@ def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     results = np.fromiter(model.merge_results, np.int64, n)
     ranks = np.arange(n)
     # If a pair is listed twice, the later rank counts.
-    last = {(int(left), int(right)): rank for rank, (left, right) in enumerate(pairs.tolist())}
+    _, last = np.unique(_keys(pairs[::-1]), return_index=True)
     if len(last) != n:
-        ranks = np.fromiter(last.values(), np.int64, len(last))
-        ranks.sort()
+        ranks = np.sort(n - 1 - last)
     return pairs[ranks], results[ranks]
+
+
+def _keys(pairs: np.ndarray) -> np.ndarray:
+    keys: np.ndarray = pairs[:, 0] << SYMBOL_BITS | pairs[:, 1]
+    return keys
+
+
+class _Ranks:
+    """The ranks of distinct pairs of ids, which are given in the order of their ranks."""
+
+    def __init__(self, pairs: np.ndarray) -> None:
+        keys = _keys(pairs)
+        self._ranks = np.argsort(keys)
+        self._keys = keys[self._ranks]
+        self._view = self._keys.data
+
+    def of(self, left: int, right: int) -> int | None:
+        """Return the rank of a pair, or None."""
+        key = left << SYMBOL_BITS | right
+        at = bisect_left(self._view, key)
+        return int(self._ranks[at]) if at < len(self._view) and self._view[at] == key else None
+
+    def of_all(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the rank of each pair; the number of all for one without."""
+        wanted = left << SYMBOL_BITS | right
+        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return np.where(self._keys[at] == wanted, self._ranks[at], len(self._keys))
 
 
 def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -99,15 +127,71 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     several = np.flatnonzero(np.bincount(results) > 1)
     if not len(several) or (model.unknown_id is not None and bool((pairs == model.unknown_id).any())):
         return pairs, results
-    makes_several = np.isin(results, several)
-    possible = ~makes_several
-    merge_of = dict(zip(map(tuple, pairs.tolist()), enumerate(results.tolist()), strict=True))
-    for i in several.tolist():
+    ranks = _Ranks(pairs)
+
+    def merge_of(left: int, right: int) -> tuple[int, int] | None:
+        rank = ranks.of(left, right)
+        return None if rank is None else (rank, int(results[rank]))
+
+    def last_merges(i: int) -> Iterator[int]:
         for symbols in spellings(model, model.tokens[i] or b""):
-            left, last = merged(symbols, lambda left, right: merge_of.get((left, right)))
+            left, last = merged(symbols, merge_of)
             if left == [i] and last >= 0:
-                possible[last] = True
+                yield last
+
+    if model.end_of_word is not None:
+        completing = np.fromiter((last for i in several.tolist() for last in last_merges(i)), np.int64)
+    else:
+        completing = _completing(model, pairs, results, ranks, last_merges)
+    possible = ~np.isin(results, several)
+    possible[completing] = True
     return pairs[possible], results[possible]
+
+
+def _completing(
+    model: Model,
+    pairs: np.ndarray,
+    results: np.ndarray,
+    ranks: _Ranks,
+    last_merges: Callable[[int], Iterable[int]],
+) -> np.ndarray:
+    """Return the merges that complete their token when its own symbols are merged.
+
+    Tokens are shorter than those they make, so all merges that make tokens of one length are tried at once. Where both
+    parts are made by merges in the order of their ranks, a merge completes its token unless two symbols merge across
+    its middle before. So the merges of the parts are undone, the latest first: two symbols that met at the middle would
+    have merged if their pair ranks before the merge that was undone last. Other tokens are merged, by `last_merges`.
+    """
+    n = len(model.tokens)
+    in_characters = model.alphabet == "chars"
+    lengths = np.array([len(token.decode() if in_characters else token) if token else 0 for token in model.tokens])
+    reached, in_order, made_by = lengths == 1, np.ones(n, bool), np.full(n, -1)
+    parts = np.zeros((2, n), np.int64)
+    completing: list[np.ndarray] = []
+    by_length = np.argsort(lengths[results], kind="stable")
+    for tried in np.split(by_length, np.flatnonzero(np.diff(lengths[results][by_length])) + 1):
+        tried = tried[reached[pairs[tried]].all(axis=1)]
+        others = np.unique(results[tried[~in_order[pairs[tried]].all(axis=1)]])
+        tried = tried[~np.isin(results[tried], others)]
+        merges, before = tried, tried
+        left, right = pairs[tried].T
+        fails = np.zeros(len(pairs), bool)
+        while len(merges):
+            crosses = ranks.of_all(left, right) < before
+            fails[merges[crosses]] = True
+            on = ~crosses & ((made_by[left] >= 0) | (made_by[right] >= 0))
+            merges, left, right = merges[on], left[on], right[on]
+            undoes_left = made_by[left] > made_by[right]
+            # Of equal ranks the leftmost merges first: one in the left part, but not one in the right part.
+            before = np.where(undoes_left, made_by[left], made_by[right] + 1)
+            left, right = np.where(undoes_left, parts[1][left], left), np.where(undoes_left, right, parts[0][right])
+        by_definition = [last for i in others.tolist() for last in last_merges(i)]
+        last = np.concatenate((tried[~fails[tried]], np.array(by_definition, np.int64)))
+        made, halves = results[last], pairs[last]
+        in_order[made] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
+        reached[made], made_by[made], parts[:, made] = True, last, halves.T
+        completing.append(last)
+    return np.concatenate(completing)
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
