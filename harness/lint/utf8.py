@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from itertools import chain, islice, product, zip_longest
+from itertools import islice
 
-_CONTINUES = range(0x80, 0xC0)
-_LEADS = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
-"""Length of a character in bytes -> its possible first bytes."""
+_FIRST = (0, 0x80, 0x800, 0x10000, 0x110000)
+"""Code points from which on a character takes 1, 2, 3, 4 bytes, and the end."""
 
 
 def texts_around(token: bytes, most: int) -> list[str]:
@@ -21,7 +20,7 @@ def texts_around(token: bytes, most: int) -> list[str]:
     >>> [text.encode()[:2] for text in texts_around(b" \\xc3", 2)], texts_around(b"\\xff", 2)
     ([b' \\xc3', b' \\xc3'], [])
     """
-    n_head = len(token) - len(token.lstrip(bytes(_CONTINUES)))
+    n_head = len(token) - len(token.lstrip(bytes(range(0x80, 0xC0))))
     rest, tail = token[n_head:], b""
     try:
         rest.decode()
@@ -32,58 +31,47 @@ def texts_around(token: bytes, most: int) -> list[str]:
     if n_head > 3:
         return []
     if n_head and not rest:
-        found = list(islice(_within(token), most))
-    else:
-        each = math.isqrt(most) + 1 if n_head and tail else most
-        afters = list(islice(_afters(tail), each))
-        found = [before + token + after for before in islice(_befores(token[:n_head]), each) for after in afters]
-    return [text.decode() for text in found[:most]]
+        return list(islice(_holding(token), most))
+    each = math.isqrt(most) + 1 if n_head and tail else most
+    afters = [text.encode()[len(tail) :] for text in islice(_beginning_with(tail), each)] if tail else [b""]
+    befores = [text.encode()[:-n_head] for text in islice(_ending_with(token[:n_head]), each)] if n_head else [b""]
+    return [(before + token + after).decode() for before in befores for after in afters][:most]
 
 
-def _befores(head: bytes) -> Iterator[bytes]:
-    """Yield the bytes that can precede those that end a character."""
-    if not head:
-        return iter([b""])
-    leads = [
-        _shuffled(_LEADS[n_bytes], *[_CONTINUES] * (n_bytes - len(head) - 1)) for n_bytes in range(len(head) + 1, 5)
-    ]
-    return (lead for lead in _in_turn(leads) if _is_character(lead + head))
+def _beginning_with(tail: bytes) -> Iterator[str]:
+    """Yield the characters that begin with a first byte and continuation bytes."""
+    n_bytes = next(n for n, least in ((4, 0xF0), (3, 0xE0), (2, 0xC2)) if tail[0] >= least)
+    n_free = 64 ** (n_bytes - len(tail))
+    start = n_free * _bits(bytes([tail[0] & 0xFF >> n_bytes + 1]) + tail[1:])
+    return _characters(range(max(start, _FIRST[n_bytes - 1]), min(start + n_free, _FIRST[n_bytes])))
 
 
-def _afters(tail: bytes) -> Iterator[bytes]:
-    """Yield the bytes that can follow those that begin a character."""
-    if not tail:
-        return iter([b""])
-    n_bytes = next(n for n, leads in _LEADS.items() if tail[0] in leads)
-    return (end for end in _shuffled(*[_CONTINUES] * (n_bytes - len(tail))) if _is_character(tail + end))
+def _ending_with(head: bytes) -> Iterator[str]:
+    """Yield the characters that end with continuation bytes."""
+    step = 64 ** len(head)
+    return (text for text in _characters(range(_bits(head), _FIRST[-1], step)) if text.encode().endswith(head))
 
 
-def _within(token: bytes) -> Iterator[bytes]:
-    """Yield characters that contain continuation bytes, at any position."""
+def _holding(token: bytes) -> Iterator[str]:
+    """Yield the characters that hold continuation bytes, at any position."""
+    for n_after in range(4 - len(token)):
+        step, n_free = 64 ** len(token), 64**n_after
+        for high in _characters(range(_bits(token), _FIRST[-1] // n_free, step)):
+            for text in _characters(range(ord(high) * n_free, (ord(high) + 1) * n_free)):
+                if token in text.encode()[1:]:
+                    yield text
 
-    def placed(n_bytes: int, n_before: int) -> Iterator[bytes]:
-        for one in _shuffled(_LEADS[n_bytes], *[_CONTINUES] * (n_bytes - len(token) - 1)):
-            yield one[:n_before] + token + one[n_before:]
 
-    places = [(n_bytes, n_before) for n_bytes in _LEADS for n_before in range(1, n_bytes - len(token) + 1)]
-    return filter(_is_character, _in_turn([placed(*place) for place in places]))
+def _bits(continuing: bytes) -> int:
+    """Return the number that the lower six bits of each byte spell."""
+    number = 0
+    for byte in continuing:
+        number = number << 6 | byte & 0x3F
+    return number
 
 
 @cache
-def _shuffled(*choices: range) -> list[bytes]:
-    """Return all combinations of bytes, in an order that looks random and is always the same."""
-    every = [bytes(one) for one in product(*choices)]
-    random.Random(0).shuffle(every)
-    return every
-
-
-def _in_turn(several: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
-    """Yield the first item of each, then the second of each, and so on."""
-    return (one for one in chain.from_iterable(zip_longest(*several)) if one is not None)
-
-
-def _is_character(content: bytes) -> bool:
-    try:
-        return len(content.decode()) == 1
-    except UnicodeDecodeError:
-        return False
+def _characters(codes: range) -> list[str]:
+    """Return the characters of code points, in an order that looks random, always the same."""
+    order = random.Random(0).sample(codes, len(codes))
+    return [chr(code) for code in order if not 0xD800 <= code < 0xE000]
