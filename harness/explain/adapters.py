@@ -15,7 +15,7 @@ from typing import Any
 import impls
 from harness.explain.algorithms import ALGORITHM_OF
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
-from harness.explain.rules import Rules
+from harness.explain.rules import Rules, merge_input_bytes
 from harness.explain.sides import Side, black_box
 from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, TargetSpec, is_target, load_object
@@ -94,7 +94,6 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         decode=lambda ids: tokenizer.decode(ids),
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
-        algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=merge_input_bytes(model).get,
         whole_tokens=model.whole_token_ids,
@@ -162,16 +161,6 @@ def _pieces_by(model: Model) -> Callable[[str], list[str]]:
         return split
     cut = Cuts(model).cut
     return lambda text: [part for piece in split(text) for part in cut(piece)]
-
-
-def merge_input_bytes(model: Model) -> dict[int, bytes]:
-    """Return the bytes of each id as the merges see them: without end-of-word marks, with marks for spaces."""
-    by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
-    if model.end_of_word is not None:
-        by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}
-    if model.sentencepiece is not None:
-        by_id |= {i: bytes([byte]) for byte, i in enumerate(model.sentencepiece.byte_ids)}
-    return by_id
 
 
 def _about_model(model: Model) -> str:

@@ -15,14 +15,12 @@ from harness.explanations import Step
 from harness.printable import readable
 from impls.core.errors import UnknownSymbol
 
-Algorithm = Literal["leftmost", "everywhere", "replay", "backtracking", "greedy", "fewest"]
+Algorithm = Literal["leftmost", "replay", "backtracking", "greedy"]
 ALGORITHMS: dict[Algorithm, str] = {
     "leftmost": "the lowest rank first, of equal ranks the leftmost",
-    "everywhere": "round by round the lowest rank, everywhere at once",
     "replay": "the merges replayed in the order of their ranks, each once",
     "backtracking": "the longest token compatible with the one before it, else one step back",
     "greedy": "the longest token at each place",
-    "fewest": "as few tokens as possible",
 }
 ALGORITHM_OF: dict[str, Algorithm] = {
     "naive": "leftmost",
@@ -142,13 +140,13 @@ def _leftmost(derived: Derived) -> None:
         derived.merge(at, rank, made)
 
 
-def _in_rounds(derived: Derived, never_back: bool = False) -> None:
-    """Merge in rounds of one rank each, the lowest present; with `never_back` ranks only increase."""
+def _replay(derived: Derived) -> None:
+    """Merge in rounds of one rank each, the lowest present that is higher than those before."""
     rules = derived.rules
     done, round = -1, 0
     while True:
         merges = [rules.merge(*pair) for pair in pairwise(derived.ids)]
-        possible = [found for found in merges if found and (found[0] > done or not never_back)]
+        possible = [found for found in merges if found and found[0] > done]
         if not possible:
             return
         rank, made = min(possible)
@@ -245,32 +243,9 @@ def _symbols_of(rules: Rules, i: int) -> list[int]:
     return [model.id_by_token.get(part, -1) for part in parts]
 
 
-def _fewest(derived: Derived) -> None:
-    """Cover the symbols with the fewest tokens; of several segmentations take that with the shortest first token."""
-    rules, symbols = derived.rules, derived.symbols
-    n = len(symbols)
-    best: list[tuple[int, int, int]] = [(0, n, -1)] * (n + 1)  # (tokens to the end, where the first ends, its id)
-    for start in range(n - 1, -1, -1):
-        joined = b""
-        choices = []
-        for end in range(start + 1, min(n, start + rules.longest_token_bytes) + 1):
-            joined += rules.token(symbols[end - 1])
-            found = symbols[start] if end == start + 1 else rules.model.id_by_token.get(joined)
-            if found is not None:
-                choices.append((1 + best[end][0], end, found))
-        best[start] = min(choices)
-    start = index = 0
-    while start < n:
-        _, end, found = best[start]
-        derived.join("take", index, end - start, found)
-        start, index = end, index + 1
-
-
 _FUNCTIONS: dict[Algorithm, Callable[[Derived], None]] = {
     "leftmost": _leftmost,
-    "everywhere": _in_rounds,
-    "replay": lambda derived: _in_rounds(derived, never_back=True),
+    "replay": _replay,
     "backtracking": _backtracking,
     "greedy": _greedy,
-    "fewest": _fewest,
 }

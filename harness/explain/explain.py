@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.explain.adapters import merge_input_bytes
 from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
 from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
 from harness.explain.piece_stage import pieces_or_merges
-from harness.explain.rules import Rules
+from harness.explain.rules import Rules, merge_input_bytes
 from harness.explain.sides import Side
 from harness.explain.summaries import summarise
 from harness.explain.text_stage import normalisation

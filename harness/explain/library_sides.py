@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from harness.explain.rules import merge_input_bytes
 from harness.explain.sides import Side
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.patterns import Splitter
+from impls.formats import load
 
 
 def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
@@ -36,42 +40,34 @@ def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
 
 
 def _model_of_ranks(ranks: Mapping[bytes, int], pattern: str) -> Model | None:
+    by_id = {i: token for token, i in ranks.items()}
     try:
-        return Model(tokens=_tokens(ranks), pattern=(pattern,), merge_rule="concatenation")
+        tokens = tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
+        return Model(tokens=tokens, pattern=(pattern,), merge_rule="concatenation")
     except BPEError:  # a capturing pattern or a missing byte, which tiktoken accepts
         return None
-
-
-def _tokens(ids: Mapping[bytes, int]) -> tuple[bytes | None, ...]:
-    """Return the tokens by id; None for an id without a token."""
-    by_id = {i: token for token, i in ids.items()}
-    return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
 
 
 def hugging_face_side(tokenizer: Any, name: str) -> Side:
     """Return a side for a `tokenizers.Tokenizer`, which always recognises its special and added tokens."""
     document = json.loads(tokenizer.to_str())
-    bpe = document["model"]
     byte_level = any(
         step["type"] == "ByteLevel" for step in _steps([document.get("pre_tokenizer"), document.get("decoder")])
     )
-    vocab: dict[str, int] = bpe.get("vocab") if isinstance(bpe.get("vocab"), dict) else {}
     added = {entry["content"]: entry["id"] for entry in document.get("added_tokens") or []}
-    by_id = {i: _bytes_of(text, byte_level, bool(bpe.get("byte_fallback"))) for text, i in vocab.items()}
-    by_id |= {i: text.encode() for text, i in added.items()}
-
+    model = _model_of_document(tokenizer.to_str())
     normalizer = tokenizer.normalizer
     return Side(
         name=name,
         encode=lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids),
         decode=lambda ids: str(tokenizer.decode(ids, skip_special_tokens=False)),
-        about=f"tokenizers.Tokenizer, {bpe.get('type', 'BPE')}{', byte level' if byte_level else ''}",
-        model=_model_of_document(bpe, byte_level),
+        about=f"tokenizers.Tokenizer, {document['model'].get('type', 'BPE')}{', byte level' if byte_level else ''}",
+        model=model,
         algorithm="leftmost",
         normalize=str if normalizer is None else lambda segment: str(normalizer.normalize_str(segment)),
         split=pieces_of(tokenizer, byte_level),
         split_by="reported",
-        token_bytes=by_id.get,
+        token_bytes=None if model is None else merge_input_bytes(model).get,
         whole_tokens=added,
         hints=tuple(_hints(document.get("pre_tokenizer"))),
     )
@@ -97,37 +93,12 @@ def _steps(step: Any) -> Iterator[dict[str, Any]]:
         yield from _steps(inner)
 
 
-def _bytes_of(text: str, byte_level: bool, byte_fallback: bool) -> bytes:
-    if byte_level and set(text) <= CHARACTER_TO_BYTE.keys():
-        return from_printable(text)
-    if byte_fallback and len(text) == 6 and text.startswith("<0x") and text.endswith(">"):
-        return bytes([int(text[3:5], 16)])
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _model_of_document(bpe: Mapping[str, Any], byte_level: bool) -> Model | None:
-    """Return the vocabulary and merges of a tokenizer.json; None if the model is not defined by merges."""
-    if bpe.get("type", "BPE") != "BPE" or bpe.get("dropout") or bpe.get("continuing_subword_prefix"):
-        return None
+def _model_of_document(document: str) -> Model | None:
+    """Return the model of a tokenizer.json as we read it; None if we refuse it."""
     try:
-        ids = {
-            _bytes_of(text, byte_level, byte_fallback=False): i
-            for text, i in bpe["vocab"].items()
-            if not byte_level or set(text) <= CHARACTER_TO_BYTE.keys()
-        }
-        pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in bpe["merges"]]
-        merges = [tuple(ids[_bytes_of(part, byte_level, False)] for part in pair) for pair in pairs]
-        unknown = bpe.get("unk_token")
-        return Model(
-            tokens=_tokens(ids),
-            merges=tuple(merges),
-            alphabet="bytes" if byte_level else "chars",
-            ignore_merges=bool(bpe.get("ignore_merges")),
-            end_of_word=bpe.get("end_of_word_suffix") or None,
-            unknown=unknown if unknown in bpe["vocab"] else None,
-            unknown_id=bpe["vocab"].get(unknown),
-        )
-    except (BPEError, KeyError, ValueError, TypeError):
+        with warnings.catch_warnings(action="ignore"):
+            return load(Path("tokenizer.json"), content=document.encode())
+    except BPEError:
         return None
 
 

@@ -84,7 +84,7 @@ def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDif
         found.stage = "vocabulary"
         found.what += f"{other.name} has no such token"
     else:
-        found.what += _answer(other, number, step, piece)
+        found.what += other.result(piece)
     return found
 
 
@@ -104,26 +104,3 @@ def _describe_step(step: Step) -> str:
             return f"takes the longest token, {quoted(step.result)}{rank}, at byte {step.at}"
         case _:
             return f"takes {quoted(step.result)} at byte {step.at}"
-
-
-def _answer(other: MergeDerivation, number: int, step: Step, piece: bytes) -> str:
-    """Say what the other side does at that step, or which tokens it ends with."""
-    there = _crossing_back(other, step)
-    if there is not None:
-        later = "" if there.number == number else f" in its step {there.number}"
-        return f"{other.name} {_describe_step(there)}{later}"
-    same = next((its for its in other.steps if its.number == number), None)
-    if same is not None and same.action == "merge":
-        return f"{other.name} {_describe_step(same)}"
-    if other.steps and other.steps[-1].action == "merge" and len(other.steps) < number:
-        return f"{other.name} merges nothing more"
-    return other.result(piece)
-
-
-def _crossing_back(other: MergeDerivation, step: Step) -> Step | None:
-    """Return the step of `other` that joins part of what `step` joined with something else: they exclude each other."""
-    result_end = step.at + len(step.result.encode())
-    for its, end in other.lasting():
-        if its.at < step.at < end < result_end or step.at < its.at < result_end < end:
-            return its
-    return None

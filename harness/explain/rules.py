@@ -33,3 +33,13 @@ class Rules:
     def texts(self, ids: Sequence[int]) -> tuple[str, ...]:
         """Return the readable texts of ids."""
         return tuple(readable(self.token(i)) for i in ids)
+
+
+def merge_input_bytes(model: Model) -> dict[int, bytes]:
+    """Return the bytes of each id as the merges see them: without end-of-word marks, with marks for spaces."""
+    by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
+    if model.end_of_word is not None:
+        by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}
+    if model.sentencepiece is not None:
+        by_id |= {i: bytes([byte]) for byte, i in enumerate(model.sentencepiece.byte_ids)}
+    return by_id

@@ -25,8 +25,7 @@ class Side:
     model: Model | None = None
     """The model whose merges derive its ids."""
     algorithm: Algorithm | None = None
-    algorithm_is_known: bool = False
-    """True for our own implementations; otherwise `algorithm` is assumed until the ids contradict it."""
+    """Assumed until the ids contradict it."""
     normalize: Callable[[str], str] | None = None
     """A segment without special tokens -> the text that is cut into pieces."""
     split: Callable[[str], list[str]] | None = None

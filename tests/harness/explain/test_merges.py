@@ -8,7 +8,7 @@ import pytest
 
 import impls
 from harness.explain import Side, explain, side_of
-from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, derive
+from harness.explain.algorithms import ALGORITHM_OF, derive
 from harness.explain.rules import Rules
 from harness.explanations import Explanation
 from impls import Model
@@ -18,19 +18,6 @@ JOINED = {"merge_rule": "concatenation"}
 
 def side(name: str, model: Model) -> Side:
     return side_of(impls.load(name, model), name)
-
-
-class Fewest:
-    """As few tokens as possible: what no implementation here does. Shows nothing but its answers."""
-
-    def __init__(self, model: Model) -> None:
-        self._model, self._rules = model, Rules(model)
-
-    def encode(self, text: str) -> list[int]:
-        return derive(self._rules, text, "fewest").ids if text else []
-
-    def decode(self, ids: list[int]) -> str:
-        return impls.load("priority", self._model).decode(ids)
 
 
 def outcome(found: Explanation) -> tuple[Any, ...]:
@@ -63,17 +50,9 @@ def test_two_ways_over_one_model_part_at_a_step(
     assert found.b.steps_give_its_ids
 
 
-def test_fewest_tokens_behind_a_black_box_are_derived_though_its_pieces_are_not_known(hand_made: Any) -> None:
-    model = hand_made("a+a aa+b", alphabet="bytes")
-    found = explain(side("priority", model), side_of(Fewest(model), "fewest"), "aaab")
-    assert outcome(found) == ("pieces or merges", 1, 0)
-    assert tokens(found) == ("aa·a·b", "a·aab")
-    assert found.b.way == ALGORITHMS["fewest"]
-
-
 @pytest.mark.parametrize(
     ("text", "step", "said"),
-    [("aaa", 1, "whole piece"), ("baaa", 2, "merges ‘aa’ + ‘a’ (rank 257) at byte 1; pairs merges nothing more")],
+    [("aaa", 1, "whole piece"), ("baaa", 2, "merges ‘aa’ + ‘a’ (rank 257) at byte 1; pairs has ‘b’ ‘aa’ ‘a’")],
 )
 def test_lookup_of_joined_bytes_merges_a_token_by_any_derivation(
     hand_made: Any, text: str, step: int, said: str
