@@ -37,7 +37,6 @@ class Report(Verb):
     exclude: str | None = options.exclude
     workload: str | None = option("Only workloads whose name matches.", "-w", "--workload", metavar="REGEX")
     format: Format = option(None, type=click.Choice(_FORMATS), default="text")
-    price: float | None = options.price_option(None)
     html: Path | None = option("Write one offline page of all RUNs here.", type=options.FILE)
     readme: bool = flag("Regenerate the README's generated parts and all runs' pages.")
     check: bool = flag("Exit with 1 when one of these is stale.")
@@ -48,7 +47,8 @@ class Report(Verb):
         options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
         options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
         if self.check or self.readme:
-            return _readme(self.folders[0] if self.folders else None, write=self.readme)
+            options.ensure(not self.folders, "--readme and --check take no RUN: the markers of the README name theirs")
+            return _readme(write=self.readme)
         self._show(self.folders or (newest_run(),))
         return False
 
@@ -58,16 +58,14 @@ class Report(Verb):
         from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
         from harness.report.layout import as_json, render
         from harness.report.tables import render_chosen, tables
-        from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
         if self.html is not None:
             names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
             writing.check_target(self.html, [str(folder / name) for folder in folders for name in names])
         folder = folders[0]
         records = read_records(folder)
-        amount = DEFAULT_PRICE_PER_MILLION if self.price is None else self.price
         chosen_records = [record for record in records if self._is_chosen(record)]
-        found = tables(chosen_records, amount, whole_run=records)
+        found = tables(chosen_records, whole_run=records)
         if unknown := [name for name in self.names if name not in found]:
             raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
         if not found:
@@ -78,7 +76,7 @@ class Report(Verb):
 
             chooses = (self.implementation, self.exclude, self.workload) != (None, None, None)
             options.ensure(not chooses, "-e, -E and -w choose what tables show; --html shows the whole run")
-            page = render_page(folders, price_per_million=amount)
+            page = render_page(folders)
             write_atomically(self.html, page.encode("utf-8", "backslashreplace"))
             options.say(str(self.html))
             return
@@ -128,13 +126,13 @@ def newest_run() -> Path:
     return max(found, key=lambda path: path.stat().st_mtime).parent
 
 
-def _readme(run: Path | None, *, write: bool) -> bool:
+def _readme(*, write: bool) -> bool:
     """Regenerate the README and the runs' pages, or report which parts are out of date; return whether any is."""
     from harness.report.readme.write import is_stale, stale_pages, write_readme
 
     options.ensure(README.is_file(), f"there is no {README} here; run this in the folder of the README")
     if write:
-        changed = write_readme(README, run)
+        changed = write_readme(README)
         click.echo("\n".join(f"written: {path}" for path in changed) or "nothing was stale")
         return False
     stale = [f"{README}: {line}" for line in is_stale(README.read_text(encoding="utf-8"))]

@@ -131,7 +131,7 @@ def _shown(plan: SweepPlan, found: SweepResult) -> str:
 
 
 def _charts(plan: SweepPlan, found: SweepResult) -> list[Chart]:
-    from harness.report.charts.costs import size_charts
+    from harness.report.charts.growth import size_charts
 
     return list(size_charts(found.points, plan.held_out.name))
 

@@ -103,7 +103,8 @@ GONE_OPTIONS = {
     "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
-    "report --charts": "use --html, whose page has every chart",
+    "report --charts": "use --html, whose page draws every workload",
+    "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
     "train --forbid": "no merge makes the text of a special token (--special)",
 }

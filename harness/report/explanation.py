@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, Step, Trace, TracedPiece
-from harness.report import wording
+from harness.report import layout, wording
+from harness.report.table import plain_table
 
 _LONGEST_TEXT = 300
 _LONGEST_CELL = 60
@@ -35,7 +36,7 @@ def render_explanation(found: Explanation) -> str:
     if max(len(a.steps), len(b.steps)) > _STEPS_SHOWN:
         steps.append(SideRow("", [f"… {len(side.steps)} steps in all" for side in (a, b)]))
     rows = [_written_row(row) for row in stage_rows(found, _IDS_SHOWN, steps)]
-    return "\n".join([*lines, "", columns(["", a.name, b.name], rows)])
+    return "\n".join([*lines, "", layout.render(plain_table(["", a.name, b.name], rows), "text")])
 
 
 class SideRow(NamedTuple):
@@ -162,19 +163,6 @@ def _traced(piece: TracedPiece) -> list[str]:
     ]
 
 
-def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain table that is never cut or wrapped."""
-    from tabulate import tabulate
-
-    return tabulate(
-        [[wording.text(cell) if cell else "" for cell in row] for row in rows],
-        headers=list(headings), tablefmt="simple", disable_numparse=True, preserve_whitespace=True,
-    )  # fmt: skip
-
-
-_PATH = ("special tokens", "normalisation", "pieces", "merges", "vocabulary", "decode")
-_BRANCH = {"unicode version": "pieces", "pieces or merges": "pieces"}
-"""A stage that is a reason for another one -> that other one."""
 _STEPS_ON_A_PAGE = 200
 _IDS_ON_A_PAGE = 60
 
@@ -189,21 +177,6 @@ def explanation_page(found: Explanation) -> str:
         found=found,
         where="" if found.where is None else f"At character {found.where} of the text. ",
         meaning=STAGES[found.stage] if found.stage is not None else "",
-        path=_path(found),
         stages=stage_rows(found, _IDS_ON_A_PAGE),
         steps=step_rows(found, "by", _STEPS_ON_A_PAGE) if found.a.steps or found.b.steps else [],
     )
-
-
-def _path(found: Explanation) -> list[tuple[str, str | None]]:
-    """Return the stages in order, each with its class: the same up to the one that differs."""
-    here = None if found.stage is None else _BRANCH.get(found.stage, found.stage)
-    path: list[tuple[str, str | None]] = []
-    before = here in _PATH or found.agree is True
-    for stage in _PATH:
-        if stage == here:
-            before = False
-            path.append((f"{stage} ≠" if found.stage == here else f"{stage}: {found.stage} ≠", "here"))
-        else:
-            path.append((f"{stage} =" if before else stage, "same" if before else None))
-    return path if here is None or here in _PATH else [(f"{here} ≠", "here"), *path]

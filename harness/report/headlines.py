@@ -14,7 +14,6 @@ from harness.report.table import Row
 from harness.report.tables import compression, correctness, speed
 from harness.report.wording import counted, figure
 
-_OWN_KINDS = ("pure", "compiled")
 _YARDSTICK = "tiktoken"
 _ENCODING = ("encode", "encode-array", "encode-batch")
 """Tasks that the headline on speed is about."""
@@ -43,7 +42,6 @@ def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None
         *_turkish(records),
         *_training(records, floor),
         *_hostile(rows),
-        *_failures(records),
     ]
 
 
@@ -79,68 +77,33 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         else:
             text = f"{best['implementation']} and {_YARDSTICK} are ≈ equally fast ({mean})"
             yield Headline("speed", "≈", text)
-    own = next((row for row in rows if row["kind"] in _OWN_KINDS), None)
-    if own is not None and own is not best:
-        yield _own_against(own["implementation"], records, floor)
-
-
-def _own_against(own: str, records: Sequence[object], floor: float | None) -> Headline:
-    faster, slower, ratio = _in_the_mean(own, _YARDSTICK, records, ranking(of_kind(records, Measurement))[1])
-    names = {own: f"{own}, the fastest of our own,"}
-    claimed = claim(ratio, floor) == "slower"
-    shown = f"{'' if claimed else '≈ '}{figure(ratio.value)} ×"
-    text = f"{names.get(faster, faster)} is {shown} as fast as {names.get(slower, slower)} (same mean)"
-    return Headline("own", shown, text)
-
-
-def _in_the_mean(
-    one: str, other: str, records: Sequence[object], workloads: Collection[str]
-) -> tuple[str, str, Interval]:
-    """Return the faster of two, the slower, and the ratio of their times, geometric mean over workloads both ran."""
-    found = mean_ratio(of_kind(records, Measurement), one, other, workloads)
-    assert found is not None, "both were timed on these workloads"
-    if found.value >= 1:
-        return other, one, found
-    return one, other, Interval(1 / found.value, 1 / found.high, 1 / found.low)
 
 
 def _agreement(records: Sequence[object]) -> Iterator[Headline]:
     owed = [pair for pair in correctness.pair_rows(records) if pair["class"] != "expected to differ"]
     if not owed:
         return
-    models = {pair["model"] for pair in owed}
     texts = max(pair["n_texts"] for pair in owed)
     without = sum(pair["n_not_compared"] > 0 for pair in owed)
+    faulty = [f"{pair['a']} and {pair['b']}" for pair in owed if pair["status"] == "differs"]
     shown = f"{sum(pair['status'] == 'equal' for pair in owed):,} of {len(owed):,}"
-    yield Headline(
-        "agreement",
-        shown,
-        f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
-        f"{counted(len(models), 'vocabulary')}" + (f"; not compared on every text: {without:,}" if without else ""),
-    )
+    text = f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
+    text += counted(len({pair["model"] for pair in owed}), "vocabulary")
+    text += f"; these do not: {', '.join(dict.fromkeys(faulty))}" if faulty else ""
+    yield Headline("agreement", shown, text + (f"; not compared on every text: {without:,}" if without else ""))
 
 
 def _turkish(records: Sequence[object]) -> Iterator[Headline]:
-    texts = {
-        compression.PARAGRAPH: "A Turkish paragraph",
-        compression.HELD_OUT: "Turkish held out from training",
-    }
-    weighed = [
-        r
-        for r in compression.same_text(compression.latest_compressions(records))
-        if r.status is Outcome.RIGHT and r.n_tokens
-    ]
+    texts = {compression.PARAGRAPH: "A Turkish paragraph", compression.HELD_OUT: "Turkish held out from training"}
     for corpus, what in texts.items():
-        found = sorted((r for r in weighed if r.corpus == corpus), key=lambda r: r.n_tokens)
-        if len(found) > 1:
-            best, worst = found[0], found[-1]
-            shown = f"{figure(worst.n_tokens / best.n_tokens)} ×"
-            yield Headline(
-                "turkish",
-                shown,
-                f"{what} takes {shown} as many tokens under {worst.model} ({worst.vocab_size:,} tokens) as under "
-                f"{best.model} ({best.vocab_size:,})",
-            )
+        rows = [row for row in compression.compression_table(records).rows if row["corpus"] == corpus]
+        worst = max(rows, key=lambda row: row["over_fewest"] or 0, default=None)
+        best = next((row for row in rows if worst and row["n_bytes"] == worst["n_bytes"]), None)
+        if worst is not None and best is not None and worst["over_fewest"] and best is not worst:
+            shown = f"{figure(worst['over_fewest'])} ×"
+            than = f"under {worst['model']} ({worst['vocab_size']:,} tokens) as under {best['model']}"
+            text = f"{what} takes {shown} as many tokens {than} ({best['vocab_size']:,})"
+            yield Headline("turkish", shown, text)
             return
 
 
@@ -155,7 +118,11 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
     workloads = mine.intersection(theirs) - failed
     if not workloads:
         return
-    faster, slower, ratio = _in_the_mean(_TRAINER, _TRAINING_YARDSTICK, trained, workloads)
+    ratio = mean_ratio(trained, _TRAINING_YARDSTICK, _TRAINER, workloads)
+    assert ratio is not None, "both were timed on these workloads"
+    faster, slower = _TRAINERS
+    if ratio.value < 1:
+        faster, slower, ratio = slower, faster, Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
     mean = f"geometric mean over {counted(len(workloads), 'training workload')}"
     shown = f"{figure(ratio.value)} ×"
     if claim(ratio, floor) == "slower":
@@ -183,15 +150,3 @@ def _worst(name: str, rows: Sequence[Row]) -> str | None:
         return None
     failed = sum(row["status"] is not Outcome.RIGHT for row in own)
     return f"{name} {f'fails on {failed} and otherwise ' if failed else ''}never drops below {figure(min(speeds))} MB/s"
-
-
-def _failures(records: Sequence[object]) -> Iterator[Headline]:
-    rows = correctness.failure_rows(records)
-    if rows:
-        n_wrong = sum(not (row["status"].did_not_run or row["status"] is Outcome.UNVERIFIED) for row in rows)
-        yield Headline(
-            "failures",
-            f"{n_wrong:,}",
-            f"{counted(n_wrong, 'way')} in which an implementation failed, and {len(rows) - n_wrong:,} in which one "
-            "was missing or could not, are listed with their reasons",
-        )

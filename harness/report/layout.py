@@ -29,19 +29,17 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
         return _csv(table)
     if format == "json":
         return printable_json(json.dumps(as_json(table), ensure_ascii=False, indent=2))
-    note = "\n".join(printable(line) for line in table.note.split("\n"))
-    table = replace(table, title=printable(table.title), note=note)
+    note = "\n".join(printable(line) for line in table.legend.split("\n"))
+    table = replace(table, title=printable(table.title))
     if format == "markdown":
-        return _markdown(table, width)
-    if format == "latex":
-        return _latex(table)
-    return _text(table, width)
+        return _markdown(table, note, width)
+    return _latex(table) if format == "latex" else _text(table, note, width)
 
 
 def as_json(table: Table) -> dict[str, object]:
     """Return title, note and raw rows, ready for JSON (lone surrogates escaped)."""
     rows = [{key: _encodable(value) for key, value in row.items()} for row in table.rows]
-    return {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
+    return {"name": table.name, "title": table.title, "note": table.legend, "rows": rows}
 
 
 def _encodable(value: object) -> object:
@@ -60,7 +58,7 @@ def _written(table: Table, headings: Sequence[str], cells: Sequence[Sequence[str
     return tabulate(cells, headings, tablefmt=format, disable_numparse=True, colalign=sides if cells else None)
 
 
-def _text(table: Table, width: int | None) -> str:
+def _text(table: Table, note: str, width: int | None) -> str:
     parts = [table.title, "=" * len(table.title), ""] if table.title else []
     headings = [column.heading for column in table.columns]
     for heading, cells in _groups(table, width):
@@ -68,9 +66,9 @@ def _text(table: Table, width: int | None) -> str:
         rule = ["─" * n for n in _widths(headings, cells)]
         grid = _written(table, (), [headings, rule, *cells], "plain")
         parts += [*(line.rstrip() for line in grid.splitlines()), ""]
-    for line in table.note.splitlines():
+    for line in note.splitlines():
         parts += textwrap.wrap(line, width) if width else [line]
-    return "\n".join([*parts, ""] if table.note else parts)
+    return "\n".join([*parts, ""] if note else parts)
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
@@ -91,7 +89,7 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
     ]
 
 
-def _markdown(table: Table, width: int | None) -> str:
+def _markdown(table: Table, note: str, width: int | None) -> str:
     parts = [f"**{escaped_markdown(table.title)}**", ""]
     headings = [escaped_markdown(column.heading) for column in table.columns]
     # A row of pipes needs 3 columns for each cell and one more; text needs 2 between cells.
@@ -99,7 +97,7 @@ def _markdown(table: Table, width: int | None) -> str:
         parts += [f"*{escaped_markdown(heading)}*", ""] if heading else []
         cells = [[escaped_markdown(cell) for cell in row] for row in cells]
         parts += [_written(table, headings, cells, "pipe"), ""]
-    parts += [escaped_markdown(table.note), ""] if table.note else []
+    parts += [escaped_markdown(note), ""] if note else []
     return "\n".join(parts)
 
 

@@ -13,18 +13,9 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 SHAPES = ("circle", "diamond", "square", "triangle-up")
 """One for each kind, in the order of `KINDS`."""
-AGREEMENTS = (
-    "equal, provably", "equal, under conditions", "differs, as expected", "differs, under conditions",
-    "differs: a fault", "not compared",
-)  # fmt: skip
-
 KIND_COLOURS = {
     "light": ("#0072B2", "#D55E00", "#00805E", "#AA4499"),
     "dark": ("#6CB9EE", "#F5924E", "#3CC8A0", "#E08FC4"),
-}
-AGREEMENT_COLOURS = {
-    "light": ("#9CCBE6", "#D6E9F4", "#F2DC9B", "#E69F00", "#D55E00", "#EDEDEB"),
-    "dark": ("#2C6C98", "#22465E", "#75602A", "#C98A00", "#F0643A", "#2B2E31"),
 }
 INK = {"light": "#24292F", "dark": "#DDE1E6"}
 QUIET = {"light": "#5E6770", "dark": "#9AA4AE"}
@@ -49,7 +40,7 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         "background": "transparent",
         "font": font,
         "view": {"stroke": None},
-        "range": {"category": list(KIND_COLOURS[scheme]), "ordinal": list(AGREEMENT_COLOURS[scheme])},
+        "range": {"category": list(KIND_COLOURS[scheme])},
         "axis": {
             **labels, **titles, "gridColor": GRID[scheme], "domain": False, "ticks": False, "labelPadding": 6,
             "titlePadding": 10, "labelLimit": 200,

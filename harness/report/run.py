@@ -77,11 +77,6 @@ class Run:
         return {w.name: w.floor for w in found if w.floor is not None and not w.citable}
 
     @cached_property
-    def _tables(self) -> dict[float, dict[str, Table]]:
-        return {}
-
-    def tables(self, price: float) -> dict[str, Table]:
-        """Return its tables by name, with costs at `price` per million tokens."""
-        if price not in self._tables:
-            self._tables[price] = tables(self.records, price, self.speed_rows)
-        return self._tables[price]
+    def tables(self) -> dict[str, Table]:
+        """Return its tables by name."""
+        return tables(self.records, self.speed_rows)

@@ -31,6 +31,8 @@ class Column:
     right: bool = False
     elastic: bool = False
     """Whether the column may be shortened on a narrow terminal (reasons, texts)."""
+    meaning: str = ""
+    """What the heading means; the legend has it where the column is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Table:
             return
         for value, rows in grouped(self.rows, itemgetter(self.group_by)).items():
             yield wording.text(self.group_title.get(value, value)), rows
+
+    @property
+    def legend(self) -> str:
+        """Return what the headings of the columns mean, and the note."""
+        meanings = "; ".join(column.meaning for column in self.columns if column.meaning)
+        return f"{meanings}. {self.note}" if meanings else self.note
 
     def written(self, rows: Iterable[Row]) -> list[list[str]]:
         """Return the formatted cells of `rows`."""

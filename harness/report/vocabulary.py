@@ -55,11 +55,11 @@ class VocabularyReport:
 
     def charts(self) -> list[Chart]:
         """Return the charts of merges and of sizes."""
-        points, text = self.rows.get("vocabulary-curve", []), all_of(self.held_out).text
-        short = Path(self.name).stem
+        points = [row | {"model": self.name} for row in self.rows.get("vocabulary-curve", [])]
+        short, title = Path(self.name).stem, f"Bytes per token by size: {wording.text(self.name)}"
         return [
             *merge_chart(f"merges-{short}", self.name, self.model.merge_counts or ()),
-            *size_chart(f"sizes-{short}", self.name, points, text),
+            *size_chart(f"sizes-{short}", title, "model", points, all_of(self.held_out).text),
         ]
 
     @property

@@ -31,7 +31,7 @@ def hostile_page(hostile_html: str) -> str:
 
 
 PARTS = [
-    "turkish", "agreement", "speed", "compression", "scaling", "memory", "training", "failures",
+    "agreement", "speed", "compression", "scaling", "memory", "training", "failures",
 ]  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_landmarks_captions_and_alternatives_are_there(page: str) -> None:
     assert found.of("html")[0]["lang"] == "en"
     assert len(found.of("caption")) == len(found.of("table"))
     plots = [attributes for attributes in found.of("div") if attributes.get("class") == "plot"]
-    assert len(plots) > 10
+    assert len(plots) == 3
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in plots)
     assert all(attributes.get("scope") for attributes in found.of("th"))
 

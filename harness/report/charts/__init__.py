@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report.charts.agreement import agreement_charts
 from harness.report.charts.chart import Chart
-from harness.report.charts.growth import memory_charts, merge_charts, scaling_charts
-from harness.report.charts.speed import overview_chart, pareto_charts, throughput_charts
+from harness.report.charts.growth import merge_charts, scaling_charts
+from harness.report.charts.speed import overview_chart
 from harness.report.table import Row
 from harness.report.tables import speed
 
@@ -16,11 +15,7 @@ def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -
     """Return every chart these records allow, in the order of the report."""
     rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     return [
-        *agreement_charts(records),
         *overview_chart(rows),
-        *throughput_charts(rows),
-        *pareto_charts(records, rows),
-        *memory_charts(rows),
         *scaling_charts(records),
         *merge_charts(records),
     ]

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from harness.outcome import Outcome
 from harness.printable import printable_values
 from harness.report import palette, wording
-from harness.report.charts import plots
-from harness.report.table import Row
 
 IMAGE_WIDTH = 520
 IMAGE_ONLY = ""
@@ -47,8 +43,6 @@ def svg(chart: Chart, scheme: palette.Scheme) -> str:
     if spec.get("width") == "container":
         spec["width"] = IMAGE_WIDTH
     config = palette.config(scheme, palette.IMAGE_FONT)
-    if chart.section == "agreement":
-        config["legend"] |= {"columns": 2, "symbolType": "square"}
     return str(vl_convert.vegalite_to_svg(spec, config=config))
 
 
@@ -67,42 +61,5 @@ def _variables() -> dict[str, str]:
     """Return the CSS variable of each colour of the light scheme."""
     named = [(palette.GRID["light"], "line")]
     named += [(colours["light"], name) for name, colours in palette.PAGE.items()]
-    named += [(colour, f"agreement-{i}") for i, colour in enumerate(palette.AGREEMENT_COLOURS["light"])]
     named += [(c, f"kind-{kind}") for c, kind in zip(palette.KIND_COLOURS["light"], wording.KINDS, strict=True)]
     return {colour.lower(): f"var(--{name})" for colour, name in named}
-
-
-def dot_chart(
-    name: str,
-    section: str,
-    title: str,
-    rows: Sequence[Row],
-    unit: str,
-    better: str,
-    subtitle: str = "",
-    domain_of: Sequence[float] = (),
-) -> Chart:
-    """Return a chart of `plots.dots`; `rows` are sorted best first; missing figures are formatted here."""
-    rows = [_written(row) for row in rows]
-    return Chart(
-        name=name,
-        section=section,
-        title=title,
-        subtitle=subtitle or f"{unit}, logarithmic · {better} is better",
-        alternative=in_words(title, rows, unit, better),
-        spec=plots.dots(rows, f"{unit}, {better} is better", domain_of),
-    )
-
-
-def _written(row: Row) -> Row:
-    interval = "" if row["low"] is None else f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
-    kind = wording.kind_of(row["implementation"])
-    return {"status": Outcome.RIGHT, "kind": kind, "figure": wording.figure(row["median"]), "interval": interval} | row
-
-
-def in_words(what: str, rows: Sequence[Row], unit: str, better: str) -> str:
-    """Describe the figures of `rows` in a sentence, the best first, then those without a figure and why."""
-    timed = [f"{row['implementation']} {row['figure']}" for row in rows if row["median"] is not None]
-    failed = [f"{row['implementation']} ({row['status']})" for row in rows if row["median"] is None]
-    sentence = f"{what}, {unit}, {better} is better, best first: {', '.join(timed)}."
-    return sentence + (f" Without a figure: {', '.join(failed)}." if failed else "")

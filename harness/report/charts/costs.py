@@ -1,4 +1,4 @@
-"""Charts of what texts cost, and of what to train: premiums, cost, bytes per token by size."""
+"""Charts of what texts cost: premiums of languages, and prices."""
 
 from __future__ import annotations
 
@@ -85,40 +85,3 @@ def in_words(what: str, dots: Sequence[Row]) -> str:
     said = [f"{dot['name']}{' ' + dot['series'] if several else ''} {dot['figure']}".strip() for dot in dots]
     more = f" and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
     return f"{what}: {', '.join(said[:_MOST_NAMED])}{more}."
-
-
-def size_charts(points: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield bytes per token by size: for each pattern on the whole text, and for each share of the text.
-
-    Points have `pattern, text_share, vocab_size, bytes_per_token, low, high`.
-    """
-    most = max((row["text_share"] for row in points), default=1.0)
-    whole = [row for row in points if row["text_share"] == most]
-    yield from _size_chart("sizes", "Bytes per token by size", "pattern", whole, text)
-    if len({row["text_share"] for row in points}) > 1:
-        for number, pattern in enumerate(dict.fromkeys(row["pattern"] for row in points), 1):
-            title = f"Bytes per token by size and share of the text: {wording.text(pattern)}"
-            of_pattern = [row for row in points if row["pattern"] == pattern]
-            yield from _size_chart(f"shares-{number}", title, "text_share", of_pattern, text)
-
-
-def _size_chart(name: str, title: str, by: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
-    lines = [_point(row, by) for row in points]
-    if len({line["at"] for line in lines}) < 2:
-        return
-    ends = {line["series"]: line for line in lines}.values()
-    dots = [dot(f"{end['at']:,} ids", end["series"], end["value"], end["low"], end["high"]) for end in ends]
-    yield Chart(
-        name=name,
-        section=_SECTION,
-        title=title,
-        subtitle=f"on {wording.text(text)}, 95 % interval as a band, size logarithmic · higher is better",
-        alternative=in_words("Bytes per token at the largest size", dots),
-        spec=plots.bands(lines, "vocabulary size", "bytes per token", is_log=True),
-    )
-
-
-def _point(row: Row, by: str) -> Row:
-    series = f"{100 * row['text_share']:.3g} % of the text" if by == "text_share" else wording.text(row["pattern"])
-    ends = {end: row.get(end) for end in ("low", "high")}
-    return {"series": series, "at": row["vocab_size"], "value": row["bytes_per_token"], **ends}

@@ -1,4 +1,4 @@
-"""Charts of growth: time by length, memory and load time by model, merge frequency by rank."""
+"""Charts of growth: time by length, merge frequency by rank, bytes per token by vocabulary size."""
 
 from __future__ import annotations
 
@@ -6,27 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from harness.report import wording
 from harness.report.charts import plots
-from harness.report.charts.chart import Chart, dot_chart
+from harness.report.charts.chart import Chart
+from harness.report.charts.costs import dot, in_words
 from harness.report.table import Row, grouped
-from harness.report.tables import growth, speed
+from harness.report.tables import growth
 from harness.report.tables.training import trained
 from harness.training.vocabulary_curve import plateau
-
-
-def memory_charts(rows: Sequence[Row]) -> Iterator[Chart]:
-    """Yield charts of peak memory and of load time, one of each for every model."""
-    for model, some in grouped(speed.memory_rows(rows), lambda row: str(row["model"])).items():
-        memory = [_dot(row, f"on {row['workload']}", *[(row["peak_memory_bytes"] or 0) / 1e6] * 3) for row in some]
-        load = [_dot(row, "file to first id", row["load_ms"], row["load_low_ms"], row["load_high_ms"]) for row in some]
-        for name, title, unit, dots in (("memory", "Highest memory", "MB", memory), ("load", "Load time", "ms", load)):
-            timed = sorted((dot for dot in dots if dot["median"]), key=lambda dot: dot["median"])
-            if timed:
-                yield dot_chart(f"{name}-{model}", "memory", f"{title} on {model}", timed, unit, "lower")
-
-
-def _dot(row: Row, detail: str, *spread: float | None) -> Row:
-    shown = dict(zip(("median", "low", "high"), spread, strict=True))
-    return {"implementation": row["implementation"], "detail": detail, "interval": ""} | shown
 
 
 def scaling_charts(records: Sequence[object]) -> Iterator[Chart]:
@@ -90,25 +75,40 @@ def merge_chart(name: str, model: str, merge_counts: Sequence[int]) -> Iterator[
     )
 
 
-def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield the chart of bytes per token against vocabulary size, if there are at least two sizes.
+def size_charts(points: Sequence[Row], text: str) -> Iterator[Chart]:
+    """Yield bytes per token by size: for each pattern on the whole text, and for each share of the text.
+
+    Points have `pattern, text_share, vocab_size, bytes_per_token, low, high`.
+    """
+    most = max((row["text_share"] for row in points), default=1.0)
+    whole = [row for row in points if row["text_share"] == most]
+    yield from size_chart("sizes", "Bytes per token by size", "pattern", whole, text)
+    if len({row["text_share"] for row in points}) > 1:
+        points = [row | {"share": f"{100 * row['text_share']:.3g} % of the text"} for row in points]
+        for number, (pattern, some) in enumerate(grouped(points, lambda row: row["pattern"]).items(), 1):
+            title = f"Bytes per token by size and share of the text: {wording.text(pattern)}"
+            yield from size_chart(f"shares-{number}", title, "share", some, text)
+
+
+def size_chart(name: str, title: str, by: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
+    """Yield bytes per token by vocabulary size, a line for each value of `by`, if there are at least two sizes.
 
     Points have `vocab_size, bytes_per_token, low, high`, the last two None without an interval.
     """
-    if len(points) < 2:
-        return
-    first, last = points[0], points[-1]
     lines = [
-        {"series": model, "at": point["vocab_size"], "value": point["bytes_per_token"]}
-        | {end: point[end] for end in ("low", "high")}
-        for point in points
+        {"series": wording.text(row[by]), "at": row["vocab_size"], "value": row["bytes_per_token"]}
+        | {end: row.get(end) for end in ("low", "high")}
+        for row in points
     ]
+    if len({line["at"] for line in lines}) < 2:
+        return
+    ends = {line["series"]: line for line in lines}.values()
+    dots = [dot(f"{end['at']:,} ids", end["series"], end["value"], end["low"], end["high"]) for end in ends]
     yield Chart(
         name=name,
-        section="training",
-        title=f"Bytes per token by size: {model}",
-        subtitle="on held-out text, its 95 % interval as a band; size logarithmic · higher is better",
-        alternative=f"Bytes per token of {model} on {text}: {wording.figure(first['bytes_per_token'])} at "
-        f"{first['vocab_size']:,} ids, {wording.figure(last['bytes_per_token'])} at {last['vocab_size']:,}.",
+        section="cost",
+        title=title,
+        subtitle=f"on {wording.text(text)}, 95 % interval as a band, size logarithmic · higher is better",
+        alternative=in_words("Bytes per token at the largest size", dots),
         spec=plots.bands(lines, "vocabulary size", "bytes per token", is_log=True),
     )

@@ -12,13 +12,12 @@ from typing import Any
 
 import altair as alt
 
-from harness.report.palette import AGREEMENTS, SHAPES
+from harness.report.palette import SHAPES
 from harness.report.table import Row
 from harness.report.wording import KINDS
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 21
-_PARETO_HEIGHT = 360
 _KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=None)
 _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
 
@@ -95,27 +94,21 @@ def _tooltip(**titles: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
-def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spec:
-    """Plot a dot with its 95 % interval for each row.
-
-    Rows have `implementation, kind, median, low, high, figure, interval, detail`; those without a `median` show their
-    `status` instead. `domain_of` holds the figures of sibling charts, so that all share one axis.
-    """
-    return _wide(_dot_layers(rows, unit, domain_of), ROW_HEIGHT * len({row["implementation"] for row in rows}))
-
-
 def panels(rows: Sequence[Row], unit: str) -> Spec:
-    """Plot `dots` for several workloads (rows also have `workload`), side by side with implementations in one order."""
+    """Plot a dot with its 95 % interval for each row, a panel for each workload, implementations in one order.
+
+    Rows have `workload, implementation, kind, median, low, high, figure, interval, detail`; those without a `median`
+    show their `status` instead.
+    """
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelPadding=6)
     facet = alt.Facet("workload:N", sort=workloads, title=None, header=header)
-    layers = alt.layer(*_dot_layers(rows, unit, ())).properties(width=250, height=alt.Step(ROW_HEIGHT))
+    layers = alt.layer(*_dot_layers(rows, unit)).properties(width=250, height=alt.Step(ROW_HEIGHT))
     return _finished(layers.facet(facet, columns=2))
 
 
-def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> list[alt.Chart]:
-    extent = [row[key] for row in rows for key in ("low", "high", "median") if row[key]]
-    domain = _wide_domain([*extent, *domain_of] or [1.0])
+def _dot_layers(rows: Sequence[Row], unit: str) -> list[alt.Chart]:
+    domain = _wide_domain([row[key] for row in rows for key in ("low", "high", "median") if row[key]] or [1.0])
 
     def along(field: str) -> Any:
         return _log(alt.X, field, unit, domain, ",~g", domain=list(domain))
@@ -138,62 +131,6 @@ def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> l
         )
         layers.append(why)
     return layers
-
-
-def heat_map(cells: Sequence[Row], names: Sequence[str]) -> Spec:
-    """Plot a triangle of pairs (`one, other, status, mark, detail`)."""
-    status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
-    x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
-    y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
-    tiles, marks = alt.Chart(_values(cells)), alt.Chart(_values(cells))
-    tooltip = _tooltip(one="one", other="other", status="verdict", detail="on")
-    layers = (
-        tiles.mark_rect(cornerRadius=3).encode(
-            x=x.scale(paddingInner=0.08), y=y.scale(paddingInner=0.08), color=status, tooltip=tooltip
-        ),
-        marks.mark_text(fontSize=12).encode(x=x, y=y, text="mark:N"),
-    )
-    return _wide(layers, 0) | {"width": {"step": 28}, "height": {"step": 26}}
-
-
-def pareto(rows: Sequence[Row]) -> Spec:
-    """Plot speed over compression (`implementation, kind, model, bytes_per_token, median, front, label, figure, …`)."""
-    slowest, fastest = _extent(rows, "median")
-    low, high = slowest / 12, fastest * 1.6  # room below for the names of the models
-    y = _log(alt.Y, "median", "MB/s", (slowest, high), ",~g", domain=[low, high])
-    x = alt.X(
-        "bytes_per_token:Q",
-        scale=alt.Scale(zero=False, padding=24, nice=False),
-        axis=alt.Axis(tickCount=6),
-        title="bytes per token",
-    )
-    middle = sum(_extent(rows, "bytes_per_token")) / 2
-    rows = [row | {"right": row["bytes_per_token"] > middle} for row in rows]
-    models = list({row["model"]: row for row in rows if row["exact"]}.values())
-    base = alt.Chart(_values(rows))
-    front = base.transform_filter("datum.front")
-    line = front.mark_line(strokeDash=[4, 4], opacity=0.6, interpolate="linear").encode(
-        x=x, y=y, order="bytes_per_token:Q", color=alt.value("gray")
-    )
-    shown = {"implementation": "implementation", "kind": "kind", "model": "model", "figure": "MB/s"}
-    tooltip = _tooltip(**shown, reach="bytes per token", place="front")
-    points = base.mark_point().encode(
-        x=x, y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip,
-        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.45)),
-        size=alt.condition("datum.front", alt.value(110), alt.value(55)),
-    )  # fmt: skip
-    labels = [
-        front.transform_filter("datum.right" if right else "!datum.right")
-        .mark_text(align="right" if right else "left", dx=-10 if right else 10, dy=-10, fontSize=11)
-        .encode(x=x, y=y, text="label:N")
-        for right in (False, True)
-    ]
-    names = (
-        alt.Chart(_values(models))
-        .mark_text(angle=270, align="left", fontSize=11, opacity=0.75)
-        .encode(x=x, y=alt.value(_PARETO_HEIGHT - 4), text="model:N")
-    )
-    return _wide((names, line, points, *labels), _PARETO_HEIGHT)
 
 
 def growth(points: Sequence[Row], unit: str) -> Spec:

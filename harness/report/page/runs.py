@@ -17,14 +17,13 @@ from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
 from harness.report.table import Column, Row, Table, grouped, table_of
 from harness.report.tables import speed
-from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 _FILTER_FROM_ROWS = 15
 _LONG_CHARACTERS = 40
 """A cell longer than this may break over lines."""
-_SEPARATE = ("turkish", "learned")
+_SEPARATE = ("learned",)
 """Tables whose groups are shown one at a time; the others get a column that names the group."""
-_SORTED_BY = {"interval": "low", "ratio": "times_best", "text": "n_bytes"}
+_SORTED_BY = {"interval": "low", "ratio": "times_best"}
 """Columns written in words -> the figure they sort by."""
 
 
@@ -44,7 +43,7 @@ def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
             for i, (title, rows) in enumerate(groups)
         ],
         "filter_from": _FILTER_FROM_ROWS,
-        "notes": source.note.splitlines(),
+        "notes": source.legend.splitlines(),
     }
 
 
@@ -81,10 +80,9 @@ def _sort_value(row: Mapping[str, Any], column: Column) -> str:
 
 
 _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("turkish", "Turkish comparison", ("turkish",)),
-    ("agreement", "Agreement", ("agreement-pairs", "round-trip")),
+    ("agreement", "Agreement", ("agreement", "agreement-pairs", "round-trip")),
     ("speed", "Speed", ("ranking", "speed")),
-    ("compression", "Compression against speed", ("compression",)),
+    ("compression", "Compression", ("compression",)),
     ("scaling", "Scaling", ("breaks", "scaling")),
     ("memory", "Memory and load time", ("memory",)),
     ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-differences")),
@@ -93,7 +91,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """Id, heading and tables of each folded part of a run; `runs.html` introduces them."""
 
 
-def render_page(folders: Sequence[Path], *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+def render_page(folders: Sequence[Path]) -> str:
     """Return the page of the runs in `folders`, the newest first; raise `RecordError` if one holds no records."""
     runs = [Run(folder.name if folder.is_absolute() else folder.as_posix(), folder) for folder in folders]
     runs.sort(key=lambda run: (date_of(run), run.folder.name), reverse=True)
@@ -109,7 +107,7 @@ def render_page(folders: Sequence[Path], *, price_per_million: float = DEFAULT_P
         begin=begin,
         kinds=[(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
         view_data=script_json(data),
-        runs=[_run(run, f"r{i}-" if i else "", price_per_million) for i, run in enumerate(runs)],
+        runs=[_run(run, f"r{i}-" if i else "") for i, run in enumerate(runs)],
         history=view_of(history) if history.rows else None,
         labels=" ".join(run.label for run in runs),
     )
@@ -130,9 +128,9 @@ def _history(runs: Sequence[Run]) -> Table:
     return table_of("history", rows)
 
 
-def _run(run: Run, prefix: str, price: float) -> dict[str, Any]:
+def _run(run: Run, prefix: str) -> dict[str, Any]:
     """Return the values of the section of a run."""
-    tables, machine = run.tables(price), run.machine
+    tables, machine = run.tables, run.machine
     drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
     overview = tables.get("overview")
     return {

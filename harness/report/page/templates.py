@@ -122,5 +122,4 @@ def _variables(scheme: palette.Scheme) -> str:
     """Return the colours of a scheme as CSS variables."""
     values = {name: colours[scheme] for name, colours in palette.PAGE.items()}
     values |= {f"kind-{kind}": c for kind, c in zip(wording.KINDS, palette.KIND_COLOURS[scheme], strict=True)}
-    values |= {f"agreement-{i}": colour for i, colour in enumerate(palette.AGREEMENT_COLOURS[scheme])}
     return "".join(f"--{name}:{value};" for name, value in values.items())

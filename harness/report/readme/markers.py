@@ -1,10 +1,9 @@
 """The markers of a README's generated parts.
 
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
-(`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
-need no run. Further words of a marker: `only:REGEX` keeps the groups of a table (its implementations, if it has no
-groups) that match, `only:ID` one of the headlines, `columns:KEY,KEY` the columns of a table, `price:AMOUNT` sets the
-price of a million tokens.
+(`bpebench report RUN --json` lists them), `headlines` or `chart-NAME`. Further words of a marker: `only:REGEX` keeps
+the groups of a table (its implementations, if it has no groups) that match, `only:ID` one of the headlines, and
+`columns:KEY,KEY` the columns of a table.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ import re
 from dataclasses import dataclass, replace
 
 from harness.records import RecordError
-from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 _MARKER = re.compile(
     r"^<!-- generated:(?P<words>[^\n]*?) -->[ \t]*$|^<!-- (?P<end>/generated) -->[ \t]*$", re.MULTILINE
 )
-_WORDS = ("run", "only", "columns", "price")
+_WORDS = ("run", "only", "columns")
 
 
 class ReadmeError(RecordError):
@@ -36,17 +34,15 @@ class Block:
     """Offset of the opening marker."""
     end: int
     """Offset of the closing marker."""
-    run: str = ""
+    run: str
     only: str = ""
     columns: str = ""
     """Keys with commas between them; empty for all columns."""
-    price: float = DEFAULT_PRICE_PER_MILLION
 
     @property
     def marker(self) -> str:
         """Return the opening marker as written."""
-        price = "" if self.price == DEFAULT_PRICE_PER_MILLION else f"{self.price:g}"
-        words = {"only": self.only, "columns": self.columns, "price": price, "run": self.run}
+        words = {"only": self.only, "columns": self.columns, "run": self.run}
         shown = [f"generated:{self.name}", *(f"{word}:{value}" for word, value in words.items() if value)]
         return f"<!-- {' '.join(shown)} -->\n"
 
@@ -54,11 +50,6 @@ class Block:
     def chart(self) -> str | None:
         """Return the name of the chart this block shows, or None."""
         return self.name.removeprefix("chart-") if self.name.startswith("chart-") else None
-
-    @property
-    def needs_run(self) -> bool:
-        """Return whether it is made from a run's records; help is not."""
-        return self.name != "help" and not self.name.startswith("help-")
 
 
 def blocks(text: str) -> list[Block]:
@@ -86,10 +77,10 @@ def _opened(match: re.Match[str], line: int) -> Block:
     pairs = dict(word.partition(":")[::2] for word in words)
     if unknown := [word for word in pairs if word not in _WORDS]:
         raise ReadmeError(f"line {line}: {unknown[0]!r} means nothing in a marker; known: {', '.join(_WORDS)}")
+    if not pairs.get("run"):
+        raise ReadmeError(f"line {line}: generated:{name} has no run; add run:results/NAME")
     try:
-        price = float(pairs.get("price", DEFAULT_PRICE_PER_MILLION))
         re.compile(pairs.get("only", ""))
-    except (ValueError, re.error) as error:
+    except re.error as error:
         raise ReadmeError(f"line {line}: {error}") from None
-    run, only, columns = (pairs.get(word, "") for word in ("run", "only", "columns"))
-    return Block(name, line, match.start(), match.start(), run, only, columns, price)
+    return Block(name, line, match.start(), match.start(), **pairs)

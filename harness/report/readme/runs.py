@@ -12,7 +12,6 @@ from harness.report import layout, wording
 from harness.report.headlines import Headline
 from harness.report.run import Run
 from harness.report.table import Table
-from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 README = "README.md"
 RESULTS = "results"
@@ -43,7 +42,7 @@ def run_page(run: Run) -> str:
         machine_line(run),
         f"Measured by:\n\n```\n{wording.text(command)}\n```" if command else "",
         headline_list(run.headlines),
-        *(table_text(table) for table in run.tables(DEFAULT_PRICE_PER_MILLION).values()),
+        *(table_text(table) for table in run.tables.values()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

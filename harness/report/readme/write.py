@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,59 +18,42 @@ from harness.report.charts.chart import Chart, svg
 from harness.report.headlines import Headline
 from harness.report.page.templates import slug
 from harness.report.readme.markers import Block, ReadmeError, blocks
-from harness.report.readme.runs import WIDTH, headline_list, machine_line, pages, table_text
+from harness.report.readme.runs import headline_list, pages, table_text
 from harness.report.run import Run
 from harness.report.tables import overview
 from harness.report.wording import percent
 
-UNCOMMITTED = "results/local"
 _REMEDY = "bpebench report --readme"
-"""Regenerates every block from the run that its marker names; naming a run here would use that one for all blocks."""
-
 
 Image = tuple[str, Chart, palette.Scheme]
 """Path relative to the README, chart, and colour scheme."""
 
 
-def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> tuple[str, list[Image]]:
-    """Return `readme_text` with every block regenerated, and the images that the blocks show.
+def splice(readme_text: str, root: Path = Path()) -> tuple[str, list[Image]]:
+    """Return `readme_text` with every block regenerated from the run its marker names, and the images they show.
 
-    The content comes from the runs that the markers name, or all from `run_folder`. `root` is the folder of the README,
-    to which the runs' paths are relative (default: the working directory).
+    `root` is the folder of the README, to which the runs' paths are relative.
     """
-    root = Path() if root is None else root
-    label = None if run_folder is None else _label(run_folder, root)
-    runs: dict[str, Run] = {}
     parts: list[str] = []
     images: list[Image] = []
     position = 0
-    for block in blocks(readme_text):
-        if label is not None and block.needs_run:
-            block = replace(block, run=label)
-        content, shown = _rendered(block, root, runs)
+    for block, content, shown in _rendered(readme_text, root):
         parts += [readme_text[position : block.start], block.marker, content]
         images += shown
         position = block.end
     return "".join([*parts, readme_text[position:]]), images
 
 
-def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
+def is_stale(readme_text: str, root: Path = Path()) -> list[str]:
     """Return a line for each part of the README that differs from the runs its markers name."""
-    root = Path() if root is None else root
-    runs: dict[str, Run] = {}
     stale = []
-    for block in blocks(readme_text):
+    for block, content, images in _rendered(readme_text, root):
         where = f"line {block.line}: generated:{block.name}"
-        if block.needs_run and not block.run:
-            stale.append(f"{where} names no run yet; run `bpebench report results/NAME --readme`")
-            continue
-        content, images = _rendered(block, root, runs)
         if block.marker + content != readme_text[block.start : block.end]:
             stale.append(f"{where} is stale; run `{_REMEDY}`")
-            continue
-        for path, chart, _ in images:
-            if digest_line(chart) not in _read(root / path):
-                stale.append(f"{where}: {path} is stale or missing; run `{_REMEDY}`")
+        else:
+            wrong = (path for path, chart, _ in images if digest_line(chart) not in _read(root / path))
+            stale += [f"{where}: {path} is stale or missing; run `{_REMEDY}`" for path in wrong]
     return stale
 
 
@@ -83,13 +66,13 @@ def stale_pages(root: Path) -> list[str]:
     ]
 
 
-def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
+def write_readme(readme: Path) -> list[Path]:
     """Regenerate the blocks of the file `readme`, the images they show and the pages of all committed runs.
 
     Return the files that changed.
     """
     root = readme.parent
-    text, images = splice(readme.read_text(encoding="utf-8"), run_folder, root=root)
+    text, images = splice(readme.read_text(encoding="utf-8"), root)
     changed: list[Path] = []
     for path, content in [*_stale_images(images, root), *pages(root), (readme, text)]:
         if _read(path) != content:
@@ -98,20 +81,18 @@ def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
     return changed
 
 
-def _rendered(block: Block, root: Path, runs: dict[str, Run]) -> tuple[str, list[Image]]:
-    """Return the content of a block and its images; `runs` caches the runs already read."""
-    if not block.needs_run:
-        return render_block(block, None), []
-    if not block.run:
-        raise ReadmeError(f"line {block.line}: generated:{block.name} names no run; add run:results/NAME")
-    run = runs.setdefault(block.run, Run(block.run, root / block.run))
-    content = render_block(block, run)
-    if block.chart is None:
-        return content, []
-    chart = chart_of(block, run)
-    spec = json.dumps(chart.spec)
-    _ensure_citable(block, run, {name for name in run.uncitable if json.dumps(name) in spec}, "another chart")
-    return content, [(image_path(block.run, chart, scheme), chart, scheme) for scheme in palette.SCHEMES]
+def _rendered(text: str, root: Path) -> Iterator[tuple[Block, str, list[Image]]]:
+    """Yield each block with its content, from the line after its marker to the closing one, and its images."""
+    runs: dict[str, Run] = {}
+    for block in blocks(text):
+        run = runs.setdefault(block.run, Run(block.run, root / block.run))
+        if block.chart is None:
+            body = headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, run)
+            yield block, f"{body.strip()}\n", []
+            continue
+        chart = chart_of(block, run)
+        images = [(image_path(block.run, chart, scheme), chart, scheme) for scheme in palette.SCHEMES]
+        yield block, f"{_picture(block, run)}\n", images
 
 
 def _stale_images(images: list[Image], root: Path) -> Iterator[tuple[Path, str]]:
@@ -125,30 +106,6 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _label(run_folder: Path, root: Path) -> str:
-    try:
-        label = run_folder.resolve().relative_to(root.resolve()).as_posix()
-    except ValueError:
-        raise ReadmeError(f"{run_folder}: lies outside the folder of the README, which has to name it") from None
-    if label == UNCOMMITTED or label.startswith(UNCOMMITTED + "/"):
-        raise ReadmeError(f"{run_folder}: is not committed, so a README must not name it; run with --out results/NAME")
-    return label
-
-
-def render_block(block: Block, run: Run | None) -> str:
-    """Return the content of a block, from the line after its marker to the closing one; help needs no run."""
-    if run is None:
-        verb = block.name.removeprefix("help").removeprefix("-")
-        return f"```console\n{help_text([verb] if verb else [], block.line)}\n```\n"
-    if block.name == "headlines":
-        body = headline_list(_headlines(block, run))
-    elif block.name == "machine":
-        body = machine_line(run)
-    else:
-        body = _picture(block, run) if block.chart is not None else _table(block, run)
-    return f"{body.strip()}\n"
-
-
 def _headlines(block: Block, run: Run) -> list[Headline]:
     if block.only and block.only not in (known := [headline.id for headline in run.headlines]):
         there = f"{run.label} has no headline {block.only!r}; it has: {', '.join(known)}"
@@ -157,9 +114,9 @@ def _headlines(block: Block, run: Run) -> list[Headline]:
 
 
 def _table(block: Block, run: Run) -> str:
-    found = run.tables(block.price)
+    found = run.tables
     if block.name not in found:
-        known = ", ".join([*found, "headlines", "machine", "help", *(f"chart-{name}" for name in run.charts)])
+        known = ", ".join([*found, "headlines", *(f"chart-{name}" for name in run.charts)])
         raise ReadmeError(f"line {block.line}: {run.label} has nothing for {block.name!r}; it has: {known}")
     chosen = found[block.name]
     if block.only:
@@ -177,17 +134,12 @@ def _table(block: Block, run: Run) -> str:
             raise ReadmeError(f"line {block.line}: {block.name!r} has no column {unknown[0]!r}; it has: {known}")
         chosen = replace(chosen, columns=tuple(by_key[key] for key in block.columns.split(",")))
     keys = {column.key for column in chosen.columns}
-    shown = {workload for key, (workload, _) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
+    shown = {workload for key, (workload, *_) in overview.COLUMNS.items() if key in keys and key != overview.MEMORY}
     shown = shown if block.name == "overview" else {str(row.get("workload")) for row in chosen.rows}
-    _ensure_citable(block, run, shown, "only: or columns:")
-    return table_text(chosen)
-
-
-def _ensure_citable(block: Block, run: Run, shown: Collection[str], how: str) -> None:
-    """Raise `ReadmeError` if a block shows a workload whose noise floor is too high for it to be cited."""
     if wrong := [f"{name} (floor {percent(floor)})" for name, floor in run.uncitable.items() if name in shown]:
         refused = f"{', '.join(wrong)} may not be cited: the noise floor is above {percent(CITABLE_FLOOR)}"
-        raise ReadmeError(f"line {block.line}: generated:{block.name}: {refused}; leave it out by {how}")
+        raise ReadmeError(f"line {block.line}: generated:{block.name}: {refused}; leave it out by only: or columns:")
+    return table_text(chosen)
 
 
 def chart_of(block: Block, run: Run) -> Chart:
@@ -218,21 +170,3 @@ def _picture(block: Block, run: Run) -> str:
         f'  <img alt="{escape(chart.alternative)}" src="{image_path(run.label, chart, "light")}">\n'
         "</picture>"
     )
-
-
-def help_text(verbs: Sequence[str], line: int = 0) -> str:
-    """Return `$ bpebench VERB --help` and its output, 100 columns wide."""
-    import click
-
-    from harness.cli import group
-
-    command: click.Command = group
-    context = click.Context(group, info_name="bpebench", terminal_width=WIDTH, max_content_width=WIDTH)
-    for verb in verbs:
-        found = group.get_command(context, verb)
-        if found is None:
-            known = ", ".join(group.list_commands(context))
-            raise ReadmeError(f"line {line}: there is no verb {verb!r}; there are: {known}")
-        command, context = found, click.Context(found, info_name=verb, parent=context)
-    text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
-    return f"$ {' '.join(['bpebench', *verbs])} --help\n{text}"

@@ -8,7 +8,6 @@ from functools import cache
 from harness.report import layout, round_trips
 from harness.report.table import Row, Table, table_of
 from harness.report.tables import compression, correctness, growth, overview, speed, training
-from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
 _ONLY_ELSEWHERE = ("agreement-pairs",)
 """Tables not shown on a terminal: the matrix summarises them, and the page and the files hold every pair."""
@@ -16,19 +15,17 @@ _ONLY_ELSEWHERE = ("agreement-pairs",)
 
 def tables(
     records: Sequence[object],
-    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
     speed_rows: Sequence[Row] | None = None,
     names: Collection[str] = (),
     whole_run: Sequence[object] | None = None,
 ) -> dict[str, Table]:
-    """Return every table that has rows (limited to `names`, if given), by name, the Turkish comparison first.
+    """Return every table that has rows (limited to `names`, if given), by name.
 
-    Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already. `whole_run` has
+    `speed_rows` are those of `speed.speed_rows`, if computed already. `whole_run` has
     all records of the run if `records` are chosen from it: what may be claimed depends on the noise of the whole run.
     """
     timed = cache(lambda: speed.speed_rows(records) if speed_rows is None else speed_rows)
     makers: dict[str, Callable[[], Table]] = {
-        "turkish": lambda: compression.turkish_table(records, price_per_million),
         "overview": lambda: overview.overview_table(records, timed()),
         "agreement": lambda: correctness.matrix_table(records),
         "agreement-pairs": lambda: table_of("agreement-pairs", correctness.pair_rows(records)),

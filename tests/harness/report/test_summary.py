@@ -84,15 +84,6 @@ def test_training_is_compared_on_every_workload_both_ran() -> None:
     assert said.startswith("tokenizers learns the same merges 1.26 × as fast as compiled")
 
 
-def test_a_ratio_whose_interval_holds_1_is_not_claimed_of_our_own() -> None:
-    noisy = [[0.3 * 3**i * (1 + 0.001 * j) for j in range(5)] for i in (0, 2, 1)]
-    records = [*both("tiktoken", 1.0), *both("tiktoken", 1.0, copy=1), *both("other", 0.1)]
-    records += [r for workload in (TURKISH, ENGLISH) for r in timed("compiled", noisy, workload)]
-    said = [headline.text for headline in headlines(records)]
-    assert said[0].startswith("other is 10.0 × as fast as tiktoken")
-    assert said[1] == "compiled, the fastest of our own, is ≈ 1.11 × as fast as tiktoken (same mean)"
-
-
 def test_worst_cases_are_compared_on_the_same_texts() -> None:
     def hostile(name: str, numbers: range) -> list[AnyRecord]:
         return [r for i in numbers for r in timed(name, steady(0.1), f"encode/m/gen/{i}", corpus=f"gen/{i}")]
@@ -110,7 +101,6 @@ def test_pairs_are_counted_whose_comparison_is_missing_on_a_corpus() -> None:
     (said,) = [headline.text for headline in headlines([pair("naive", "priority"), gone])]
     assert said.startswith("1 of 1 pairs")
     assert said.endswith("; not compared on every text: 1")
-    assert "1 not compared on every text" in render_summary([pair("naive", "priority"), gone])
 
 
 def test_what_was_not_asked_or_failed_is_no_exactness_and_no_absence() -> None:
@@ -143,8 +133,7 @@ def test_a_tour_ends_on_one_screen() -> None:
     lines = shown.splitlines()
     assert len(lines) <= 60
     assert max(map(len, lines)) <= WIDTH
-    assert "m: 45 of 45 pairs give the same ids on up to 10 texts; greedy differs, as it should" in shown
-    assert "no answer" not in shown
+    assert "· 45 of 45 pairs of implementations that should agree give identical ids" in shown
 
 
 def test_the_screen_names_pairs_that_should_agree_and_do_not() -> None:

@@ -5,48 +5,25 @@ from __future__ import annotations
 import re
 
 import pytest
-from records_by_hand import pair, rows_of, steady, timed, weighed
+from records_by_hand import pair, rows_of, timed, weighed
 
 from harness.outcome import Outcome
 from harness.records import AnyRecord, Counterexample, Text, Verdict
 from harness.report.table import _declared, table_of
 from harness.report.tables import render_check, render_terminal, tables
 
-# --- Turkish comparison and compression -------------------------------------------------------------------------
-
-
-def test_the_turkish_comparison_comes_first() -> None:
-    records = [*timed("naive", steady(0.1)), weighed("m", 250), weighed("m", 9, corpus="english")]
-    assert next(iter(tables(records))) == "turkish"
-
-
-def test_cost_is_tokens_times_the_price_the_user_sets() -> None:
-    (row,) = rows_of([weighed("m", 250)], "turkish", price_per_million=8.0)
-    assert row["cost"] == pytest.approx(250 * 8.0 / 1e6)
-    assert row["cost_per_1000"] == pytest.approx(250 * 8.0 / 1e3)
-    assert row["bytes_per_token"] == 4.0
+# --- compression ------------------------------------------------------------------------------------------------
 
 
 def test_the_model_with_fewest_tokens_leads_and_others_are_compared_with_it() -> None:
-    rows = rows_of([weighed("large", 300), weighed("small", 200)], "turkish")
-    assert [(row["model"], row["tokens_over_fewest"]) for row in rows] == [("small", 1.0), ("large", 1.5)]
-
-
-def test_a_model_that_cannot_be_had_is_listed_with_the_reason() -> None:
-    records = [
-        weighed("m", 250),
-        weighed("far", 0, status=Outcome.MISSING, reason="unavailable offline", n_texts=0, n_bytes=0),
-    ]
-    assert "Not weighed: far (missing: unavailable offline)." in render_terminal(records)
-    assert [row["model"] for row in rows_of(records, "turkish")] == ["m"]
+    rows = rows_of([weighed("large", 300), weighed("small", 200)], "compression")
+    assert [(row["model"], row["over_fewest"]) for row in rows] == [("small", 1.0), ("large", 1.5)]
 
 
 def test_only_equal_slices_of_a_corpus_are_compared() -> None:
-    held_out = "turkish/held-out"
-    records = [
-        weighed("a", 250, held_out), weighed("b", 300, held_out), weighed("a", 9, held_out, n_bytes=40),
-    ]  # fmt: skip
-    assert [(row["model"], row["n_bytes"]) for row in rows_of(records, "turkish")] == [("a", 1000), ("b", 1000)]
+    records = [weighed("a", 250), weighed("b", 300), weighed("a", 9, n_bytes=40)]
+    found = {(row["model"], row["n_bytes"]): row["over_fewest"] for row in rows_of(records, "compression")}
+    assert found == {("a", 1000): 1.0, ("b", 1000): 1.2, ("a", 40): 1.0}
 
 
 def test_compression_is_shown_per_token_character_and_word() -> None:
