@@ -38,8 +38,8 @@ def texts_around(token: bytes, most: int) -> list[str]:
     return [(before + token + after).decode() for before in befores for after in afters][:most]
 
 
-def _beginning_with(tail: bytes) -> Iterator[str]:
-    """Yield the characters that begin with a first byte and continuation bytes."""
+def _beginning_with(tail: bytes) -> list[str]:
+    """Return the characters that begin with a first byte and continuation bytes."""
     n_bytes = next(n for n, least in ((4, 0xF0), (3, 0xE0), (2, 0xC2)) if tail[0] >= least)
     n_free = 64 ** (n_bytes - len(tail))
     start = n_free * _bits(bytes([tail[0] & 0xFF >> n_bytes + 1]) + tail[1:])
