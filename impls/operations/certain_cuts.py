@@ -4,13 +4,44 @@
     "12|3"              not certain: \\p{N}{1,3} cuts by how many digits there are
     "a <|end"           not after "<|": "of|>" may follow, and make it one special token
 
-A place between two characters is certain if three conditions hold, whatever else the text contains:
+A place p of a text is certain if for all texts y that may follow: ids(xy) = ids(x[:p]) + ids(x[p:]y), each part encoded
+alone (the second without a space or prefix put before it). It depends only on the two characters beside p, and on
+special tokens around it. The proof, with the code it is about:
 
-- Normalising leaves the cut where it is (`core.text.normal_borders`; SentencePiece's own rules are below).
-- The pattern cuts between the two characters after normalisation: no state of its automaton after the first continues
-  with the second, and each ends a piece with the first if the text ends there (`core.pattern.tables`). Without a
-  pattern, SentencePiece's pieces are cut between characters that are adjacent in no token.
-- No special or added token can cross the place, and none on either side depends on what is beyond it.
+1. Pattern (`core.pattern.tables`). A stage is a deterministic automaton; it reads from left to right and never
+   looks back, so what it does from a cut on depends on nothing before. Let Q be all its states after reading a
+   character of class a, in any text. It separates (a, b) if each state of Q ends a piece both when b is next and at
+   the end of the text, or in both cases fails and goes back to the same earlier match: then no attempt to match
+   reaches beyond the cut (so no look-ahead, no longer match and no `\\s+(?!\\S)` can), in any text, and x[:p] alone
+   is split as before. It passes a cut at (a, b) if each state of Q ends a piece at the end of the text and on b
+   either cuts or enters the state that b enters from the start, after which every next character finds a match:
+   from there both texts are read alike, and the cut is the only new border. Stages split the pieces of the stage
+   before. So (a, b) is certain if some stage separates it and all before it pass: later stages get the same pieces.
+   Where text between matches is a piece too (deepseek), all states of Q must end a piece, and a begin a match: then
+   it is in no gap. `\\p{N}{1,3}` separates no digits: their places count.
+2. Merges stay within pieces. Without a pattern, SentencePiece's characters a, b are certain if no token holds them
+   side by side: no merge and no user-defined piece spans them. Of two unknown characters that become one token,
+   none is cut from the other.
+3. Normalisation (`core.text.normal_borders`). Steps that rewrite each character alone keep any cut. Normal forms
+   keep it if a and b have combining class 0 and are no second part of a composition (no marks, no vowels or finals
+   of Hangul), and b is not the first part of one, which a following mark could change. Classes are those of the
+   written characters. Removed runs of spaces: if a is not a space. White space stripped from the ends: if a is none
+   (right end) and b is none (left end): then x[:p] keeps its end and x[p:]y its beginning, and the outer ends are
+   stripped alike. A replaced text r: if ab is not in r, so that no occurrence reaches across p and the search from
+   the left finds the same on both sides, and r neither ends with a nor begins with b, so that both stay.
+   SentencePiece's charsmap replaces the longest entry from the left: if no entry holds a and b side by side, none
+   reaches across p, so both parts have the entries they have together; and a and b are replaced by characters that
+   are known if all entries that end with a end alike when replaced, and all that begin with b begin alike. A
+   charsmap beside user-defined pieces, and replaced expressions, allow no place.
+4. Special and added tokens, those that are allowed, refused or always recognised: no token may begin before p and
+   end after it, where a token whose beginning is the end of the text counts. The search goes from left to right and
+   takes the longest, so it finds the same on both sides. `lstrip`: a is not white space; `rstrip`: no such token
+   ends at p before white space; `single_word`: no such token touches p where the other side is a letter; tokens
+   searched in normalised text that may differ: no place. Where a segment after a token gets a prefix of its own,
+   not right after a token.
+5. Edits. Let m be the length of the longest such token (1 without any). A certain place depends on m characters on
+   each side. So it stays certain while these are not changed, and an edit is encoded again from the last kept place
+   m before it to the first m after it.
 
 A pattern that no automaton expresses, or that drops text, has no certain places here, nor have replaced expressions, a
 charsmap beside user-defined pieces, or an implementation that splits by rules of its own. Knows models and texts; runs

@@ -8,6 +8,15 @@ is before it. So the ids of a beginning are read backwards, from token to token,
 same before the first position that both reach. Nothing is kept of the text before a token boundary that all beginnings
 share which can still grow.
 
+The proof: if each token has one derivation by merges of rising rank, a sequence of tokens is an encoding exactly if
+each two neighbours are compatible, that is, encode to themselves (`backtracking`). So the encoding of x[:i] ends with
+the one token t that ends at i and is compatible with the last token of x[:i-|t|]; this is kept for each i from a
+token on after which all the last |longest token| beginnings begin a token too, so all longer ones do. Two beginnings
+that reach the same i going back have the same ids before it. The automaton tells whether appended text continues the
+piece: all its possible states are followed, and none may end a piece. Of the published models, llama3 has tokens of
+no or several derivations, and those of SentencePiece rewrite their text: their last piece is encoded again, as under
+patterns of several stages (deepseek).
+
 Source: van Antwerpen and Neubeck 2024, the appendable encoder of "So many tokens, so little time".
 """
 
