@@ -9,31 +9,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+import reader_damage
 
-import impls
-from impls import TrainingSpec
-from impls.formats import formats, load, save
+from impls.formats import formats
 
 resource = pytest.importorskip("resource", reason="limits of memory and time are the system's")
 
-
-def _load_file(name: str) -> ModuleType:
-    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reader_damage = _load_file("reader_damage")
 
 _PROGRAM = """
 import json, os, resource, sys, warnings
@@ -99,28 +84,7 @@ def outcome_of(files: dict[str, Path]) -> Iterator[Callable[[Path], list[str]]]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Format -> a good file of it."""
-    folder = tmp_path_factory.mktemp("good")
-    text = "low lower lowest newer wider, İstanbul'da  \n\tnew <s>"
-    by_bytes = impls.get("priority").train_model([text] * 2, TrainingSpec(vocab_size=280, special_tokens=("<s>",)))
-    by_words = impls.get("priority").train_model(
-        [text] * 2, TrainingSpec(vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s")
-    )
-    found: dict[str, Path] = {}
-    for format in formats():
-        path = folder / format / ("" if format == "gpt2" else "file")
-        save(by_words if format == "subword-nmt" else by_bytes, path, format)
-        found[format] = path / "vocab.bpe" if format == "gpt2" else path
-    found["encoder.json"] = folder / "gpt2" / "encoder.json"
-    found["tekken"] = folder / "tekken.json"
-    found["tekken"].write_bytes(reader_damage.a_tekken_file())
-    found["sentencepiece"] = folder / "spm.model"
-    found["sentencepiece"].write_bytes(reader_damage.a_sentencepiece_model())
-    for path in found.values():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            load(path)
-    return found
+    return reader_damage.good_files(tmp_path_factory.mktemp("good"))
 
 
 FORMATS = [*formats(), "encoder.json", "tekken"]

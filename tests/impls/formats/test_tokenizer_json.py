@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import warnings
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -181,40 +179,3 @@ def test_a_missing_byte_is_reported(tmp_path: Path) -> None:
     del content["model"]["vocab"]["A"]
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
     assert "1 byte has no token, the first is 0x41" in problem(tmp_path / "tokenizer.json")
-
-
-def places(value: Any, *path: Any) -> list[tuple[Any, ...]]:
-    """The path to every value in a document; of lists and long objects only to the first few."""
-    found = [path] if path else []
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in [*entries][-5:]:
-        found += places(inner, *path, key)
-    return found
-
-
-def test_whatever_a_field_contains_the_answer_is_a_model_or_a_clear_error(tmp_path: Path) -> None:
-    chance = random.Random("damage")
-    full = sequence(split("a+|[^a]"), {"type": "Digits"}, BYTE_LEVEL)
-    full["model"] |= {"unk_token": None, "dropout": None, "byte_fallback": False, "fuse_unk": False}
-    anything = [None, 0, -1, 1.5, True, "", "x", [], {}, [[]], {"a": 1}, 10**20, "\ud800", "(", ["a", "b"], [None]]
-    path = tmp_path / "tokenizer.json"
-    for place in places(full):
-        for value in [*chance.sample(anything, 8), "absent"]:
-            content = deepcopy(full)
-            at = content
-            for key in place[:-1]:
-                at = at[key]
-            if value == "absent":
-                del at[place[-1]]
-            else:
-                at[place[-1]] = value
-            path.write_text(json.dumps(content))
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    model = load(path)
-            except InvalidFile as error:
-                assert str(error).startswith(f"{path}: ")  # noqa: PT017
-                assert "\n" not in str(error)  # noqa: PT017
-            else:
-                assert len(model.id_by_token) >= 256

@@ -15,8 +15,13 @@ import random
 import re
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import sentencepiece
+
+import impls
+from impls import TrainingSpec
+from impls.formats import formats, save
 
 Damage = Callable[[bytes], bytes]
 MIB = 1 << 20
@@ -179,6 +184,24 @@ ODD: dict[str, Damage] = {
 
 SPARSE = b"\x00 ten gigabytes, made as a sparse file"
 SPARSE_BYTES = 10 << 30
+
+
+def good_files(folder: Path) -> dict[str, Path]:
+    """Format -> a small good file of it; of GPT-2's pair the merges, and `encoder.json`."""
+    text = "low lower lowest newer wider, İstanbul'da  \n\tnew <s>"
+    by_bytes = impls.train("priority", [text] * 2, TrainingSpec(vocab_size=280, special_tokens=("<s>",))).model
+    words = TrainingSpec(vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s")
+    by_words = impls.train("priority", [text] * 2, words).model
+    found: dict[str, Path] = {}
+    for format in formats():
+        path = folder / format / ("" if format == "gpt2" else "file")
+        save(by_words if format == "subword-nmt" else by_bytes, path, format)
+        found[format] = path / "vocab.bpe" if format == "gpt2" else path
+    found["encoder.json"] = folder / "gpt2" / "encoder.json"
+    for format, content in (("tekken", a_tekken_file()), ("sentencepiece", a_sentencepiece_model())):
+        found[format] = folder / f"{format}.file"
+        found[format].write_bytes(content)
+    return found
 
 
 def a_sentencepiece_model() -> bytes:
