@@ -66,6 +66,9 @@ def student_t_975(degrees_of_freedom: int) -> float:
 def estimate(logs: Logs) -> Estimate:
     """Return the mean over openings of the median over rounds, resampled over both; raise `ValueError` without any.
 
+    Of six openings or more the lowest and the highest sixth are left out (the trimmed mean of Tukey and McLaughlin
+    1963): what disturbed one opening does not count.
+
     Resampling is seeded, so that of two contestants the same openings are drawn and a slow opening slows down both.
     """
     found = tuple(tuple(rounds) for rounds in logs if len(rounds))
@@ -82,9 +85,15 @@ def _estimated(logs: tuple[tuple[float, ...], ...], resamples: int = RESAMPLES) 
         values = np.asarray(rounds, dtype=float)
         row[:] = np.median(values[random.integers(len(values), size=(resamples, len(values)))], axis=1)
     openings = random.integers(len(logs), size=(resamples, len(logs)))
-    draws = medians[openings, random.integers(resamples, size=openings.shape)].mean(axis=1)
-    value = float(np.mean([np.median(rounds) for rounds in logs]))
+    draws = _trimmed_mean(medians[openings, random.integers(resamples, size=openings.shape)])
+    value = float(_trimmed_mean(np.array([np.median(rounds) for rounds in logs])))
     return Estimate(value, draws, len(logs))
+
+
+def _trimmed_mean(values: np.ndarray) -> np.ndarray:
+    """Return the mean over the last axis, without the lowest and the highest sixth."""
+    n = values.shape[-1]
+    return np.asarray(np.sort(values, axis=-1)[..., n // 6 : n - n // 6].mean(axis=-1))
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:
