@@ -29,7 +29,7 @@ from impls import Model, Tokenizer, TrainingSpec
 from impls.core.text.files import TextFile, TextFiles
 
 OPEN_SECONDS = 120.0
-"""Limit on importing an implementation and building it on a model."""
+"""Limit on what is not timed: taking inputs, packing answers."""
 FIRST_TEXT = "hello world"
 """The text whose ids end the loading of an implementation."""
 APPENDED_CHARACTERS, N_APPENDS = 20, 20
@@ -74,13 +74,15 @@ class _Held:
 _held = _Held()
 
 
-def open_implementation(name: str, model_file: str, cores: Collection[int], first: bool = False) -> Opened:
+def open_implementation(
+    name: str, model_file: str, cores: Collection[int], first: bool = False, opening_cores: Collection[int] = ()
+) -> Opened:
     """Import an implementation and build it on the model in a file of our own format (empty: only import it).
 
-    With `first` also encode `FIRST_TEXT`. Pin the process to `cores`; if there are none, leave the affinity. Exceptions
-    of the implementation pass.
+    With `first` also encode `FIRST_TEXT`. Pin the process to `cores` (until it is open to `opening_cores`, if there are
+    any); if there are none, leave the affinity. Exceptions of the implementation pass.
     """
-    pinned = placement.pin_to(cores)
+    pinned = placement.pin_to(opening_cores or cores)
     began = perf_counter()
     factory = _factory(name)
     import_seconds = perf_counter() - began
@@ -103,6 +105,7 @@ def open_implementation(name: str, model_file: str, cores: Collection[int], firs
             marks.append(perf_counter())
     parts = dict(zip(("model", "build", "first ids"), (b - a for a, b in pairwise(marks)), strict=False))
     gc.freeze()
+    pinned = placement.pin_to(cores) if opening_cores else pinned
     return Opened(
         exact=getattr(_held.tokenizer or factory, "exact", True),
         pinned=pinned,
@@ -233,24 +236,33 @@ def _switches() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
-def warm_up(most_seconds: float) -> tuple[int, int]:
-    """Run calls of what was prepared: 1, 1, 2, 4 …
+class Trial(NamedTuple):
+    """What a warm-up shows of the calls of a pass."""
 
-    Return how many calls a pass of `most_seconds` holds, a power of two, and how many were run.
-    """
+    n_calls: int
+    """Calls that fit into a pass, a power of two."""
+    n_done: int
+    seconds_per_call: float
+
+
+def warm_up(most_seconds: float) -> Trial:
+    """Run calls of what was prepared, 1, 1, 2, 4 …, until `most_seconds` are over."""
     inputs, answers, call = _held.inputs, _held.answers, _held.run
-    answers.append(call(inputs[0]))  # a first call is slower
-    done, fitting = 1, 1
-    while done < len(inputs):
+
+    def timed(some: Sequence[Any]) -> float:
         cpu_start, start = process_time(), perf_counter()
-        answers += [call(item) for item in inputs[done : 2 * done]]
+        answers.extend([call(item) for item in some])
         # On a busy machine the wall clock runs on, on several threads the processor's runs faster.
-        per_call = max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / done
+        return max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / len(some)
+
+    per_call, done, fitting = timed(inputs[:1]), 1, 1  # a first call is slower
+    while done < len(inputs):
+        per_call = timed(inputs[done : 2 * done])
         done *= 2
         fitting = int(min(most_seconds / per_call, len(inputs)))
         if done * per_call > most_seconds:
             break
-    return 1 << max(0, fitting.bit_length() - 1), done
+    return Trial(1 << max(0, fitting.bit_length() - 1), done, per_call)
 
 
 # --- its answers ---------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class Materials:
         confirming: Sequence[str] = CONFIRMING,
     ) -> None:
         """`encoders` and `confirming` are the references of `harness.measure.references`."""
-        self._cores, self._load_model, self._seed = cores, load_model, seed
+        self.cores, self._load_model, self._seed = cores, load_model, seed
         self._limits = worker_limits(memory_limit_bytes)
         self._scratch = Scratch()
         self._temporary = self._scratch.folder / "temporary"
@@ -78,6 +78,8 @@ class Materials:
         self.models: dict[str, Model] = {}
         self._files: dict[str, str | Failed] = {}
         self._trainings: dict[str, Path] = {}
+        self.unopened: dict[tuple[str, str], Failed] = {}
+        """Why an implementation was not built on a model: it is not tried again."""
         self.references = References(self.model_file, encoders, confirming)
 
     def __enter__(self) -> Materials:
@@ -96,11 +98,11 @@ class Materials:
 
     def threads(self, workload: Workload) -> int:
         """Return the number of threads of a workload."""
-        return max(1, len(self._cores)) if workload.threads == "all" else workload.threads
+        return max(1, len(self.cores)) if workload.threads == "all" else workload.threads
 
     def cores_for(self, workload: Workload) -> tuple[int, ...]:
         """Return the cores for a workload: the last one for one thread, else all."""
-        return tuple(self._cores[-1:] if self.threads(workload) == 1 else self._cores)
+        return tuple(self.cores[-1:] if self.threads(workload) == 1 else self.cores)
 
     def shown(self, implementation: str) -> str:
         """Return the name of an implementation in records, which hold no paths."""

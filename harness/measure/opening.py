@@ -7,19 +7,27 @@ is kept, marked, and made again as a further round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from harness.measure.materials import Materials
 from harness.measure.texts import Stream, least_bytes
-from harness.measure.turns import Contestants, Entry, Round, Stand
+from harness.measure.turns import Contestants, Entry, Round, Stand, Who
 from harness.measure.workloads import Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.session import Failed, FailedError
 from harness.records import Measurement
 
+SLOW = 3.0
+"""Contestants that need longer than this many times the fastest take part in fewer openings and rounds."""
 MOST_FURTHER_ROUNDS = 0.5
 """Rounds added for passes that lost the processor, as a share of the planned ones."""
+
+
+def slow_ones(seconds: Mapping[Who, float]) -> set[Who]:
+    """Return whose seconds are more than `SLOW` times the least; never who has a copy, which measures the floor."""
+    least, copied = min(seconds.values(), default=0.0), {name for name, copy in seconds if copy}
+    return {who for who, mine in seconds.items() if mine > SLOW * least and who[0] not in copied}
 
 
 class OpeningRun:
@@ -27,7 +35,7 @@ class OpeningRun:
 
     def __init__(self, materials: Materials, profile: Profile, seed: int, number: int, *, first: bool = False) -> None:
         """With `first` every contestant encodes a short text once it is open."""
-        self._materials, self._number = materials, number
+        self._materials, self._profile, self._number = materials, profile, number
         self._seed = f"{seed}/{number}"
         self._chance = Random(self._seed)
         self._stream = Stream(materials.corpora, self._seed)
@@ -43,9 +51,8 @@ class OpeningRun:
         """Measure `entries`, all of one process, and return a record of each."""
         stands = [Stand(entry, self._blank(entry)) for entry in entries]
         order = list(dict.fromkeys(stand.who for stand in stands))
-        for who in self._chance.sample(order, len(order)):
-            mine = [stand for stand in stands if stand.who == who]
-            self._contestants.enter(who, mine)
+        order = self._chance.sample(order, len(order))
+        self._contestants.enter({who: [stand for stand in stands if stand.who == who] for who in order})
         self._measure([stand for stand in stands if stand.workload.task != "load"])
         for stand in stands:
             stand.finish()
@@ -70,11 +77,21 @@ class OpeningRun:
 
     def _measure(self, stands: list[Stand]) -> None:
         workloads = list({stand.workload.name: stand.workload for stand in stands}.values())
+        # Text read again is timed last: caches then know it.
+        for is_again in (False, True):
+            some = [workload for workload in workloads if (workload.state == "again") is is_again]
+            self._rounds([stand for stand in stands if stand.workload in some], some)
+
+    def _rounds(self, stands: list[Stand], workloads: list[Workload]) -> None:
+        """Warm up, then time all rounds."""
         for workload in self._chance.sample(workloads, len(workloads)):
             if workload.task == "train":
                 self._each(stands, workload, self._contestants.train, lambda stand: stand.is_in)
             elif not workload.is_once:
                 self._round(stands, workload, None)
+                by_who = {stand.who: stand for stand in stands if stand.workload == workload and stand.is_in}
+                for who in slow_ones({who: stand.trial_seconds for who, stand in by_who.items()}):
+                    by_who[who].plan(min(by_who[who].n_rounds, self._profile.slow_rounds))
         timed = [workload for workload in workloads if workload.task != "train"]
         n_rounds = max((stand.n_rounds for stand in stands), default=0)
         for number in range(n_rounds + int(MOST_FURTHER_ROUNDS * n_rounds)):

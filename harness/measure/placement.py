@@ -26,11 +26,13 @@ def can_pin() -> bool:
 
 
 def pin_to(chosen: Collection[int]) -> bool:
-    """Pin this process to `chosen` cores; return whether it is now pinned to a single one."""
+    """Pin this process, all its threads, to `chosen` cores; return whether it is now pinned to a single one."""
     if not chosen or not hasattr(os, "sched_setaffinity"):
         return False
     with contextlib.suppress(OSError):
-        os.sched_setaffinity(0, chosen)
+        for thread in Path("/proc/self/task").iterdir():
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread.name), chosen)
         return len(chosen) == 1
     return False
 
@@ -44,7 +46,7 @@ def parent_on_first_core() -> Iterator[list[int]]:
         yield before
     finally:
         if moved:
-            os.sched_setaffinity(0, before)
+            pin_to(before)
 
 
 def thread_environment(threads: int) -> dict[str, str]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
 from harness.data import load_corpus, load_model
 from harness.measure import cautions, placement
 from harness.measure.materials import LoadModel, Materials, kernels_compiled
-from harness.measure.opening import OpeningRun
+from harness.measure.opening import OpeningRun, slow_ones
 from harness.measure.recording import keep_plan, machine_facts
-from harness.measure.summary import WorkloadSummary, summaries, summary_of
+from harness.measure.summary import summaries
 from harness.measure.texts import LoadCorpus, Stream
 from harness.measure.token_use import add_text, uncounted
 from harness.measure.turns import Entry, Who
@@ -30,8 +31,6 @@ from harness.records import AnyRecord, Compression, Measurement, RecordWriter, o
 COPIED = ("compiled", "tiktoken")
 """A fast and a slow implementation, whose copies measure the noise floor; the first and last named in place of absent
 ones."""
-SLOW = 3.0
-"""Contestants that need longer than this many times the fastest take part in fewer openings and rounds."""
 _COUNTED_BYTES = 1_000_000
 
 Write = Callable[..., None]
@@ -124,59 +123,69 @@ def _openings(plan: Plan) -> Iterator[tuple[int, tuple[Workload, ...]]]:
 def _entries(
     plan: Plan, materials: Materials, workload: Workload, number: int, known: Sequence[Measurement]
 ) -> Iterator[Entry]:
-    """Yield who takes part in an opening of a workload: those that did not fail, the slow ones in the first only."""
+    """Yield who takes part in an opening of a workload: those that did not fail, the slow ones in the first few."""
     profile = plan.profile
     mine = [record for record in known if record.workload == workload.name]
     before = {(record.implementation, record.copy): record for record in mine}
     failed = {(r.implementation, r.copy) for r in mine if r.outcome is not Outcome.RIGHT}
-    summary = summary_of(mine) if mine else None
-    everybody = contestants(plan)
-    copied = {name for name, copy in everybody if copy}
-    for who in everybody:
+    slow = _slow(mine)
+    for who in contestants(plan):
         shown = (materials.shown(who[0]), who[1])
         if workload.applies_to(who[0]) and shown not in failed:
-            is_slow = who[0] not in copied and summary is not None and _is_slow(summary, shown[0])
-            if is_slow and number >= profile.slow_openings:
+            if shown in slow and number >= profile.slow_openings:
                 continue
             n_rounds = 1 if workload.is_once else workload.rounds or profile.rounds
             n_calls = before[shown].n_calls if shown in before else 0
-            yield Entry(who, workload, min(n_rounds, profile.slow_rounds) if is_slow else n_rounds, n_calls)
+            yield Entry(who, workload, min(n_rounds, profile.slow_rounds) if shown in slow else n_rounds, n_calls)
 
 
-def _is_slow(summary: WorkloadSummary, implementation: str) -> bool:
-    row = next((row for row in summary.rows if row.implementation == implementation), None)
-    return row is not None and row.time_ratio is not None and row.time_ratio.value > SLOW
+def _slow(records: Iterable[Measurement]) -> set[Who]:
+    """Return who is known to be slow by the records of a workload: the median time for a byte."""
+    seconds: dict[Who, list[float]] = {}
+    for record in records:
+        times = [one.wall_seconds[-1] / max(1, one.n_bytes) for one in record.passes]
+        seconds.setdefault((record.implementation, record.copy), []).extend(times)
+    return slow_ones({who: median(times) for who, times in seconds.items() if times})
 
 
 def estimate_seconds(plan: Plan) -> float:
-    """Estimate how long the plan takes if a third of the contestants is within `SLOW` times the fastest."""
+    """Estimate how long the plan takes if about a quarter of the contestants is within `SLOW` times the fastest.
+
+    Of those who are slow at one task, half are fast at another in the same process.
+    """
     profile, total = plan.profile, 0.0
     everybody = contestants(plan)
     for number, group in _openings(plan):
-        most = 0
+        n_processes = 0
         for workload in group:
             n = sum(workload.applies_to(name) for name, _ in everybody)
-            n_fast = min(n, 4 + n // 4)
+            n = min(n, _TRAINERS) if workload.task == "train" else n
+            n_fast = min(n, 4 + n // 8)
             n_slow = n - n_fast if number < profile.slow_openings else 0
-            most = max(most, n_fast + n_slow)
+            n_others = (n - n_fast - n_slow) // 2 if len(group) > 1 else 0
+            n_processes = max(n_processes, n_fast + n_slow + n_others)
             rounds = 1 if workload.is_once else workload.rounds or profile.rounds
-            slow_rounds = rounds if number == 0 else min(rounds, profile.slow_rounds)
-            total += (n_fast * rounds + n_slow * slow_rounds) * _pass_seconds(workload, profile)
-        total += most * PROCESS_SECONDS
+            seconds, slow_seconds = _pass_seconds(workload, profile)
+            total += n_fast * rounds * seconds + n_slow * min(rounds, profile.slow_rounds) * slow_seconds
+        total += n_processes * _PROCESS_SECONDS
     return total
 
 
-PROCESS_SECONDS = 1.5
-"""Cost of starting a process: interpreter, imports, model. For estimates."""
-TRAINING_SECONDS_PER_BYTE = 0.3e-6
-"""Mean time of training over all implementations meant for it, including those that cannot. For estimates."""
+_PROCESS_SECONDS = 1.5
+"""Cost of starting a process: interpreter, imports, model; half of the libraries need 0.7 s, half 4 s, two at a time."""
+_TRAINERS = 6
+"""Implementations that train by the same rule, about."""
+_HANDLING, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 150e-9, 50e-9, 300e-9
+"""Seconds a byte: of preparing and judging a pass, and of the passes themselves."""
 
 
-def _pass_seconds(workload: Workload, profile: Profile) -> float:
-    """Estimate the time of a pass, with its preparation and judgement."""
+def _pass_seconds(workload: Workload, profile: Profile) -> tuple[float, float]:
+    """Estimate the time of a pass of a fast and of a slow implementation, with its preparation and judgement."""
     if workload.task == "train":
-        return min(profile.time_limit_seconds, workload.call_bytes * TRAINING_SECONDS_PER_BYTE)
-    return 0.3 if workload.is_once else 1.5 * profile.pass_seconds
+        fast, slow = (0.2 + workload.call_bytes * rate for rate in (_TRAINING, _SLOW_TRAINING))
+        return fast, min(profile.time_limit_seconds, slow)
+    handling = 0.2 if workload.is_once else profile.pass_seconds / 3 + workload.pass_bytes * _HANDLING
+    return handling, handling + max(profile.pass_seconds, workload.call_bytes * _SLOW_ENCODING)
 
 
 def compressions(plan: Plan, materials: Materials, done: Iterable[AnyRecord]) -> Iterator[Compression]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 from harness.judge import Encoded, Judgement, judge, judge_counts, judge_merges
 from harness.measure import contestant, placement
 from harness.measure.answers import NotIds, unpacked
-from harness.measure.contestant import OPEN_SECONDS, Learned, Opened, Timed
+from harness.measure.contestant import OPEN_SECONDS, Learned, Opened, Timed, Trial
 from harness.measure.counterexamples import of_mismatch
 from harness.measure.materials import Materials
 from harness.measure.texts import strings
@@ -25,6 +26,8 @@ from harness.process.session import Failed, FailedError, Session
 from harness.records import Measurement, Pass
 
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
+LEAST_OPEN_SECONDS = 30.0
+"""Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
 _LOST_SHARE = 0.02
 """An interrupted pass is lost if it waited for the processor for more than this share of its time."""
 _CLOCK_SECONDS, _CLOCK_SHARE, _CLOCK_PASSES = 0.002, 0.1, 3
@@ -66,11 +69,17 @@ class Stand:
 
     def __init__(self, entry: Entry, record: Measurement) -> None:
         self.who, self.workload, self.record = entry.who, entry.workload, record
-        self.n_rounds = self.left = entry.n_rounds
+        self.plan(entry.n_rounds)
         self.n_calls = entry.n_calls
+        self.trial_seconds = 0.0
+        """Seconds of a call of the warm-up."""
         self.calls = Counter[int]()
         self.gaps: list[float] = []
         """Seconds of processor time that the system counted, pass by pass, beyond what the reported times allow."""
+
+    def plan(self, n_rounds: int) -> None:
+        """Let it take part in so many rounds."""
+        self.n_rounds = self.left = n_rounds
 
     @property
     def is_in(self) -> bool:
@@ -104,7 +113,20 @@ class Contestants:
         """End the processes."""
         self._processes.close()
 
-    def enter(self, who: Who, stands: list[Stand]) -> None:
+    def enter(self, stands: Mapping[Who, list[Stand]]) -> None:
+        """Open the processes of contestants: whose loading is timed one after another, the others on all cores."""
+        timed = [who for who, mine in stands.items() if any(stand.workload.task == "load" for stand in mine)]
+        for who in timed:
+            self._enter(who, stands[who])
+        for model in {
+            stand.workload.model for mine in stands.values() for stand in mine if stand.workload.task != "train"
+        }:
+            with suppress(FailedError):
+                self._materials.model_file(model)
+        with ThreadPoolExecutor(max(1, len(self._materials.cores))) as threads:
+            list(threads.map(lambda who: self._enter(who, stands[who]), stands.keys() - timed))
+
+    def _enter(self, who: Who, stands: list[Stand]) -> None:
         """Open the process of a contestant unless it runs, and note what it is in the records of `stands`."""
         workload = stands[0].workload
         session = self._sessions.get(who)
@@ -138,13 +160,18 @@ class Contestants:
         """Open one contestant; its failure is the outcome of all its workloads."""
         workload = stands[0].workload
         loads = [stand for stand in stands if stand.workload.task == "load"]
+        key, unopened = (who[0], workload.model if workload.task != "train" else ""), self._materials.unopened
         try:
-            model = "" if workload.task == "train" else self._materials.model_file(workload.model)
-            cores = self._materials.cores_for(workload)
-            opened = self._ask(
-                who, OPEN_SECONDS, contestant.open_implementation, who[0], model, cores, bool(loads) or self._first
-            )
+            if key in unopened:
+                raise FailedError(unopened[key])
+            model = self._materials.model_file(key[1]) if key[1] else ""
+            limit = max(LEAST_OPEN_SECONDS, self._profile.time_limit_seconds)
+            cores, first = self._materials.cores_for(workload), bool(loads) or self._first
+            opening = () if first else self._materials.cores
+            opened = self._ask(who, limit, contestant.open_implementation, who[0], model, cores, first, opening)
         except FailedError as error:
+            if error.failed.outcome in (Outcome.REFUSED, Outcome.MISSING, Outcome.TIMEOUT):
+                unopened[key] = error.failed
             for stand in stands:
                 stand.fail(error.failed)
             return
@@ -181,10 +208,11 @@ class Contestants:
         """Let a contestant read other text of the corpus; determine its calls a pass; verify, decoding included."""
         self._prepare(stand, texts, len(texts.calls))
         profile = self._profile
-        fitting, done = self._ask(stand.who, profile.time_limit_seconds, contestant.warm_up, profile.pass_seconds)
-        stand.n_calls = stand.n_calls or fitting
-        stand.record.warm_up_bytes = sum(map(len, texts.texts(done)))
-        self._judge(stand, texts, done, decode=True)
+        trial: Trial = self._ask(stand.who, profile.time_limit_seconds, contestant.warm_up, profile.pass_seconds)
+        stand.n_calls = stand.n_calls or trial.n_calls
+        stand.trial_seconds = trial.seconds_per_call
+        stand.record.warm_up_bytes = sum(map(len, texts.texts(trial.n_done)))
+        self._judge(stand, texts, trial.n_done, decode=True)
 
     def time_pass(self, stand: Stand, texts: Round, number: int, stops: set[int]) -> None:
         """Time one pass of a contestant, whose clocks are read at `stops`, and judge its answers."""

@@ -92,8 +92,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def openings_in(self, profile: Profile) -> int:
         """Return how many openings it has in a run of `profile`."""
-        most = profile.openings * (profile.fresh if self.is_once else 1)
-        return min(self.openings or most, most)
+        return min(self.openings or profile.openings, profile.openings)
 
     def applies_to(self, implementation: str) -> bool:
         """Return whether the workload is meant for `implementation`."""
@@ -238,8 +237,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     slow_openings: int
     """Openings in which contestants take part that need more than three times as long as the fastest."""
     slow_rounds: int
-    fresh: int = 1
-    """Openings of a workload with a single pass a process, for each of the profile's."""
     copies: bool = True
     """Whether copies of two implementations measure the noise floor."""
     pass_seconds: float = 0.03
@@ -257,10 +254,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             name="quick", openings=2, rounds=6, slow_openings=1, slow_rounds=2, copies=False, time_limit_seconds=15
         ),
-        Profile(name="default", openings=12, rounds=15, slow_openings=2, slow_rounds=6, fresh=3),
-        Profile(
-            name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, fresh=3, time_limit_seconds=120
-        ),
+        Profile(name="default", openings=12, rounds=12, slow_openings=4, slow_rounds=4),
+        Profile(name="rigorous", openings=40, rounds=25, slow_openings=6, slow_rounds=10, time_limit_seconds=120),
     )
 }
 

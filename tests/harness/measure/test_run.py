@@ -114,6 +114,26 @@ def test_the_slow_get_fewer_calls_of_the_same_order() -> None:
         assert [one.n_bytes for one in record.passes] == [2_000] * len(record.passes)
 
 
+def test_who_needs_three_times_as_long_takes_part_in_fewer_rounds_and_openings() -> None:
+    profile = msgspec.structs.replace(PROFILE, openings=3, slow_openings=2, slow_rounds=1)
+    records = carry_out(Plan(profile=profile, implementations=("toy-bytes", "toy-slow"), workloads=(workload(),)))
+    fast, slow = ([r for r in records if r.implementation == name] for name in ("toy-bytes", "toy-slow"))
+    assert [record.opening for record in fast] == [0, 1, 2]
+    assert [record.opening for record in slow] == [0, 1]
+    assert all(len(record.passes) >= profile.rounds for record in fast)
+    assert all(sum(not one.lost for one in record.passes) <= 1 for record in slow)
+
+
+def test_what_does_not_open_is_not_tried_again() -> None:
+    profile = msgspec.structs.replace(ONCE, openings=2)
+    workloads = (workload(), workload("cold", state="cold"))
+    records = only("toy-refusing", *workloads, profile=profile)
+    assert [(record.workload, record.outcome, record.opening) for record in records] == [
+        ("encode", "refused", 0),
+        ("cold", "refused", 0),
+    ]
+
+
 FORMS = (
     workload("list"),
     workload("array", task="encode-array"),

@@ -27,6 +27,15 @@ class ToyBytes(Tokenizer):
         return list(text.encode())
 
 
+class ToySlow(ToyBytes):
+    """Does the work two hundred times."""
+
+    name = "toy-slow"
+
+    def encode_normalized(self, text: str) -> list[int]:
+        return [super(ToySlow, self).encode_normalized(text) for _ in range(200)][-1]
+
+
 class ToySwapping(ToyBytes):
     """Swaps two neighbouring ids once in five thousand."""
 
