@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from impls.core.errors import UnknownSymbol
 from impls.core.pattern.runs import Runs
 from impls.operations.certain_cuts import CertainCuts, pair_cuts_of
-from impls.operations.changes import Change, changed
+from impls.operations.changes import Change
 from impls.operations.coder import Coder
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class GrowingPiece:
         n_removed, added = ends.changed(old, new)
         n_kept = n_ids - n_removed
         self._state = new, state, n_kept + len(added), ending[-self._cuts.margin :]
-        return changed((n_before + n_kept, n_removed, added))
+        return Change(n_before + n_kept, n_removed, added)
 
     def tail(self) -> tuple[str, list[int]]:
         """Return the text and its ids."""

@@ -56,14 +56,11 @@ def incremental(
     check_text(text)
     check_special_sets(allowed_special, disallowed_special)
     # Certain places depend on these sets, so they are copied: the caller may change its own.
-    special: Special = {"allowed_special": _frozen(allowed_special), "disallowed_special": _frozen(disallowed_special)}
+    sets = (given if given == "all" else frozenset(given or ()) for given in (allowed_special, disallowed_special))
+    special: Special = dict(zip(("allowed_special", "disallowed_special"), sets, strict=True))  # type: ignore[assignment]
     texts = tokenizer.model.derived(WholeTokens).searched(**special)
     encode, further = partial(tokenizer.encode, **special), partial(encode_further, tokenizer, **special)
     return Incremental(encode, further, cuts_around(tokenizer, texts), tokenizer, text)
-
-
-def _frozen(special: SpecialSet) -> SpecialSet:
-    return special if special == "all" else frozenset(special or ())
 
 
 class Incremental:
@@ -111,12 +108,7 @@ class Incremental:
     def _blocks(self) -> list[Chunk]:
         """Return the parts of the text with their ids; the last one is the tail, each begins at a certain place."""
         chunks, n_chunks, _, settled, settled_ids, tail, tail_ids = self._complete_state()
-        blocks = chunks[:n_chunks]
-        if settled:
-            blocks.append((settled, settled_ids))
-        if tail:
-            blocks.append((tail, tail_ids))
-        return blocks
+        return [*chunks[:n_chunks], *(part for part in ((settled, settled_ids), (tail, tail_ids)) if part[0])]
 
     def _complete_state(self) -> _State:
         """Return the state, with the tail if it is followed."""
@@ -133,11 +125,9 @@ class Incremental:
 
     def copy(self) -> Incremental:
         """Return an independent copy; the unchanged parts are shared in memory."""
-        other = object.__new__(Incremental)
-        other._encode, other._encode_continued, other._cuts = self._encode, self._encode_continued, self._cuts
-        other._encoder, other._piece, other._next_length = self._encoder, None, LEAST
         chunks, n_chunks, *others = self._complete_state()
-        other._state = (chunks[:n_chunks], n_chunks, *others)  # type: ignore[assignment]
+        other = object.__new__(Incremental)
+        other.__dict__.update(self.__dict__, _piece=None, _state=(chunks[:n_chunks], n_chunks, *others))
         return other
 
     __copy__ = copy
@@ -149,12 +139,13 @@ class Incremental:
         if type(text) is not str:
             check_text(text)
         if self._piece is None and len(self._state[5]) >= self._next_length and text:
-            self._follow_tail()
+            tail, ids = self._state[5:]
+            self._piece = growing_piece(self._encoder, tail, ids, self._cuts)
+            self._next_length = LEAST if self._piece is not None else 2 * len(tail)  # then it is tried again
         if self._piece is not None and (change := self._piece.append(text, self.n_stable)) is not None:
             return change
         state = chunks, n_chunks, n_ids, settled, settled_ids, tail, old = self._complete_state()
-        n_stable = n_ids + len(settled_ids)
-        new = tail + text
+        n_stable, new = n_ids + len(settled_ids), tail + text
         if len(new) < _CUT_AT_ONCE and (cut := self._encoder.encode_cut(new)):
             place, ids, tail_ids = cut
             if place:
@@ -172,12 +163,6 @@ class Incremental:
             raise
         self._assign(new_state)
         return change_of(n_stable, old, ids)
-
-    def _follow_tail(self) -> None:
-        """Follow the tail as a growing piece if possible; else try again when it is twice as long."""
-        tail, ids = self._state[5:]
-        self._piece = growing_piece(self._encoder, tail, ids, self._cuts)
-        self._next_length = LEAST if self._piece is not None else 2 * len(tail)
 
     def replace(self, start: int, stop: int, text: str) -> Change:
         """Replace the code points from `start` to `stop` by `text`; raise ValueError for an invalid range."""
