@@ -32,19 +32,19 @@ def check(tree: Node) -> None:
     _check(tree, ())
 
 
-def nullable(node: Node) -> bool:
-    """Return whether `node` can match without consuming a character (assertions taken as true)."""
+def nullable(node: Node, *, assertions: bool = True) -> bool:
+    """Return whether `node` can match without consuming a character, if assertions are true or false."""
     match node:
         case Class():
             return False
         case Sequence(items):
-            return all(map(nullable, items))
+            return all(nullable(item, assertions=assertions) for item in items)
         case Alternatives(branches):
-            return any(map(nullable, branches))
+            return any(nullable(branch, assertions=assertions) for branch in branches)
         case Repeat(body, least, _, _):
-            return least == 0 or nullable(body)
+            return least == 0 or nullable(body, assertions=assertions)
         case _:
-            return True
+            return assertions
 
 
 def _check(node: Node, rest: Rest) -> None:
@@ -84,21 +84,9 @@ def _check_end(before: Node | None) -> None:
 def _check_possessive(body: Node, rest: Rest) -> None:
     if not isinstance(body, Class):
         raise NotExpressible("a possessive group")
-    cannot_fail = all(map(_matches_empty_unconditionally, rest))
+    cannot_fail = nullable(Sequence(rest), assertions=False)
     if not cannot_fail and _can_begin_inside(rest, body):
         raise NotExpressible("a possessive repetition that backtracking would shorten")
-
-
-def _matches_empty_unconditionally(node: Node) -> bool:
-    match node:
-        case Sequence(items):
-            return all(map(_matches_empty_unconditionally, items))
-        case Alternatives(branches):
-            return any(map(_matches_empty_unconditionally, branches))
-        case Repeat(body, least, _, _):
-            return least == 0 or _matches_empty_unconditionally(body)
-        case _:
-            return False
 
 
 def _can_begin_inside(rest: Rest, of: Class) -> bool:
