@@ -147,19 +147,6 @@ def test_a_whole_piece_in_the_vocabulary_is_cut_too() -> None:
         assert tokenizer.encode_with_dropout("hello", probability=0.1, seed=0) == list(b"hello")
 
 
-def test_text_is_normalized_and_repaired_before(trained: Model) -> None:
-    model = trained.with_(normalization="nfc")
-    for tokenizer in (Compiled(model), Naive(model)):
-        assert tokenizer.encode_with_dropout("e\u0301\ud83d", probability=1, seed=0) == list("é\ufffd".encode())
-
-
-def test_a_pattern_left_to_regex_works_too() -> None:
-    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"(?<=b)a+|\S|\s+",))
-    text = "ababé aab " * 5
-    ids = Compiled(model).encode_with_dropout(text, probability=0.5, seed=4)
-    assert ids == Naive(model).encode_with_dropout(text, probability=0.5, seed=4)
-
-
 def test_nonsense_is_refused(trained: Model) -> None:
     tokenizer = Compiled(trained)
     for probability in (-0.1, 1.1, float("nan")):

@@ -87,7 +87,9 @@ def test_a_rank_file_with_a_long_token(kind: str, tmp_path: Path) -> None:
     assert len(set(map(tuple, ids.values()))) == 1
     with pytest.raises(Unsupported, match="sentencepiece: it refuses the model"):
         impls.load("sentencepiece", model)
-    with pytest.raises(Unsupported, match="one derivation per token; 1 token with no derivation from lower ranks, the first is id 261"):
+    with pytest.raises(
+        Unsupported, match="one derivation per token; 1 token with no derivation from lower ranks, the first is id 261"
+    ):
         impls.load("backtracking", model)
     with pytest.raises(impls.InvalidModel, match=r"the token b'[a-d]+ … [a-d]+' has two ids, 261 and 262"):
         model.with_(tokens=(*model.tokens, token))

@@ -84,20 +84,8 @@ def test_strings_of_marks_and_what_they_join_are_written_as_in_the_library(name:
     assert differing(name, texts) == []
 
 
-def test_a_text_without_newer_characters_is_normalised_around_one_far_away() -> None:
-    text = "e\u0301 " * 5 + "\U00010f82\u0323\u0301" + " क\u093c" * 5
-    assert normalizer("nfc")(text) == "é " * 5 + "\U00010f82\u0323\u0301" + " क\u093c" * 5
-
-
 def test_lower_case_knows_no_end_of_a_word_and_keeps_the_dot_of_the_turkish_capital() -> None:
     text = "ΣΑΣ ΟΔΟΣ İIŞ \ua7cb\U00016ea0"
     assert (
         normalizer("lowercase")(text) == STEPS["lowercase"].normalize_str(text) == "σασ οδοσ i\u0307iş \u0264\U00016ebb"
     )
-
-
-def test_steps_follow_each_other_with_the_same_tables() -> None:
-    theirs = normalizers.Sequence([STEPS["nfkd"], STEPS["strip-accents"], STEPS["lowercase"]])
-    texts = [f"É{character}\u0323Z" for character in CHANGING]
-    step = normalizer("nfkd+strip-accents+lowercase")
-    assert [text for text in texts if step(text) != theirs.normalize_str(text)] == []

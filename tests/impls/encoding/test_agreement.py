@@ -13,7 +13,7 @@ from impls import Model, TrainingSpec, UnknownSymbol
 from impls.core.text.patterns import NAMED
 
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking"]
-EXACT_ON_CHARACTERS = ["naive", "wordcount", "priority", "backtracking"]
+EXACT_ON_CHARACTERS = ["naive", "wordcount", "priority", "backtracking", "compiled"]
 TIES = ["smallest", "first", "largest", "shortest"]
 
 letters = st.text(alphabet="abc ", max_size=40)

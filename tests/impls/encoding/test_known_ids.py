@@ -13,8 +13,8 @@ pytestmark = pytest.mark.corpus
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking"]
 PAIRS = [
     *((name, "r50k_base") for name in EXACT),
-    *((name, "cl100k_base") for name in EXACT[:4]),
-    *((name, "o200k_base") for name in EXACT[1:4]),
+    *((name, "cl100k_base") for name in ("naive", "priority", "bytelevel")),
+    *((name, "o200k_base") for name in ("priority", "bytelevel")),
 ]
 KnownIds = dict[str, dict[str, str]]
 
@@ -40,10 +40,3 @@ def test_inputs_worth_keeping_get_the_same_ids_from_all(name: str, model: str, w
     slow = name in ("naive", "bytelevel")  # their time grows with the square of a piece
     for text in [text for text in worth_keeping if not slow or len(text) < 500]:
         assert ours.encode(text) == yardstick.encode(text), text
-
-
-def test_greedy_gives_the_text_back_and_other_ids() -> None:
-    greedy, exact = loaded("greedy", "r50k_base"), loaded("priority", "r50k_base")
-    text = "Longest match tears words apart elsewhere: unbelievably, Kahramanmaraş, evlerimizden."
-    assert greedy.decode(greedy.encode(text)) == text
-    assert greedy.encode(text) != exact.encode(text)

@@ -16,7 +16,6 @@ from growing_texts import fresh
 
 import impls
 from impls import Model, TrainingSpec
-from impls.core.text import normal_borders
 from impls.core.text.normal_borders import NormalBorders, is_independent_of_next, is_independent_of_previous
 from impls.core.text.normal_forms import normal_form
 from impls.core.text.normalization import normalizer
@@ -137,20 +136,6 @@ def test_a_text_may_be_cut_at_a_certain_place_whatever_follows(name: str) -> Non
     assert check(tokenizer, fragments, 3, {"allowed_special": "all", **options}) > 10
 
 
-@pytest.mark.parametrize("name", ["special tokens", "single_word", "rstrip"])
-def test_every_edit_of_a_short_text_gives_the_ids_of_a_fresh_encoding(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("impls.operations.incremental.CHUNK", 1)
-    model, fragments, _ = CASES[name]
-    tokenizer = impls.load("priority", model())
-    for text in map("".join, product(fragments, repeat=4)):
-        for place in range(0, len(text) + 1, 2):
-            grown = tokenizer.incremental(text + " a " + text, allowed_special="all")
-            grown.replace(place, place + (len(text) & 1), fragments[place % len(fragments)])
-            assert grown.ids == tokenizer.encode(grown.text, allowed_special="all"), text
-
-
 def test_characters_that_begin_afresh_or_stay_are_left_alone_by_every_normal_form() -> None:
     """All canonical compositions of two characters, and all characters with a combining class."""
     for code in range(0x110000):
@@ -196,22 +181,3 @@ def test_all_short_texts_are_stripped_and_replaced_in_two_parts_as_in_one(normal
     n_found, wrong = cut_wrongly(normalization)
     assert wrong is None
     assert n_found > 1_000
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong_rule", "normalization"),
-    [
-        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (True, False)), "strip-left"),
-        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (False, True)), "strip-right"),
-        ("_STRIPS", dict.fromkeys(("strip", "strip-left", "strip-right"), (False, True)), "strip"),
-        ("touches", lambda old, before, after: before + after in old, 'replace("a1","c")'),
-        ("touches", lambda old, before, after: old[-1] == before or old[0] == after, 'replace("a1","c")'),
-        ("touches", lambda old, before, after: before + after in old or old[0] == after, 'replace("a1","c")'),
-        ("touches", lambda old, before, after: before + after in old or old[-1] == before, 'replace("a1","c")'),
-    ],
-)
-def test_a_wrong_rule_for_ends_or_replaced_texts_is_found(
-    monkeypatch: pytest.MonkeyPatch, name: str, wrong_rule: object, normalization: str
-) -> None:
-    monkeypatch.setattr(normal_borders, name, wrong_rule)
-    assert cut_wrongly(normalization)[1] is not None

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
-from impls import Model, TrainingSpec, UnknownId
+from impls import TrainingSpec, UnknownId
 from impls.interface import Tokenizer
 
 NAMES = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"]
@@ -48,15 +48,6 @@ def test_offsets_are_the_character_each_token_begins_in(ids: list[int]) -> None:
     assert TOKENIZER.decode_with_offsets(ids) == offsets_by_definition(tokens)
 
 
-@given(text=st.text(max_size=30))
-def test_offsets_of_an_encoding_point_into_its_text(text: str) -> None:
-    ids = TOKENIZER.encode(text, disallowed_special=())
-    decoded, offsets = TOKENIZER.decode_with_offsets(ids)
-    assert decoded == text
-    assert offsets == sorted(offsets)
-    assert all(0 <= offset < len(text) for offset in offsets)
-
-
 def test_a_token_inside_a_character_gets_that_characters_start() -> None:
     assert TOKENIZER.decode_with_offsets([*"a😀b".encode()]) == ("a😀b", [0, 1, 1, 1, 1, 2])
     assert TOKENIZER.decode_with_offsets([0xE2, 0x82, 0x41]) == ("\ufffdA", [0, 0, 1])
@@ -72,13 +63,6 @@ def test_decoding_joins_the_bytes_and_replaces_what_is_no_utf8(ids: list[int]) -
         assert tokenizer.decode_bytes(ids) == data
         assert tokenizer.decode(ids) == data.decode("utf-8", "replace")
         assert tokenizer.decode(ids, errors="ignore") == data.decode("utf-8", "ignore")
-
-
-def test_decoding_takes_any_iterable_of_ids() -> None:
-    ids = TOKENIZER.encode_array(TEXT)
-    assert TOKENIZER.decode(ids) == TEXT
-    assert TOKENIZER.decode(iter(ids.tolist())) == TEXT
-    assert TOKENIZER.decode_batch([ids, []]) == [TEXT, ""]
 
 
 def test_errors_may_be_strict() -> None:
@@ -100,32 +84,6 @@ def test_with_an_unknown_token_unknown_ids_are_its_text() -> None:
     tokenizer = impls.load("naive", MODEL.with_(unknown="<unk>", unknown_id=281))
     assert tokenizer.decode([97, 9_999, 281]) == "a<unk><unk>"
     assert tokenizer.decode_with_offsets([97, 9_999, 98]) == ("a<unk>b", [0, 1, 6])
-
-
-def test_end_of_word_becomes_a_space() -> None:
-    spec = TrainingSpec(vocab_size=12, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s+")
-    tokenizer = impls.train("wordcount", ["low", "lower", "low"], spec)
-    assert tokenizer.decode(tokenizer.encode("lower")) == "lower "
-    assert "end_of_word" in (tokenizer.model.lossy or "")
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("threads", [None, 1, 2])
-def test_a_batch_is_each_text_encoded_in_order(name: str, threads: int | None) -> None:
-    tokenizer = impls.load(name, MODEL)
-    texts = [TEXT, "", "çay", *map(str, range(20))]
-    assert tokenizer.encode_batch(texts, threads) == [tokenizer.encode(text) for text in texts]
-    assert tokenizer.encode_batch([], threads) == []
-
-
-def test_a_batch_needs_at_least_one_thread() -> None:
-    with pytest.raises(ValueError, match="threads must be at least 1"):
-        TOKENIZER.encode_batch(["a"], threads=0)
-
-
-def test_count_reads_special_text_as_text() -> None:
-    assert TOKENIZER.count("<é>") == len(TOKENIZER.encode("<é>", disallowed_special=()))
-    assert TOKENIZER.count("") == 0
 
 
 def test_what_an_implementation_does_not_do_it_says() -> None:
@@ -156,12 +114,6 @@ def test_errors_pass_from_process_to_process_unchanged(error: impls.BPEError) ->
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert (str(copy), vars(copy)) == (str(error), vars(error))
-
-
-def test_a_normalized_model_encodes_the_normal_form() -> None:
-    tokenizer = impls.load("priority", Model(tokens=MODEL.tokens, merges=MODEL.merges, normalization="nfc"))
-    assert tokenizer.encode("c\u0327ay") == tokenizer.encode("çay")
-    assert tokenizer.model.lossy == "normalization nfc"
 
 
 @pytest.mark.parametrize(

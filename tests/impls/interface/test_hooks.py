@@ -187,15 +187,3 @@ def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_els
     lists = Lists(PLAIN)
     lists.encode_ragged(texts, 3, disallowed_special=())
     assert lists.calls == [(("a", "b"), 3)]
-
-
-def test_arrays_are_uint32_whatever_they_are_made_of() -> None:
-    for kind in (Library, Careless):
-        for model in (PLAIN, ADDED):
-            assert kind(model).encode_array("<a>x").dtype == np.uint32
-
-
-@pytest.mark.parametrize("threads", [0, -1])
-def test_fewer_than_one_thread_is_refused(threads: int) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        Library(PLAIN).encode_batch(["a", "b"], threads)

@@ -114,20 +114,3 @@ def test_ordinary_text_is_read_by_a_model_with_added_tokens_as_by_one_without(na
     for text in texts_for(ADDED):
         assert with_tokens.encode_ordinary(text) == without.encode(text, disallowed_special=())
     assert with_tokens.encode("[x]") == [300]
-
-
-def test_ordinary_text_is_what_tiktoken_makes_of_it() -> None:
-    tiktoken = pytest.importorskip("tiktoken")
-    for model in (SMALL, SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)):
-        encoding = tiktoken.Encoding(
-            "small",
-            pat_str=model.pattern[0],
-            mergeable_ranks=dict(model.id_by_token),
-            special_tokens=dict(model.special_tokens),
-        )
-        for name in impls.default_names():
-            if impls.get(name).exact:
-                tokenizer = impls.load(name, model)
-                assert [tokenizer.encode_ordinary(text) for text in [*TEXTS, "<s>"]] == [
-                    encoding.encode_ordinary(text) for text in [*TEXTS, "<s>"]
-                ]

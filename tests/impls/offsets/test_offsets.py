@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiktoken
 import tokenizers
 from runnable import exact_over
 from tiktoken_calls import WORDS
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownSymbol, Unsupported
-from impls.core.text import tracing
-from impls.core.text.patterns import NAMED
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.core.text.stages import DROPS_MATCHES
 from impls.core.text.text import repair_surrogates
@@ -171,16 +168,6 @@ def test_all_implementations_give_the_same_spans(family: str) -> None:
         assert ids == expected_ids
 
 
-def test_starts_are_those_of_tiktokens_decoding() -> None:
-    looked_up = BYTES.with_(merge_rule="concatenation", merges=(), merge_counts=None)
-    parts: dict[str, Any] = {"mergeable_ranks": dict(looked_up.id_by_token), "special_tokens": {"<s>": 419}}
-    encoding = tiktoken.Encoding("x", pat_str=NAMED["gpt2"][0], **parts)
-    tokenizer = impls.load("priority", looked_up)
-    for text in texts(400, 5, surrogates=False):
-        ids, spans = tokenizer.encode_with_offsets(text, allowed_special="all")
-        assert spans[:, 0].tolist() == encoding.decode_with_offsets(ids)[1]
-
-
 # --- beside Hugging Face's library -------------------------------------------------------------------------------
 
 
@@ -311,22 +298,3 @@ def test_wrong_arguments_and_tokenizers_that_do_not_spell_the_text_are_refused()
     characters = over_characters().with_(normalization="nfc")
     with pytest.raises(UnknownSymbol, match="at character 2"):
         impls.load("naive", characters).encode_with_offsets("e\u0301\u4dff")
-
-
-@pytest.mark.parametrize("family", ["nfc", "sentencepiece", "replace"])
-def test_the_same_checks_find_a_wrong_alignment(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = tracing.Traced.edited
-
-    def shifted(self: tracing.Traced, edits: Any) -> tracing.Traced:
-        found = right(self, edits)
-        return tracing.Traced(found.text, [0, *found.starts][: len(found.starts)], [*found.ends][:1] * len(found.ends))
-
-    monkeypatch.setattr(tracing.Traced, "edited", shifted)
-    tokenizer = impls.load("priority", FAMILIES[family])
-
-    def check_all() -> None:
-        for text in texts(250, 1):
-            check_spans(tokenizer, text)
-
-    with pytest.raises(AssertionError):
-        check_all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import pytest
@@ -109,12 +108,6 @@ def test_a_library_that_cannot_be_interrupted_is_not_given_a_pattern_that_takes_
         impls.load(name, Model(tokens=BYTES, pattern=(pattern,)))
 
 
-def test_hugging_faces_trainer_is_not_given_such_a_pattern_either() -> None:
-    spec = impls.TrainingSpec(vocab_size=300, pattern=MANY_WAYS, base_order="gpt2")
-    with pytest.raises(impls.Unsupported, match="may take for ever"):
-        impls.train("tokenizers", ["aab!"], spec)
-
-
 def test_ordinary_patterns_are_given_to_the_libraries() -> None:
     ordinary = [stage for stages in NAMED.values() for stage in stages]
     ordinary += [r"\w+|[^\w\s]+|\s+", r"[a-z]+(?:-[a-z]+)*|[\s\S]", r"\"[^\"]*\"|[\s\S]", r"\S+|\s+", r"(?:\r?\n)+|.+"]
@@ -133,11 +126,6 @@ def test_a_panic_of_hugging_faces_library_is_an_error_that_names_the_pattern(
     capfd.readouterr()
     assert failed.value.panicked
     assert tokenizer.encode("b") == [98]
-
-
-def test_the_error_travels_between_processes() -> None:
-    error = pickle.loads(pickle.dumps(LibraryFailed("tiktoken", "the library panicked", panicked=True)))
-    assert (error.implementation, str(error), error.panicked) == ("tiktoken", "tiktoken: the library panicked", True)
 
 
 def test_a_replacement_of_a_normaliser_is_bounded_in_the_same_ways(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,24 +58,9 @@ def test_no_token_of_cl100k_base_ends_in_line_end_and_blank_so_both_forms_give_i
     assert not [token for token in load_model("cl100k_base").tokens if token is not None and ends_so.search(token)]
 
 
-@given(text=texts)
-def test_a_piece_alone_is_cut_no_further_by_the_patterns_without_lookahead(text: str) -> None:
-    splitter = SPLITTERS["turkish-s1"]
-    assert all(splitter.split(piece) == [piece] for piece in splitter.split(text))
-
-
-def test_none_cuts_nothing() -> None:
-    assert SPLITTERS["none"].split("a b\nc") == ["a b\nc"]
-    assert SPLITTERS["none"].split("") == []
-
-
 def test_stages_cut_one_after_the_other() -> None:
     splitter = Splitter([r"\p{N}|[^\p{N}]+", r"\s+|\S+"])
     assert splitter.split("ab 12 c") == ["ab", " ", "1", "2", " ", "c"]
-
-
-def test_long_s_counts_as_a_letter_of_a_contraction_regardless_of_case() -> None:
-    assert SPLITTERS["cl100k"].split("it'ſ") == ["it", "'ſ"]
 
 
 @pytest.mark.parametrize("pattern", [r"(\p{L}+)|.", r"(?P<word>\w+)|\W+", r"(a)(b)|(?s:.)"])
@@ -115,10 +100,6 @@ def test_what_a_pattern_leaves_out_is_named(pattern: str, text: str, character: 
 def test_a_long_pattern_is_shortened_in_messages() -> None:
     with pytest.raises(InvalidPattern, match=r"\.\.\.' leaves out"):
         Splitter(["|".join(f"word{number}" for number in range(40))]).split("other")
-
-
-def test_empty_matches_are_no_pieces() -> None:
-    assert Splitter([r"a*|b"]).split("aab") == ["aa", "b"]
 
 
 def test_names_stand_for_their_stages() -> None:

@@ -81,10 +81,3 @@ def test_pieces_begin_where_the_statement_says(name: str, text: str) -> None:
     assert inner == stated_borders(text, DIGITS_TOGETHER[name])
     spaces = {at for at in starts if text[at - 1].isspace() and not text[at].isspace()}
     assert all(text[at - 1] != " " or regex.match(r"\p{N}", text[at]) for at in spaces)
-
-
-def test_every_script_has_letters_and_is_kept_apart_from_every_other() -> None:
-    letters = [next(c for c in map(chr, range(0x110000)) if regex.match(rf"[^\P{{L}}\P{{{s}}}]", c)) for s in SCRIPTS]
-    for one in letters:
-        for other in letters:
-            assert SPLITTERS["scripts-3"].split(one + other) == ([one + other] if one == other else [one, other])

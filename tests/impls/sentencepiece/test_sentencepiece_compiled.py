@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-import impls
 from impls import Model, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.naive import Naive
 from impls.priority import Priority
 
 Texts = Callable[..., list[str]]
@@ -55,15 +52,6 @@ def test_long_texts_are_cut_where_no_token_reaches_across(trained_with: Callable
             "é ß " * 2000,
         ):
             assert tokenizer.encode(text) == trained.library.encode(text)
-
-
-def test_any_ids_are_decoded_as_the_library_does(trained: Any) -> None:
-    ours, theirs = Compiled(trained.model), trained.library
-    rng = random.Random(6)
-    for _ in range(300):
-        ids = [rng.randrange(rng.choice((8, ours.model.vocab_size))) for _ in range(rng.randrange(9))]
-        assert ours.decode(ids) == theirs.decode(ids), ids
-        assert ours.decode_bytes(ids) == Priority(trained.model).decode_bytes(ids)
 
 
 def random_model(rng: random.Random) -> Model:
@@ -111,15 +99,6 @@ def test_random_models_encode_as_priority_does(fuzz: int) -> None:
             assert fast.encode(text) == expected, text
             assert fast.encode_array(text).tolist() == expected
             assert fast.decode(expected) == reference.decode(expected)
-
-
-def test_characters_without_sentencepiece_have_an_unknown_token() -> None:
-    spec = impls.TrainingSpec(vocab_size=60, alphabet="chars", unknown="?", pattern="gpt2")
-    model = impls.get("priority").train_model(["the cat sat on the mat", "kedi paspasın üstünde"] * 2, spec)
-    fast, reference = Compiled(model), Priority(model)
-    for text in ("the cat", "kedi xyz 你好 üst", "", "zzz" * 100):
-        assert fast.encode(text) == reference.encode(text)
-        assert fast.decode(fast.encode(text)) == reference.decode(reference.encode(text))
 
 
 @pytest.mark.parametrize(
@@ -181,23 +160,3 @@ def test_unused_and_user_defined_pieces() -> None:
     for text in ("abab", "ababa", "ab ab ab", "b a", "xb ab ax", ""):
         assert Compiled(model).encode(text) == Priority(model).encode(text), text
         assert Compiled(model).encode_batch([text, text]) == [Priority(model).encode(text)] * 2
-
-
-def test_dropout_is_that_of_naive(trained_with: Callable[[str], Any]) -> None:
-    model = trained_with("plain").model
-    ids = [one(model).encode_with_dropout("the cat sat", probability=0.5, seed=1) for one in (Compiled, Naive)]
-    assert ids[0] == ids[1]
-
-
-def test_a_model_that_joins_words_is_not_cut_between_them() -> None:
-    model = Model(
-        tokens=tuple(token.encode() for token in ("a", "b", "▁", "a▁", "a▁b")),
-        alphabet="chars",
-        merge_rule="concatenation",
-        sentencepiece=SentencePieceRules(dummy_prefix="never"),
-        unknown="?",
-        unknown_id=9,
-    )
-    assert borders(model) is not None
-    for text in ("a b", "aa bb", "b a b", "a ba b"):
-        assert Compiled(model).encode(text) == Priority(model).encode(text)

@@ -18,16 +18,6 @@ Texts = Callable[..., list[str]]
 TrainedWith = Callable[[str], Any]
 
 
-def test_hugging_face_gives_the_librarys_ids_through_our_adapter(trained: Any, random_texts: Texts) -> None:
-    ours = impls.load("tokenizers", trained.model)
-    texts = random_texts(200, seed=6)
-    wanted = trained.library.encode(texts)
-    for text, ids in zip(texts, wanted, strict=True):
-        assert ours.encode(text, disallowed_special=()) == ids, text
-        assert ours.decode(ids) == trained.library.decode(ids)
-    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == wanted
-
-
 SAVED = ["plain", "unknown", "runs of spaces", "no prefix", "extra spaces go", "no prefix, extra spaces go", "control"]
 
 

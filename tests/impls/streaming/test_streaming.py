@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_decoders import WRONG
 
 import impls
 from impls import Model, TrainingSpec
@@ -149,34 +148,8 @@ def test_a_begun_character_is_kept_back_exactly_as_long_as_it_can_be_completed(f
         check_stream(tokenizer, tokenizer.decoder(), pushes, following)
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-def test_the_same_check_fails_for_a_wrong_decoder(wrong: Callable[[Tokenizer], Any]) -> None:
-    tokenizer, following = tokenizer_of(BYTES), continuations(BYTES)
-
-    def check_all() -> None:
-        for pushes in (*streams(BYTES, 60, 1), *byte_streams(BYTES)):
-            check_stream(tokenizer, wrong(tokenizer), pushes, following)
-
-    with pytest.raises(AssertionError):
-        check_all()
-
-
 @every_family
-@pytest.mark.parametrize("errors", ["replace", "ignore", "backslashreplace", "surrogateescape"])
-@pytest.mark.parametrize("skip_special", [False, True])
-def test_the_whole_is_the_text_of_decode(family: str, errors: str, skip_special: bool, fuzz: int) -> None:
-    model = FAMILIES[family]
-    tokenizer = tokenizer_of(model)
-    special = set(model.special_tokens.values())
-    for pushes in streams(model, 200 * fuzz, 2):
-        decoder = tokenizer.decoder(errors, skip_special)
-        text = "".join([*map(decoder.push, pushes), decoder.finish()])
-        ids = [i for pushed in pushes for i in pushed if not (skip_special and i in special)]
-        assert text == tokenizer.decode(ids, errors), pushes
-
-
-@every_family
-def test_decoders_of_one_tokenizer_that_get_id_after_id_do_not_change_each_others_text(family: str, fuzz: int) -> None:
+def test_the_whole_is_the_text_of_decode_whatever_other_decoders_of_the_tokenizer_read(family: str, fuzz: int) -> None:
     model = FAMILIES[family]
     tokenizer, rng = tokenizer_of(model), random.Random(5)
     special = set(model.special_tokens.values())
@@ -190,7 +163,8 @@ def test_decoders_of_one_tokenizer_that_get_id_after_id_do_not_change_each_other
         except UnicodeDecodeError:  # some bytes are no surrogate either
             continue
         decoder = tokenizer.decoder(errors, skip_special)
-        pushed = "".join([decoder.push(rng.choice(([i], (i,)))) for i in ids])
+        size = rng.choice((1, 1, 3))
+        pushed = "".join([decoder.push(rng.choice((list, tuple))(ids[at : at + size])) for at in range(0, 12, size)])
         assert pushed + decoder.finish() == expected, (errors, skip_special, ids)
 
 

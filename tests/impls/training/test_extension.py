@@ -11,7 +11,6 @@ from literal_training import as_bytes, literally, random_corpus, random_spec
 
 import impls
 from impls import InvalidModel, InvalidSpec, Model, TrainingSpec, Unsupported
-from impls.core.model.derivations import unreachable
 from impls.core.training import base_symbols, corpus_pieces, first_base_id
 
 TIES = ["smallest", "first", "largest", "shortest"]
@@ -86,17 +85,6 @@ def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says
             assert model.tokens[: len(begun.tokens)] == begun.tokens
     assert n_new > 10
     assert alphabet == "bytes" or n_unknown > 1
-
-
-@every_extender
-def test_what_is_learned_is_encoded(name: str) -> None:
-    begun = trained(["low lower lowest"], vocab_size=260)
-    model = extended(name, begun, ["new newer newest"] * 2, TrainingSpec(vocab_size=270))
-    assert model.merges[: len(begun.merges)] == begun.merges
-    assert model.irregularities == ()
-    assert unreachable(model) == ()
-    assert impls.load("naive", model).encode(" newest low") == impls.load("compiled", model).encode(" newest low")
-    assert len(impls.load("naive", model).encode(" newest")) == 1
 
 
 @every_extender
@@ -255,11 +243,3 @@ def test_the_others_refuse_by_name(name: str) -> None:
     begun = trained(["ab ab"], vocab_size=258)
     with pytest.raises(Unsupported, match=f"^{name}: does not go on from a given model; naive, priority,"):
         extended(name, begun, ["ab"], TrainingSpec(vocab_size=300))
-
-
-@every_extender
-def test_the_registry_goes_on_and_loads_in_one(name: str) -> None:
-    begun = trained(["hello hello"], vocab_size=258)
-    tokenizer = impls.train(name, ["hello world"] * 2, TrainingSpec(vocab_size=262), extend=begun)
-    assert tokenizer.name == name
-    assert tokenizer.model == extended("naive", begun, ["hello world"] * 2, TrainingSpec(vocab_size=262))

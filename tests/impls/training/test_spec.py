@@ -8,7 +8,7 @@ import pytest
 
 import impls
 from impls import InvalidModel, InvalidSpec, TrainingSpec
-from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
+from impls.core.training import may_become_token
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
 NO_TEXTS = (None, -1, 1.5, True, b"ab", (None,))
@@ -81,13 +81,6 @@ def test_a_vocabulary_below_its_base_size_is_an_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRAINERS)
-def test_running_out_of_pairs_is_no_error(name: str) -> None:
-    assert len(impls.train(name, ["abc"], TrainingSpec(vocab_size=10_000)).model.merges) == 2
-    assert impls.train(name, [], TrainingSpec(vocab_size=10_000)).model.merges == ()
-    assert impls.train(name, ["", "a"], TrainingSpec(vocab_size=10_000)).model.merges == ()
-
-
-@pytest.mark.parametrize("name", TRAINERS)
 def test_bounds_on_merges(name: str) -> None:
     def learned(**bounds: int) -> list[bytes | None]:
         spec = TrainingSpec(**({"vocab_size": 300} | bounds))  # type: ignore[arg-type]
@@ -156,34 +149,13 @@ def test_the_alphabet_of_characters_is_in_code_point_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHARACTER_TRAINERS)
-def test_end_of_word_is_joined_to_the_last_character_of_each_piece(name: str) -> None:
-    spec = TrainingSpec(vocab_size=7, alphabet="chars", end_of_word="</w>", pattern="none", ties="largest")
-    model = impls.train(name, ["low", "low", "lo"], spec).model
-    assert model.tokens[:4] == (b"l", b"o", b"o</w>", b"w</w>")
-    assert [model.tokens[i] for i in model.merge_results] == [b"ow</w>", b"low</w>", b"lo</w>"]
-
-
-@pytest.mark.parametrize("name", CHARACTER_TRAINERS)
 def test_a_corpus_that_holds_the_end_of_word_text_is_refused(name: str) -> None:
     spec = TrainingSpec(vocab_size=50, alphabet="chars", end_of_word="</w>", pattern="none", ties="first")
     with pytest.raises(InvalidSpec, match="'</w>' occurs in the corpus; choose another text"):
         impls.train(name, ["a</w>b"], spec)
 
 
-def test_symbols_of_pieces_and_the_room_for_merges() -> None:
-    spec = TrainingSpec(vocab_size=300, special_tokens=("<s>",), special_ids="first", max_merges=10)
-    assert piece_symbols("é", spec) == [b"\xc3", b"\xa9"]
-    assert len(base_symbols([], spec)) == 256
-    assert (first_base_id(spec), merge_budget(base_symbols([], spec), spec)) == (1, 10)
-
-
 def test_reserved_texts_are_compared_as_bytes() -> None:
     spec = TrainingSpec(vocab_size=300, special_tokens=("\ufffd",))
     assert may_become_token(b"\xe2\x82", spec)  # no UTF-8, though it would be shown as U+FFFD
     assert not may_become_token("\ufffd".encode(), spec)
-
-
-def test_the_registry_trains_and_loads_in_one() -> None:
-    tokenizer = impls.train("priority", ["hello hello"], TrainingSpec(vocab_size=260))
-    assert tokenizer.name == "priority"
-    assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
