@@ -8,6 +8,10 @@ is before it. So the ids of a beginning are read backwards, from token to token,
 same before the first position that both reach. Nothing is kept of the text before a token boundary that all beginnings
 share which can still grow.
 
+Not followed, so that an append encodes the tail again: models some token of which has several derivations or none, as
+Llama 3's (`token_ends` gives None); patterns of several stages, as DeepSeek's, or of none that an automaton expresses;
+models that rewrite texts or have SentencePiece's rules, as Mistral v1's (`runs_of` gives None).
+
 The proof: if each token has one derivation by merges of rising rank, a sequence of tokens is an encoding exactly if
 each two neighbours are compatible, that is, encode to themselves (`backtracking`). So the encoding of x[:i] ends with
 the one token t that ends at i and is compatible with the last token of x[:i-|t|]; this is kept for each i from a

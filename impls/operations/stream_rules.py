@@ -34,7 +34,7 @@ def _stream_rules(model: Model) -> StreamRules:
         special_ids=special,
         unknown_id=model.unknown_id,
         ids_with_mark=frozenset(marked),
-        removes_all_marks=rules is not None and rules.hides_all_marks,
+        removes_all_marks=rules is not None and rules.remove_extra_spaces,
         byte_ids=None if rules is None else frozenset(rules.byte_ids) - {-1},
         has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
     )

@@ -41,7 +41,8 @@ class SentencePieceRules:
     one; if it is missing at the `first` position, but not after a special token; `never`. SentencePiece has only
     `always` and `never`."""
     remove_extra_spaces: bool = False
-    """Strip spaces at the ends, and collapse runs of spaces into one."""
+    """Strip spaces at the ends, and collapse runs of spaces into one; decoding then hides a mark also after a token that
+    is nothing but a hidden one."""
     charsmap: bytes = b""
     """The compiled normalisation that `Model.normalization` names; see `impls.core.text.charsmap`."""
     charsmap_by_graphemes: bool = False
@@ -85,11 +86,6 @@ class SentencePieceRules:
     def hides_prefix(self) -> bool:
         """Return whether decoding removes the space that begins a text."""
         return self.escape_spaces and (self.dummy_prefix != "never" or self.remove_extra_spaces)
-
-    @property
-    def hides_all_marks(self) -> bool:
-        """Return whether decoding goes on to hide marks after a token that is nothing but a hidden one."""
-        return self.remove_extra_spaces
 
     @property
     def changes_text(self) -> bool:

@@ -117,7 +117,7 @@ def lost_decoding(model: Model) -> list[str]:
     if model.end_of_word is not None:
         return ["decoding: the last word ends without a space"]
     lost: list[str] = []
-    if rules is not None and rules.hides_all_marks:
+    if rules is not None and rules.remove_extra_spaces:
         lost.append("decoding: of several spaces that begin a text one is hidden, not all")
     if rules is not None and rules.byte_ids:
         lost.append("decoding: of bytes in a row that are not UTF-8 all are replaced, not only wrong ones")
