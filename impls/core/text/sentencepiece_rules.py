@@ -41,8 +41,8 @@ class SentencePieceRules:
     one; if it is missing at the `first` position, but not after a special token; `never`. SentencePiece has only
     `always` and `never`."""
     remove_extra_spaces: bool = False
-    """Strip spaces at the ends, and collapse runs of spaces into one; decoding then hides a mark also after a token that
-    is nothing but a hidden one."""
+    """Strip spaces at the ends, and collapse runs of spaces into one. Decoding then hides a mark also after a token
+    that is nothing but a hidden one."""
     charsmap: bytes = b""
     """The compiled normalisation that `Model.normalization` names; see `impls.core.text.charsmap`."""
     charsmap_by_graphemes: bool = False

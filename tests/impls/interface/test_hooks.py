@@ -20,7 +20,6 @@ PLAIN = Model(tokens=BYTES)
 SPECIAL = Model(tokens=BYTES, special_tokens={"<s>": 256, "<s>+": 257})
 ADDED = Model(tokens=BYTES, special_tokens={"<s>": 256}, added_tokens={"<a>": 258})
 NFC = Model(tokens=BYTES, normalization="nfc")
-SURROGATES = ["a\ud83d", "\ud83d\udc4d", "\udc4d\ud83d b"]
 
 
 class Library(Tokenizer):
@@ -98,50 +97,6 @@ def test_ordinary_text_reaches_the_library_as_the_very_object_it_was_given() -> 
         assert library.calls[2] == ((text,), 3)
 
 
-@pytest.mark.parametrize("kind", [Library, Careless])
-@pytest.mark.parametrize("text", SURROGATES)
-def test_surrogates_are_repaired_in_every_form(kind: type[Tokenizer], text: str) -> None:
-    tokenizer = kind(SPECIAL)
-    expected = list(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode())
-    for _ in range(2):
-        assert tokenizer.encode(text) == expected
-        assert tokenizer.encode_array(text).tolist() == expected
-        assert tokenizer.encode_batch([text, "b"], 1) == [expected, [98]]
-
-
-@pytest.mark.parametrize("kind", [Library, Careless])
-def test_special_tokens_are_cut_out_in_every_form(kind: type[Tokenizer]) -> None:
-    tokenizer = kind(SPECIAL)
-    assert tokenizer.encode("a<s>+b<s>", allowed_special="all") == [97, 257, 98, 256]
-    assert tokenizer.encode_array("a<s>+", allowed_special={"<s>"}, disallowed_special=()).tolist() == [97, 256, 43]
-    assert tokenizer.encode_batch(["a<s>", "b"], 2, allowed_special={"<s>"}) == [[97, 256], [98]]
-    for call in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["b", text])):
-        with pytest.raises(SpecialToken) as raised:
-            call("ab<s>+")
-        assert (raised.value.name, raised.value.offset) == ("<s>+", 2)
-
-
-@pytest.mark.parametrize("kind", [Library, Careless])
-def test_added_tokens_are_cut_out_even_where_nothing_is_allowed(kind: type[Tokenizer]) -> None:
-    tokenizer = kind(ADDED)
-    expected = [97, 258, *b"<s>"]
-    assert tokenizer.encode("a<a><s>", disallowed_special=()) == expected
-    assert tokenizer.encode_array("a<a><s>", disallowed_special=()).tolist() == expected
-    assert tokenizer.encode_batch(["a<a><s>", "\ud83d<a>"], 1, disallowed_special=()) == [
-        expected,
-        [*"\ufffd".encode(), 258],
-    ]
-
-
-@pytest.mark.parametrize("kind", [Library, Careless])
-def test_text_is_normalised_in_every_form(kind: type[Tokenizer]) -> None:
-    tokenizer = kind(NFC)
-    expected = list("é".encode())
-    assert tokenizer.encode("e\u0301") == expected
-    assert tokenizer.encode_array("e\u0301").tolist() == expected
-    assert tokenizer.encode_batch(["e\u0301"]) == [expected]
-
-
 class Flat(Library):
     """Has a call for many texts that gives one array."""
 
@@ -150,27 +105,44 @@ class Flat(Library):
         return joined([list(text.encode()) for text in texts])
 
 
-@pytest.mark.parametrize("kind", [Library, Careless, Flat])
-@pytest.mark.parametrize("threads", [1, 2, None])
-def test_ragged_arrays_hold_what_a_batch_lists(kind: type[Tokenizer], threads: int | None) -> None:
-    for model in (PLAIN, SPECIAL, ADDED, NFC):
-        for texts in ([], [""], ["a", "", "é\u0301"], ["a\ud83d", "<a>", "b"]):
-            tokenizer = kind(model)
-            ids, offsets = tokenizer.encode_ragged(texts, threads)
-            assert (ids.dtype, offsets.dtype) == (np.uint32, np.int64)
-            assert len(offsets) == len(texts) + 1
-            rows = [ids[start:end].tolist() for start, end in pairwise(offsets)]
-            assert rows == tokenizer.encode_batch(texts, threads)
+CASES: list[tuple[Model, str, dict[str, Any], list[int]]] = [
+    (PLAIN, "é\u0301", {}, [*"é\u0301".encode()]),
+    (NFC, "e\u0301", {}, [*"é".encode()]),
+    (SPECIAL, "a<s>+b<s>", {"allowed_special": "all"}, [97, 257, 98, 256]),
+    (SPECIAL, "a<s>+", {"allowed_special": {"<s>"}, "disallowed_special": ()}, [97, 256, 43]),
+    (ADDED, "a<a><s>", {"disallowed_special": ()}, [97, 258, *b"<s>"]),
+    (ADDED, "\ud83d<a>", {"disallowed_special": ()}, [*"\ufffd".encode(), 258]),
+    (SPECIAL, "a\ud83d", {}, [97, *"\ufffd".encode()]),
+    (SPECIAL, "\ud83d\udc4d", {}, [*"👍".encode()]),
+    (SPECIAL, "\udc4d\ud83d b", {}, [*"\ufffd\ufffd b".encode()]),
+]
+every_kind = pytest.mark.parametrize("kind", [Library, Careless, Flat])
 
 
-def test_ragged_arrays_keep_to_what_is_special() -> None:
-    for tokenizer in (Library(SPECIAL), Careless(SPECIAL), Flat(SPECIAL)):
-        ids, offsets = tokenizer.encode_ragged(["a<s>", "b"], 2, allowed_special={"<s>"})
-        assert (ids.tolist(), offsets.tolist()) == ([97, 256, 98], [0, 2, 3])
-        with pytest.raises(SpecialToken):
-            tokenizer.encode_ragged(["b", "ab<s>"])
-        with pytest.raises(ValueError, match="at least 1"):
-            tokenizer.encode_ragged(["b"], 0)
+@every_kind
+@pytest.mark.parametrize(("model", "text", "special", "ids"), CASES)
+def test_every_form_gives_the_same_ids(
+    kind: type[Tokenizer], model: Model, text: str, special: dict[str, Any], ids: list[int]
+) -> None:
+    tokenizer = kind(model)
+    for threads in (1, 2, None):
+        assert tokenizer.encode(text, **special) == ids
+        array = tokenizer.encode_array(text, **special)
+        assert (array.tolist(), array.dtype) == (ids, np.uint32)
+        assert tokenizer.encode_batch([text, "", "b"], threads, **special) == [ids, [], [98]]
+        flat, offsets = tokenizer.encode_ragged([text, "", "b"], threads, **special)
+        assert (flat.tolist(), offsets.tolist()) == ([*ids, 98], [0, len(ids), len(ids), len(ids) + 1])
+        assert (flat.dtype, offsets.dtype) == (np.uint32, np.int64)
+
+
+@every_kind
+def test_special_text_that_is_not_allowed_is_refused_in_every_form(kind: type[Tokenizer]) -> None:
+    tokenizer = kind(SPECIAL)
+    several = (lambda text: tokenizer.encode_batch(["b", text]), lambda text: tokenizer.encode_ragged(["b", text]))
+    for call in (tokenizer.encode, tokenizer.encode_array, *several):
+        with pytest.raises(SpecialToken) as raised:
+            call("ab<s>+")
+        assert (raised.value.name, raised.value.offset) == ("<s>+", 2)
 
 
 def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_else_its_batches() -> None:
