@@ -102,14 +102,13 @@ class Conform(Verb):
     def _write_vectors(self, path: Path) -> bool:
         """Write the vectors of the model, and print which mutants no case tells apart."""
         from harness.conform.vectors.choice import choose
-        from harness.conform.vectors.file import compressed, content_of, vectors_of
+        from harness.conform.vectors.file import compressed, content_of
         from harness.data import load_model
         from harness.records import write_atomically
 
         options.ensure(self.target is None, "--write-vectors takes no TARGET: the vectors are of the model -m")
         writing.check_target(path, writing.model_sources(self.model))
-        model = load_model(self.model)
-        vectors = vectors_of(Path(self.model).name, model, choose(model))
+        vectors = choose(Path(self.model).name, load_model(self.model))
         write_atomically(path, compressed(content_of(vectors), path))
         head = vectors.head
         n_mutants, n_left = sum(head.mutants.values()), len(head.not_told_apart)

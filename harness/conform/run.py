@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.catalogue import CHECKS, Check
@@ -45,43 +46,46 @@ def run(
 
     Raises `NotATarget`, and the errors of an unknown name or a missing model.
     """
+    checks, other = choose(only), Reference(reference, model, load_model(model))
+    options = {"seed": seed, "check_seconds": check_seconds, "done": done}
+    return run_target(target, model, library, checks, other, limits=limits, **options)
+
+
+def run_target(
+    target: str, model: str, library: str | None, checks: Sequence[Check], reference: Reference | None = None,
+    *, limits: Limits = LIMITS, **options: Any,
+) -> ConformanceReport:  # fmt: skip
+    """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotATarget`."""
     try:
         spec = TargetSpec.parse(target, library, model)
+        report = run_checks(
+            lambda environment: Session(spec.command(), limits, environment), reference, checks, **options
+        )
     except NotLoadable as error:
-        raise NotATarget(error.reason) from None
-
-    def open_session(environment: Mapping[str, str]) -> Session:
-        return Session(spec.command(), limits, environment)
-
-    other = Reference(reference, model, load_model(model))
-    try:
-        report = run_checks(open_session, other, only, seed=seed, check_seconds=check_seconds, done=done)
-    except NotLoadable as error:
-        named = error.reason.startswith((target, spec.name))
-        raise NotATarget(error.reason if named else f"{spec.name}: {error.reason}") from None
+        named = error.reason.startswith((target, target.partition(":")[0]))
+        raise NotATarget(error.reason if named else f"{target}: {error.reason}") from None
     report.target = report.target or spec.name
     return report
 
 
 def run_checks(
     open_session: OpenSession,
-    reference: Reference,
-    only: Collection[str] = (),
+    reference: Reference | None,
+    checks: Sequence[Check],
     *,
     seed: int = 0,
     check_seconds: float = CHECK_SECONDS,
     done: Callable[[CheckVerdict], None] = lambda verdict: None,
 ) -> ConformanceReport:
-    """Run the checks (those named `only`, else all) and report; `done` is called after each.
+    """Run checks and report; `done` is called after each. Checks that know the answers need no reference.
 
-    Raises `NotLoadable` if the target does not start, `UnknownName` for an unknown check.
+    Raises `NotLoadable` if the target does not start.
     """
-    chosen = choose(only)
     began = time.perf_counter()
     with TargetClient(open_session) as client:
-        case = Case(client, reference, seed)
+        case = Case(client, reference, seed)  # type: ignore[arg-type]
         verdicts: list[CheckVerdict] = []
-        for check in chosen:
+        for check in checks:
             verdict = CheckVerdict(check=check.name, question=check.question, status="not asked")
             verdict.reason = client.given_up
             if not client.given_up:
@@ -92,8 +96,8 @@ def run_checks(
         mark_repeated(verdicts)
         return ConformanceReport(
             target=client.description.name,
-            reference=reference.name,
-            model=reference.model_name,
+            reference=reference.name if reference else "",
+            model=reference.model_name if reference else "",
             verdicts=verdicts,
             seconds=time.perf_counter() - began,
             n_failures=client.n_failures,

@@ -8,21 +8,39 @@ import hashlib
 import json
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 import regex
 
-from harness.conform.vectors.choice import Case, Choice
 from harness.conform.vectors.steps import KINDS, Kind
 from harness.unicode_versions import version
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
 
-FORMAT = "bpebench vectors 1"
 MOST_BYTES, MOST_CASES = 2_000_000, 20_000
+
+
+class Vector(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A case: `text` has these ids and they decode to `decoded`, or `bytes` is what the ids stand for."""
+
+    id: str = ""
+    kind: Kind = "pieces"
+    why: str = ""
+    text: str | None = None
+    data: bytes | None = msgspec.field(name="bytes", default=None)
+    allowed_special: list[str] | Literal["all"]
+    ids: list[int]
+    decoded: str
+
+    def chosen_for(self, mutants: Sequence[tuple[Kind, str]]) -> None:
+        """Note why it was chosen."""
+        (self.kind, name), *others = mutants
+        self.why = name + (f"; and {len(others):,} more" if others else "")
+        key = msgspec.json.encode([self.text, self.data, self.allowed_special, self.ids])
+        self.id = f"{self.kind.replace(' ', '-')}-{hashlib.sha256(key).hexdigest()[:10]}"
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,19 +55,6 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     cases: int
     mutants: dict[str, int]
     not_told_apart: list[str]
-
-
-class Vector(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A case: `text` has these ids and they decode to `decoded`, or `bytes` is what the ids stand for."""
-
-    id: str
-    kind: Kind
-    why: str
-    text: str | None = None
-    data: bytes | None = msgspec.field(name="bytes", default=None)
-    allowed_special: list[str] | Literal["all"] = msgspec.field(default_factory=list)
-    ids: list[int]
-    decoded: str
 
 
 class Vectors(msgspec.Struct, frozen=True):
@@ -73,47 +78,29 @@ def tokens_sha256(model: Model) -> str:
     return digest.hexdigest()
 
 
-def vectors_of(name: str, model: Model, choice: Choice) -> Vectors:
-    """Return the file of a choice."""
-    cases = [_vector(case, len(model.special_tokens)) for case in choice.cases]
-    cases.sort(key=lambda case: (KINDS.index(case.kind), len(case.ids), case.id))
+def vectors_of(
+    name: str, model: Model, cases: Sequence[Vector], n_mutants: dict[str, int], survivors: Sequence[str]
+) -> Vectors:
+    """Return the file of chosen cases."""
     head = Head(
-        format=FORMAT,  # type: ignore[arg-type]
+        format="bpebench vectors 1",
         model=name,
         tokens_sha256=tokens_sha256(model),
         pattern=list(model.pattern),
         normalization=model.normalization,
         unicode=version(lambda letter: bool(regex.match(r"\p{L}", letter))) or "unknown",
         cases=len(cases),
-        mutants={str(kind): n for kind, n in choice.mutants.items()},
-        not_told_apart=[f"{kind}: {name}" for kind, name in choice.survivors],
+        mutants=n_mutants,
+        not_told_apart=list(survivors),
     )
-    return Vectors(head, cases)
-
-
-def _vector(case: Case, n_special: int) -> Vector:
-    (kind, name), *others = case.kills
-    allowed = list(case.allowed)
-    data = case.data if case.text is None else None
-    key = msgspec.json.encode([case.text, data, allowed, case.ids])
-    return Vector(
-        id=f"{kind.replace(' ', '-')}-{hashlib.sha256(key).hexdigest()[:10]}",
-        kind=kind,
-        why=name + (f"; and {len(others):,} more" if others else ""),
-        allowed_special="all" if allowed and len(allowed) == n_special else allowed,
-        text=case.text,
-        data=data,
-        ids=case.ids,
-        decoded=case.decoded,
-    )
+    return Vectors(head, sorted(cases, key=lambda case: (KINDS.index(case.kind), len(case.ids), case.id)))
 
 
 def content_of(vectors: Vectors) -> bytes:
     """Return the content of a file: ASCII, a line for the head and for each case. Raises for one that is too large."""
-    cases = (msgspec.to_builtins(case) for case in vectors.cases)
-    held = ({name: value for name, value in case.items() if value is not None} for case in cases)
-    lines = [json.dumps(line, separators=(",", ":")) for line in (msgspec.to_builtins(vectors.head), *held)]
-    content = "".join(f"{line}\n" for line in lines).encode()
+    cases = ({k: v for k, v in msgspec.to_builtins(case).items() if v is not None} for case in vectors.cases)
+    lines = (json.dumps(line, separators=(",", ":")) + "\n" for line in (msgspec.to_builtins(vectors.head), *cases))
+    content = "".join(lines).encode()
     if len(content) > MOST_BYTES or len(vectors.cases) > MOST_CASES:
         raise BPEError(f"{len(vectors.cases):,} cases of {len(content):,} bytes are more than vectors may be")
     return content
@@ -128,31 +115,22 @@ def compressed(content: bytes, path: Path) -> bytes:
 
 def read(path: Path) -> Vectors:
     """Read a file. Raises `BadVectors` that names the line."""
-    lines = _lines(path)
+    number = 0
     try:
-        head = msgspec.json.decode(next(lines, b""), type=Head)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadVectors(f"{path}: line 1 is not the head of a file of vectors: {error}") from None
-    cases: list[Vector] = []
-    for number, line in enumerate(lines, 2):
-        try:
-            case = msgspec.json.decode(line, type=Vector)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadVectors(f"{path}: line {number} is not a case: {error}") from None
-        if (case.text is None) == (case.data is None):
-            raise BadVectors(f"{path}: line {number} is not a case: it needs `text` or `bytes`, not both")
-        cases.append(case)
-    if len(cases) != head.cases:
-        raise BadVectors(
-            f"{path}: has {len(cases):,} cases, and its first line says {head.cases:,}: it was cut or joined"
-        )
-    return Vectors(head, cases)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        content = path.read_bytes()
-        opened = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(content)
-        yield from opened.splitlines(keepends=True)
+        lines = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(path.read_bytes()).splitlines()
+        number = 1
+        head = msgspec.json.decode(lines[0] if lines else b"", type=Head)
+        cases = []
+        for number, line in enumerate(lines[1:], 2):
+            cases.append(msgspec.json.decode(line, type=Vector))
+            if (cases[-1].text is None) == (cases[-1].data is None):
+                raise BadVectors(f"{path}: line {number} is not a case: it needs `text` or `bytes`, not both")
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise BadVectors(f"{path}: cannot be read: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        what = "a case" if number > 1 else "the head of a file of vectors"
+        raise BadVectors(f"{path}: line {number} is not {what}: {error}") from None
+    if len(cases) != head.cases:
+        counts = f"has {len(cases):,} cases, and its first line says {head.cases:,}"
+        raise BadVectors(f"{path}: {counts}: it was cut or joined")
+    return Vectors(head, cases)

@@ -2,86 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise, product
 from string import ascii_lowercase
 
-from harness.conform.vectors.steps import Merge, MergeAll, Merged, Steps, merger, remembering
+from harness.conform.vectors.steps import Merge, Merged, merger
 from harness.generators.texts import text_of
 from impls.core.model.model import Model
 from impls.greedy import Greedy
 
-# --- merging ---------------------------------------------------------------------------------------------------
-
 _N_OF_A_KIND = 30
 _CUTS = (8, 16, 20, 31, 32, 64, 100, 127, 128, 255, 256, 512, 1000, 1023, 1024, 4095, 4096, 65_535, 65_536)
-BYTES = (0x00, 0x09, 0x1F, 0x20, 0x7F, 0x80, 0x9F, 0xA0, 0xAC, 0xBE, 0xC2, 0xDF, 0xE0, 0xEE, 0xF0, 0xF3, 0xFE)
+_BYTES = (0x00, 0x09, 0x1F, 0x20, 0x7F, 0x80, 0x9F, 0xA0, 0xAC, 0xBE, 0xC2, 0xDF, 0xE0, 0xEE, 0xF0, 0xF3, 0xFE)
+_LONGEST_REORDERED = 200
 
 
-def _where(model: Model, merge: MergeAll) -> Callable[[Merge, set[int]], Merge]:
+def of_merging(model: Model, merge: Merge) -> Iterator[tuple[str, Merge]]:
+    """Yield the changed merging of one piece."""
+    yield "greedy longest match", Greedy(model).encode_piece
+    yield "a whole piece is not looked up", merger(model, whole=False)
+    yield "no merges", model.symbols
+    yield "of equal ranks the rightmost first", _reordered(model, merge, lambda rank, at: (rank, -at))
+    yield "the highest rank first", _reordered(model, merge, lambda rank, at: (-rank, at))
+    yield "left to right, whatever the rank", _reordered(model, merge, lambda rank, at: (at, 0))
+    for n in _CUTS:
+        yield f"cut after {n:,} characters", partial(_cut, merge, n)
+        yield f"lost after {n:,} characters", partial(_begun, merge, n)
+    for name, ids in renamings(model):
+        yield name, partial(_renamed, merge, ids)
+    where = _where(model, merge)
+    for i in chosen_ids(model):
+        yield f"id {i} lost", where(_without(model, i), {i})
+    for text, (first, last) in overlapping(model).items():
+        swapped = {first[1]: last[0], last[1]: first[0]}
+        changed = where(merger(model, partial(_with_ranks, swapped)), set(swapped))
+        yield f"ranks of {text[:2]!a} and {text[1:]!a} swapped", changed
+
+
+def _cut(merge: Merge, n: int, piece: str) -> list[int]:
+    return [i for k in range(0, len(piece), n) for i in merge(piece[k : k + n])]
+
+
+def _begun(merge: Merge, n: int, piece: str) -> Sequence[int]:
+    return merge(piece[:n])
+
+
+def _renamed(merge: Merge, ids: dict[int, int], piece: str) -> list[int]:
+    return [ids.get(i, i) for i in merge(piece)]
+
+
+def _with_ranks(ranks: dict[int, int], merged: Merged) -> Merged:
+    return merged and (ranks.get(merged[1], merged[0]), merged[1])
+
+
+def renamings(model: Model) -> Iterator[tuple[str, dict[int, int]]]:
+    """Yield ids taken for others: neighbouring bytes and tokens swapped, and cut to 16 or 17 bits."""
+    chosen = chosen_ids(model)
+    pairs = [*pairwise([*chosen, *chosen[:1]])]
+    if model.alphabet == "bytes":
+        pairs += [(model.id_by_token[bytes([byte])], model.id_by_token[bytes([byte + 1])]) for byte in _BYTES]
+    for i, other in pairs:
+        yield f"ids {i} and {other} swapped", {i: other, other: i}
+    for n in (1 << 16, 1 << 17):
+        if model.vocab_size > n:
+            yield f"ids modulo {n:,}", {i: i % n for i in range(n, model.vocab_size)}
+
+
+def _where(model: Model, merge: Merge) -> Callable[[Merge, set[int]], Merge]:
     """Return a function that restricts a changed merging to pieces in which one of some tokens may be merged."""
     met: set[int] = set()
 
     def note(merged: Merged) -> Merged:
-        if merged is not None:
-            met.add(merged[1])
+        met.update(merged[1:] if merged else ())
         return merged
 
-    merge_noting = merger(model, note)
+    noting = merger(model, note)
 
-    def considered(piece: str) -> list[int]:
+    @cache
+    def considered(piece: str) -> frozenset[int]:
         met.clear()
-        return [*met.union(merge_noting(piece))]
+        return frozenset([*noting(piece), *met])
 
-    tokens_of = remembering(considered)
     return lambda changed, tokens: (
-        lambda piece: merge([piece]) if tokens.isdisjoint(tokens_of(piece)) else changed(piece)
+        lambda piece: merge(piece) if tokens.isdisjoint(considered(piece)) else changed(piece)
     )
-
-
-def of_merging(model: Model, right: Steps) -> Iterator[tuple[str, Merge]]:
-    """Yield the changed merging of one piece."""
-    merge, where = right.merged, _where(model, right.merged)
-    yield "greedy longest match", Greedy(model).encode_piece
-    yield "a whole piece is not looked up", merger(model, whole=False)
-    yield "no merges", model.symbols
-    yield "of equal ranks the rightmost first", _choosing(model, merge, lambda rank, at: (rank, -at))
-    yield "the highest rank first", _choosing(model, merge, lambda rank, at: (-rank, at))
-    yield "left to right, whatever the rank", _choosing(model, merge, lambda rank, at: (at, 0))
-    for n in _CUTS:
-        yield f"cut after {n:,} characters", partial(_cut, merge, n)
-        yield f"lost after {n:,} characters", partial(_begun, merge, n)
-    for byte in BYTES if model.alphabet == "bytes" else ():
-        swap = dict(zip(ids := [model.id_by_token[bytes([byte + k])] for k in (0, 1)], ids[::-1], strict=True))
-        yield f"bytes {byte:#04x} and {byte + 1:#04x} swapped", _renamed(merge, swap)
-    for n in (16, 17):
-        if model.vocab_size > 1 << n:
-            yield f"ids of {n} bits", partial(_of_bits, merge, n)
-    chosen = chosen_ids(model)
-    for i, after in zip(chosen, chosen[1:] + chosen[:1], strict=True):
-        yield f"id {i} lost", where(_without(model, i), {i})
-        yield f"ids {i} and {after} swapped", _renamed(merge, {i: after, after: i})
-    for text, (one, other) in overlapping(model).items():
-        swapped = {one[1]: other[0], other[1]: one[0]}
-        name = f"ranks of {text[:2]!a} and {text[1:]!a} swapped"
-        yield name, where(merger(model, _with_ranks(swapped)), set(swapped))
-
-
-def _cut(merge: MergeAll, n: int, piece: str) -> list[int]:
-    return merge([piece[k : k + n] for k in range(0, len(piece), n)])
-
-
-def _begun(merge: MergeAll, n: int, piece: str) -> list[int]:
-    return merge([piece[:n]])
-
-
-def _of_bits(merge: MergeAll, n: int, piece: str) -> list[int]:
-    return [i % (1 << n) for i in merge([piece])]
-
-
-def _renamed(merge: MergeAll, ids: dict[int, int]) -> Merge:
-    return lambda piece: [ids.get(i, i) for i in merge([piece])]
 
 
 def _without(model: Model, lost: int) -> Merge:
@@ -92,27 +97,19 @@ def _without(model: Model, lost: int) -> Merge:
     return lambda piece: (merge_parts if model.whole_piece(piece) == lost else merge)(piece)
 
 
-def _with_ranks(ranks: dict[int, int]) -> Callable[[Merged], Merged]:
-    return lambda merged: merged and (ranks.get(merged[1], merged[0]), merged[1])
-
-
-_LONGEST_CHOSEN = 200
-
-
-def _choosing(model: Model, merge: MergeAll, order: Callable[[int, int], tuple[int, int]]) -> Merge:
+def _reordered(model: Model, merge: Merge, order: Callable[[int, int], tuple[int, int]]) -> Merge:
     """Return a function that merges the first in another order of rank and place; long pieces are merged rightly."""
 
     def changed(piece: str) -> list[int]:
         ids = model.symbols(piece)
-        if model.whole_piece(piece) is not None or len(ids) > _LONGEST_CHOSEN:
-            return merge([piece])
-        while True:
-            pairs = enumerate(pairwise(ids))
-            options = [(order(found[0], at), at, found[1]) for at, pair in pairs if (found := model.merge_of(*pair))]
-            if not options:
-                return ids
-            _, at, made = min(options)
+        if model.whole_piece(piece) is not None or len(ids) > _LONGEST_REORDERED:
+            return [*merge(piece)]
+        while merges := [
+            (order(m[0], at), at, m[1]) for at, pair in enumerate(pairwise(ids)) if (m := model.merge_of(*pair))
+        ]:
+            _, at, made = min(merges)
             ids[at : at + 2] = [made]
+        return ids
 
     return changed
 
@@ -120,16 +117,15 @@ def _choosing(model: Model, merge: MergeAll, order: Callable[[int, int], tuple[i
 def chosen_ids(model: Model) -> list[int]:
     """Return ids spread over the vocabulary, the last among them, of learned tokens that are texts."""
     special = set(model.whole_token_ids.values())
-    ids = [
-        i for i, token in enumerate(model.tokens) if token and len(token) > 1 and text_of(token) and i not in special
-    ]
+    tokens = enumerate(model.tokens)
+    ids = [i for i, token in tokens if token and len(token) > 1 and text_of(token) and i not in special]
     return [ids[k * (len(ids) - 1) // (_N_OF_A_KIND - 1)] for k in range(_N_OF_A_KIND)] if len(ids) > 1 else ids
 
 
 def overlapping(model: Model) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
     """Return texts of three letters, spread over the ranks, with the merges of their first two and of their last two.
 
-    The lower rank decides; the three are no token.
+    The lower rank decides; the three are not a token.
     """
     ids = {letter: i for letter in ascii_lowercase if (i := model.id_by_token.get(letter.encode())) is not None}
     merges = {a + b: merged for a, b in product(ids, repeat=2) if (merged := model.merge_of(ids[a], ids[b]))}

@@ -11,16 +11,20 @@ from itertools import chain, pairwise
 
 import regex
 
-Change = tuple[str, slice, str]
-"""Its name, which parts of the pattern it replaces, and by what."""
+Change = tuple[str, int, int, str]
+"""Its name, the first of the parts of a pattern that it replaces, the first that it does not, and by what."""
 
 _PARTS = regex.compile(
     r"\\[pP]\{[^}]*\}|\\.|\[\^?(?:\\[pP]\{[^}]*\}|\\.|[^\]\\])*\]|\((?:\?[a-zA-Z]*[:!=>]|\?<[!=])?|\{\d*,?\d*\}|.",
     regex.DOTALL,
 )
 _MEMBERS = regex.compile(r"\\[pP]\{[^}]*\}|(?:\\.|[^\\])-(?:\\.|[^\\])|\\.|.", regex.DOTALL)
-_QUANTIFIERS = {"?": ("", "*"), "*": ("", "+", "?"), "+": ("", "{1,2}", "{1,16}"), "++": ("",)}
-_GROUPS = {"(?i:": ("(?:",), "(?:": ("(?i:",), "(?!": ("(?=",), "(?=": ("(?!",), "(?>": ("(?:",)}
+_COUNTED = regex.compile(r"\{(\d+),(\d+)\}")
+_OPTIONS = {
+    "?": ("", "*"), "*": ("", "+", "?"), "+": ("", "{1,2}", "{1,16}"),
+    "(?i:": ("(?:",), "(?:": ("(?i:",), "(?!": ("(?=",), "(?=": ("(?!",), "(?>": ("(?:",),
+}  # fmt: skip
+"""A quantifier or the beginning of a group -> others."""
 _CLASSES = {
     r"\p{L}": (r"\p{Ll}\p{Lo}", "A-Za-z", r"A-Za-z\u00c0-\u024f", r"\p{L}\p{M}", r"\p{L}_", r"\p{L}'"),
     r"\p{N}": (r"\p{Nd}", "0-9", r"\p{N}\p{L}", r"\p{N}.", r"\p{Nd}\p{Nl}"),
@@ -42,34 +46,33 @@ def changed_patterns(pattern: str) -> Iterator[tuple[str, str]]:
     """Yield the name of each change and the pattern with it, if that is a pattern."""
     parts = _PARTS.findall(pattern)
     seen = {pattern}
-    for name, at, new in chain(_changed_parts(parts), _changed_alternatives(parts)):
-        changed = "".join([*parts[: at.start], new, *parts[at.stop :]])
-        if changed in seen:
-            continue
-        seen.add(changed)
-        try:
-            regex.compile(changed)
-        except (regex.error, AttributeError):  # the library raises the latter for some sets in a lookahead
-            continue
-        yield f"{name} (at {sum(map(len, parts[: at.start]))})", changed
+    for name, start, stop, new in chain(_changed_parts(parts), _changed_alternatives(parts)):
+        changed = "".join([*parts[:start], new, *parts[stop:]])
+        if changed not in seen and _is_pattern(changed):
+            seen.add(changed)
+            yield f"{name} (at {sum(map(len, parts[:start]))})", changed
+
+
+def _is_pattern(expression: str) -> bool:
+    try:
+        regex.compile(expression)
+    except (regex.error, AttributeError):  # the library raises the latter for some sets in a lookahead
+        return False
+    return True
 
 
 def _changed_parts(parts: list[str]) -> Iterator[Change]:
     for at, part in enumerate(parts):
-        options = [*_QUANTIFIERS.get(part, ()), *_GROUPS.get(part, ())]
-        if part.startswith("{") and len(part) > 1:
-            low, _, high = part[1:-1].partition(",")
-            options += [f"{{{low},{int(high) + n}}}" for n in (-1, 1) if high] + ["+", ""]
-        if part.startswith("["):
+        options = list(_OPTIONS.get(part, ()))
+        if counted := _COUNTED.fullmatch(part):
+            options += [f"{{{counted[1]},{int(counted[2]) + n}}}" for n in (-1, 1)] + ["+", ""]
+        elif part.startswith("["):
             options += [f"[{changed}]" for changed in _changed_class(part[1:-1])]
         elif part in _CLASSES:
             options += [f"[{changed}]" for changed in _CLASSES[part]]
-        elif part.startswith(r"\p"):
-            options.append(r"\P" + part[2:])
         elif part.isalnum():
             options.append(r"\x01")
-        for new in options:
-            yield f"{part} becomes {new}" if new else f"without {part}", slice(at, at + 1), new
+        yield from ((f"{part} becomes {new}" if new else f"without {part}", at, at + 1, new) for new in options)
 
 
 def _changed_class(inside: str) -> Iterator[str]:
@@ -77,10 +80,9 @@ def _changed_class(inside: str) -> Iterator[str]:
     yield members if negation else f"^{members}"
     names = _MEMBERS.findall(members)
     for k, name in enumerate(names):
-        others = names[:k], names[k + 1 :]
         for new in ("", *_CLASSES.get(name, ())):
             if not new.startswith("^") and (new or len(names) > 1):
-                yield negation + "".join([*others[0], new, *others[1]])
+                yield negation + "".join([*names[:k], new, *names[k + 1 :]])
     yield from (f"{inside}{more}" for more in ("_", "'", r"\u200d"))
 
 
@@ -95,9 +97,8 @@ def _changed_alternatives(parts: list[str]) -> Iterator[Change]:
         elif part == ")":
             edges = [*starts.pop(), at + 1]
             some = ["".join(parts[start : end - 1]) for start, end in pairwise(edges)]
-            group = slice(edges[0], at)
-            for k, alternative in enumerate(some if len(some) > 1 else ()):
-                yield f"without the alternative {alternative}", group, "|".join(some[:k] + some[k + 1 :])
+            for k in range(len(some) if len(some) > 1 else 0):
+                yield f"without the alternative {some[k]}", edges[0], at, "|".join(some[:k] + some[k + 1 :])
                 if k:
-                    swapped = [*some[: k - 1], some[k], some[k - 1], *some[k + 1 :]]
-                    yield f"{alternative} before {some[k - 1]}", group, "|".join(swapped)
+                    swapped = "|".join([*some[: k - 1], some[k], some[k - 1], *some[k + 1 :]])
+                    yield f"{some[k]} before {some[k - 1]}", edges[0], at, swapped

@@ -44,8 +44,8 @@ def model() -> impls.Model:
 
 
 @pytest.fixture(scope="module")
-def chosen(model: impls.Model) -> choice.Choice:
-    return choice.choose(model)
+def vectors(model: impls.Model) -> file.Vectors:
+    return choice.choose("small", model)
 
 
 @pytest.fixture(scope="module")
@@ -54,28 +54,28 @@ def of_bytes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bytes")
     model = impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
     model.save(folder / "bytes.json")
-    content = file.content_of(file.vectors_of("bytes", model, choice.choose(model)))
+    content = file.content_of(choice.choose("bytes", model))
     (folder / "vectors.jsonl.gz").write_bytes(file.compressed(content, Path("x.gz")))
     (folder / "my_tokenizer.py").write_text(PYTHON)
     (folder / "my_tokenizer.mjs").write_text(JAVASCRIPT)
     return folder
 
 
-def test_every_mutant_dies_or_is_named(model: impls.Model, chosen: choice.Choice) -> None:
+def test_every_mutant_dies_or_is_named(model: impls.Model, vectors: file.Vectors) -> None:
     died = Counter[str]()
     for mutant in mutants(model, right_steps(model)):
-        dead = any(choice.is_killed(mutant, case) for case in chosen.cases)
-        assert dead != ((mutant.kind, mutant.name) in chosen.survivors), mutant
+        dead = any(choice.is_killed(mutant, case) for case in vectors.cases)
+        assert dead != (f"{mutant.kind}: {mutant.name}" in vectors.head.not_told_apart), mutant
         died[mutant.kind] += dead
     assert set(died) == set(KINDS)
     assert sum(died.values()) > 250
-    for name in ("special tokens: of two the shorter is recognised", "merges: greedy longest match"):
-        assert tuple(name.split(": ")) not in chosen.survivors
+    told_apart = {"special tokens: of two the shorter is recognised", "merges: greedy longest match"}
+    assert told_apart.isdisjoint(vectors.head.not_told_apart)
 
 
 @pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "compiled", "priority"])
-def test_right_tokenizers_answer_them_all(name: str, model: impls.Model, chosen: choice.Choice) -> None:
-    _assert_answers(impls.load(name, model), file.vectors_of("small", model, chosen))
+def test_right_tokenizers_answer_them_all(name: str, model: impls.Model, vectors: file.Vectors) -> None:
+    _assert_answers(impls.load(name, model), vectors)
 
 
 def _assert_answers(tokenizer: impls.Tokenizer, vectors: file.Vectors) -> None:
@@ -88,9 +88,9 @@ def _assert_answers(tokenizer: impls.Tokenizer, vectors: file.Vectors) -> None:
         assert tokenizer.decode(case.ids) == case.decoded, case
 
 
-def test_written_twice_they_are_the_same_bytes(model: impls.Model, chosen: choice.Choice, tmp_path: Path) -> None:
-    once = file.content_of(file.vectors_of("small", model, chosen))
-    assert file.content_of(file.vectors_of("small", model, choice.choose(model))) == once
+def test_written_twice_they_are_the_same_bytes(model: impls.Model, vectors: file.Vectors, tmp_path: Path) -> None:
+    once = file.content_of(vectors)
+    assert file.content_of(choice.choose("small", model)) == once
     assert once.isascii()
     assert len(once) < file.MOST_BYTES
     for name in ("a.jsonl", "a.jsonl.gz", "a.jsonl.xz"):
