@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -q -n 2 --dist worksteal
 
-.PHONY: help setup fetch kernels checked run test campaign mutants cover bench lint types lock clean
+.PHONY: help setup fetch kernels checked run test campaign mutants cover vectors bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
@@ -14,6 +14,7 @@ help:
 	@echo 'make campaign            random tests with new seeds (SECONDS=300 SEED=…)'
 	@echo 'make mutants FILES="…"   plant faults in those files: which do the tests not find? (SAMPLE=40 SEED=…)'
 	@echo 'make cover   run them and count the lines of impls they reach'
+	@echo 'make vectors write the test vectors of datasets/vectors anew (MODELS="…")'
 	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
 	@echo 'make lint types   what CI checks besides'
 
@@ -56,6 +57,11 @@ mutants: fetch kernels
 # Takes three times as long as `test`: CPython counts lines one by one.
 cover: fetch kernels
 	@$(BIN)/pytest $(PYTEST_ARGS) --cov=impls --cov-report=term:skip-covered --cov-fail-under=95
+
+# Writes the test vectors of datasets/vectors anew, or those of MODELS="…"; some minutes for each vocabulary.
+vectors: fetch kernels
+	@for model in $(or $(MODELS),$(patsubst %.jsonl.gz,%,$(notdir $(wildcard datasets/vectors/*)))); do \
+		$(BIN)/bpebench conform --write-vectors datasets/vectors/$$model.jsonl.gz -m $$model || exit 1; done
 
 bench: setup
 	@$(BIN)/python tests/bench/compare.py

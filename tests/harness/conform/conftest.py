@@ -65,9 +65,14 @@ def conform(planted_model: impls.Model, fewer: None) -> Conform:
     of_planted = cache(lambda name: Reference(name, "planted", planted_model))
 
     def run(
-        make: Callable[[], Any], *checks: str, reference: str = "tiktoken", model: impls.Model | None = None
+        make: Callable[[], Any],
+        *checks: str,
+        reference: str = "tiktoken",
+        model: impls.Model | None = None,
+        target: type[InProcess] = InProcess,
+        **options: Any,
     ) -> ConformanceReport:
         other = of_planted(reference) if model is None else Reference(reference, "planted", model)
-        return run_checks(lambda environment: InProcess(make, environment), other, choose(checks))
+        return run_checks(lambda environment: target(make, environment), other, choose(checks), **options)
 
     return run

@@ -6,10 +6,8 @@ character, token, transition or length is wrong follows from the number and a se
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,18 +15,13 @@ from itertools import islice
 from typing import Any
 
 from planted_bugs import Full, Right, model
+from planted_history import left_behind, wrong_ids
 
 import impls
 from harness.generators.texts import text_of
 from impls.core.pattern.automaton import Automaton, compile_pattern
 
-N_TRANSITIONS = 5
 Rule = Callable[[int], type[Right]]
-
-
-def _wrong(ids: list[int]) -> list[int]:
-    """Return other ids: the last one lost or, of a single one, doubled."""
-    return ids[:-1] if len(ids) > 1 else [*ids, *ids]
 
 
 def _when(holds: Callable[[str], bool]) -> type[Right]:
@@ -37,7 +30,7 @@ def _when(holds: Callable[[str], bool]) -> type[Right]:
     class Wrong(Full):
         def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
             ids = super().encode(text, allowed_special, disallowed_special)
-            return _wrong(ids) if holds(text) else ids
+            return wrong_ids(ids) if holds(text) else ids
 
     return Wrong
 
@@ -118,8 +111,8 @@ def _priority() -> impls.Tokenizer:
 
 
 @cache
-def _faulty_steps() -> list[list[list[tuple[int, bool]]]]:
-    """Return tables with one transition changed each, of which random texts show that other ids follow."""
+def _faulty_steps(n: int) -> list[list[list[tuple[int, bool]]]]:
+    """Return `n` tables with one transition changed each, of which random texts show that other ids follow."""
     automaton = compile_pattern(model().pattern[0])
     chance = random.Random("transitions")
     letters = ["a", "B", "é", "ǅ", "中", "1", " ", "\n", "\r", "'", "s", "!", "/", "\u0301", "\u3000", "\t"]
@@ -136,14 +129,14 @@ def _faulty_steps() -> list[list[list[tuple[int, bool]]]]:
         pairs = ((_scan(automaton, steps, text), pieces) for text, pieces in zip(texts, right, strict=True))
         if any(wrong != pieces and _ids(wrong) != _ids(pieces) for wrong, pieces in pairs):
             found.append(steps)
-        if len(found) == N_TRANSITIONS:
+        if len(found) == n:
             break
     return found
 
 
 def transition(number: int) -> type[Right]:
     """One transition of the automaton ends or continues a piece where it should not."""
-    automaton, steps = compile_pattern(model().pattern[0]), _faulty_steps()[number]
+    automaton, steps = compile_pattern(model().pattern[0]), _faulty_steps(5 if number < 5 else 20)[number]
 
     class Wrong(Full):
         def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
@@ -175,149 +168,9 @@ def piece_length(number: int) -> type[Right]:
                 return ids
             sizes = {len(piece.encode("utf-8", "replace")) for piece in self.split(text)}
             is_there = n_bytes in sizes if number < 10 else max(sizes) >= n_bytes
-            return _wrong(ids) if is_there else ids
+            return wrong_ids(ids) if is_there else ids
 
     return Wrong
-
-
-# --- what calls leave behind -----------------------------------------------------------------------------------
-
-
-class _Counting(Full):
-    """Wrong once `is_spoiled`."""
-
-    is_spoiled = False
-    n_calls = 0
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        self.n_calls += 1
-        self.note(text)
-        ids = super().encode(text, allowed_special, disallowed_special)
-        return _wrong(ids) if self.is_spoiled and self.goes_wrong(text) else ids
-
-    def note(self, text: str) -> None:
-        """See each text before it is encoded."""
-
-    def goes_wrong(self, text: str) -> bool:
-        return len(text) > 1
-
-
-def _after_calls(n_calls: int) -> type[Right]:
-    class Wrong(_Counting):
-        def note(self, text: str) -> None:
-            self.is_spoiled = self.n_calls > n_calls
-
-    return Wrong
-
-
-def _after_pieces(n_pieces: int) -> type[Right]:
-    class Wrong(_Counting):
-        def __init__(self) -> None:
-            super().__init__()
-            self.known: set[int] = set()
-
-        def note(self, text: str) -> None:
-            if len(self.known) <= n_pieces:
-                self.known.update(map(hash, text.split(" ")))
-            self.is_spoiled = len(self.known) > n_pieces
-
-    return Wrong
-
-
-class _AfterABatch(_Counting):
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        answers = super().encode_batch(texts)
-        self.is_spoiled = len(texts) > 1
-        return answers
-
-
-class _SecondThread(_Counting):
-    def __init__(self) -> None:
-        super().__init__()
-        self.home = threading.get_ident()
-
-    def note(self, text: str) -> None:
-        self.is_spoiled = threading.get_ident() != self.home
-
-
-class _Child(_Counting):
-    def __init__(self) -> None:
-        super().__init__()
-        self.home = os.getpid()
-
-    def note(self, text: str) -> None:
-        self.is_spoiled = os.getpid() != self.home
-
-
-class _ChildDies(_Child):
-    def goes_wrong(self, text: str) -> bool:
-        os._exit(3)
-
-
-class _ByHashSeed(_Counting):
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_spoiled = os.environ.get("PYTHONHASHSEED") == "0"
-
-
-class _ChangesLater(Full):
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: list[list[int]] = []
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        ids = super().encode(text, allowed_special, disallowed_special)
-        for earlier in self.kept:
-            earlier.reverse()
-        self.kept = [ids]
-        return ids
-
-
-def _leaks(n_bytes: int, of: str) -> type[Right]:
-    kept: list[bytes] = []
-
-    class Wrong(Full):
-        def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-            if of == "encode":
-                kept.append(bytes(n_bytes))
-            return super().encode(text, allowed_special, disallowed_special)
-
-        def decode(self, ids: list[int]) -> str:
-            if of == "decode":
-                kept.append(bytes(n_bytes))
-            return super().decode(ids)
-
-        def count(self, text: str, at_most: int | None = None) -> int:
-            if of == "count":
-                kept.append(bytes(n_bytes))
-            return super().count(text, at_most)
-
-    return Wrong
-
-
-class _LeavesFilesOpen(Full):
-    def __init__(self) -> None:
-        super().__init__()
-        self.files: list[int] = []
-        self.n_calls = 0
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        self.n_calls += 1
-        if not self.n_calls % 500:
-            self.files.append(os.open(os.devnull, os.O_RDONLY))
-        return super().encode(text, allowed_special, disallowed_special)
-
-    def __del__(self) -> None:
-        for descriptor in self.files:  # for the tests that follow
-            os.close(descriptor)
-
-
-def state(number: int) -> type[Right]:
-    """Something that was done before changes an answer, or stays in memory."""
-    return (
-        *(_after_calls(600), _after_pieces(20_000), _AfterABatch, _SecondThread, _Child, _ChildDies, _ByHashSeed),
-        *(_ChangesLater, _leaks(200, "encode"), _leaks(200, "decode"), _leaks(200, "count"), _LeavesFilesOpen),
-    )[number]
 
 
 # --- other calls for the same answer ---------------------------------------------------------------------------
@@ -339,6 +192,13 @@ def derived(number: int) -> type[Right]:
         ("decode", lambda given, text: unicodedata.normalize("NFC", text)),
         ("decode_bytes", lambda given, data: data.decode("utf-8", "ignore").encode()),
         ("decode_bytes", lambda given, data: data if len(given) <= 5_000 else data + b" "),
+        ("count", lambda given, n: n + (len(given) > 70_000)),
+        ("encode_batch", lambda given, lists: lists[::-1]),
+        ("encode_array", lambda given, array: array[:5]),
+        ("encode_array", lambda given, array: array if len(given) <= 5_000 else array[::-1]),
+        ("decode", lambda given, text: text.replace("\r\n", "\n")),
+        ("decode", lambda given, text: text.replace("\ufeff", "")),
+        ("decode_bytes", lambda given, data: data.decode("utf-8", "replace").encode("utf-16")),
     )[number]  # fmt: skip
 
     def call(self: Any, given: Any, *rest: Any) -> Any:
@@ -378,7 +238,18 @@ def spelling(number: int) -> type[Right]:
 
 # --- what a text costs -----------------------------------------------------------------------------------------
 
-_COSTLY = ("[a-z]+", "[一-鿿]+", "[!-/]+")
+_COSTLY = (
+    *("[a-z]+", "[一-鿿]+", "[!-/]+", "[A-Z]+", "[0-9]+", "[\u0400-\u04ff]+", "[\u0e00-\u0e7f]+", "[\u0e80-\u0eff]+"),
+    *("[\u1780-\u17ff]+", "[\u1000-\u109f]+", "[\u0f00-\u0fff]+", "[\u3040-\u309f]+", "[\u30a0-\u30ff]+", "[가-힣]+"),
+    *(
+        "[\U0001f300-\U0001faff]+",
+        "[\u0300-\u036f]+",
+        "[ \u00a0\u2003\u3000]+",
+        "[\t ]+",
+        "[\r\n]+",
+        "[\U00010400-\U0001044f]+",
+    ),
+)
 
 
 def cost(number: int) -> type[Right]:
@@ -397,10 +268,11 @@ def cost(number: int) -> type[Right]:
 KINDS: dict[str, tuple[Rule, Sequence[int], tuple[str, ...]]] = {
     "code-points": (code_point, range(12), ("code-points",)),
     "tokens": (token, range(8), ("tokens",)),
-    "transitions": (transition, range(N_TRANSITIONS), ("transitions",)),
+    "transitions": (transition, range(5), ("transitions",)),
     "merges": (piece_length, (0, 2, 6, 9, 12, 15), ("lengths",)),
-    "state": (state, range(12), ("state", "python-values")),
-    "derived": (derived, range(13), ()),
+    "state": (left_behind, (0, 4, *range(7, 17)), ("state", "python-values")),
+    "derived": (derived, range(14), ()),
     "spellings": (spelling, (0, 3, 5, 9, 14), ("spellings",)),
     "cost": (cost, range(3), ("cost",)),
 }
+"""Kind -> its rule, which makes twenty of each, the numbers that every run of the tests takes, and the checks."""

@@ -95,20 +95,6 @@ class EightSpecialsAtMost(Full):
         return super().encode(text[:end], allowed_special, disallowed_special) + super().encode(text[end:])
 
 
-@found_by("special-tokens", "cache")
-class CacheIgnoresOptions(Full):
-    """Caches the ids of a text, whatever its options."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, list[int]] = {}
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        if text not in self.known:
-            self.known[text] = super().encode(text, allowed_special, disallowed_special)
-        return list(self.known[text])
-
-
 @found_by("special-tokens", "batch")
 class BatchIgnoresAllowed(Full):
     """A batch takes the options and does not heed them."""
@@ -234,6 +220,10 @@ def raising(error: BaseException, condition: str = "") -> Any:
     return method
 
 
+def known(ids: list[int]) -> list[int]:
+    return [i for i in ids if 0 <= i < model().vocab_size]
+
+
 DIED, BUG = Death("died of it"), ZeroDivisionError("bug")
 for name, method, finding in (
     ("TruncatingDies", {"truncate": raising(DIED)}, ("truncate", "process")),
@@ -242,8 +232,14 @@ for name, method, finding in (
     ("DecoderFails", {"decoder": raising(BUG)}, ("streaming-decode", "decode")),
     ("IncrementalDies", {"incremental": raising(DIED)}, ("incremental", "process")),
     ("CountingSpecialsDies", {"count": raising(DIED, "<s>")}, ("special-tokens", "derived")),
-):
+    ("PiecesByBlank", {"pieces": lambda self, text: text.split(" ")}, ("transitions", "pieces")),
+    ("SkipsUnknownIds", {"decode": lambda self, ids: Right.decode(self, known(ids))}, ("bad-input", "bad input")),
+    ("AllowsNone", {"encode": lambda self, text, allowed_special=(), disallowed_special=(): Right.encode(self, text)},
+     ("special-tokens", "special tokens")),
+):  # fmt: skip
     found_by(*finding)(type(name, (Right,), method))
+answers("StartsInBytes", ("offsets", "offsets"), "decode_with_offsets",
+        lambda ids, found: (found[0], [len(found[0][:start].encode()) for start in found[1]]))  # fmt: skip
 
 
 @found_by("offsets", "offsets")

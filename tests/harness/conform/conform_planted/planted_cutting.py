@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from planted_bugs import Full, Right, found_by
@@ -72,6 +73,26 @@ class OffsetsReadSpecials(Full):
 
     def encode_with_offsets(self, text: str) -> Any:
         return self.tokenizer.encode_with_offsets(text, allowed_special="all")
+
+
+# --- what vendors' wrappers do --------------------------------------------------------------------------------
+
+
+@found_by("lengths", "pieces", "its wrapper cuts a text at 400,000 characters and encodes the parts")
+class WrapperOfBlocks(Right):
+    """Cuts a text into blocks, as the wrappers of Llama 3 and Qwen do."""
+
+    parts = re.compile(r"[\s\S]{1,400000}")
+
+    def encode(self, text: str) -> list[int]:
+        return [i for part in self.parts.findall(text) for i in Right.encode(self, part)]
+
+
+@found_by("lengths", "pieces", "its wrapper cuts a text in runs of 25,000 and encodes the parts")
+class WrapperOfRuns(WrapperOfBlocks):
+    """Cuts long runs of white space and of other characters, as they do."""
+
+    parts = re.compile(r"(?:\s{1,25000}(?!\s)|\S{1,25000}(?!\S))+|\s{25000}|\S{25000}")
 
 
 # --- cutting a text -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import threading
 import time
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -14,11 +15,44 @@ from planted_bugs import Full, Right, answers, found_by
 _MANY_IDS, _FEW_IDS = 300, 10
 
 
+@found_by("special-tokens", "cache")
+class CacheIgnoresOptions(Full):
+    """Caches the ids of a text, whatever its options."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[str, list[int]] = {}
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        if text not in self.known:
+            self.known[text] = super().encode(text, allowed_special, disallowed_special)
+        return list(self.known[text])
+
+
 def on_the_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
 answers("CountOnThreads", ("threads", "threads"), "count", lambda text, n: n + (not on_the_main_thread()))
+answers("BytesOnThreads", ("threads", "threads"), "decode_bytes",
+        lambda ids, data: data[: None if on_the_main_thread() else -1])  # fmt: skip
+
+
+def remembers(name: str, finding: tuple[str, str], method: str, key: Callable[[Any], object]) -> type[Right]:
+    """Note a wrong tokenizer in which a method takes what has a key in common for the same."""
+
+    def call(self: Any, given: Any, *options: Any, **named: Any) -> Any:
+        known = self.__dict__.setdefault("known", {})
+        if key(given) not in known:
+            known[key(given)] = getattr(Full, method)(self, given, *options, **named)
+        answer = known[key(given)]
+        return list(answer) if isinstance(answer, list) else answer
+
+    return found_by(*finding)(type(name, (Full,), {method: call}))
+
+
+remembers("CacheByEnds", ("state", "cache"), "encode", lambda text: (len(text), text[:200], text[-200:]))
+RemembersBySum = remembers("RemembersBySum", ("decode-any-order", "cache"), "decode", lambda ids: (len(ids), sum(ids)))
 
 
 @found_by("state", "cache")
@@ -209,21 +243,6 @@ class EncodesWhatItDecoded(Right):
         return list(self.known[text]) if text in self.known else super().encode(text)
 
 
-@found_by("state", "cache")
-class CacheByEnds(Right):
-    """Caches texts by their length, their first and their last 200 characters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[tuple[int, str, str], list[int]] = {}
-
-    def encode(self, text: str) -> list[int]:
-        key = len(text), text[:200], text[-200:]
-        if key not in self.known:
-            self.known[key] = super().encode(text)
-        return list(self.known[key])
-
-
 @found_by("save-load", "saving")
 class SavingSpoils(Full):
     """After `save` the object has lost a part of itself."""
@@ -286,29 +305,6 @@ class SpecialsOnThreads(Full):
 
     def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
         return super().encode(text, allowed_special if on_the_main_thread() else (), disallowed_special)
-
-
-@found_by("threads", "threads")
-class BytesOnThreads(Full):
-    """Off the main thread `decode_bytes` loses a byte."""
-
-    def decode_bytes(self, ids: list[int]) -> bytes:
-        return super().decode_bytes(ids)[: None if on_the_main_thread() else -1]
-
-
-@found_by("decode-any-order", "cache")
-class RemembersBySum(Right):
-    """Caches decoded texts by the number and sum of their ids, which another order shares."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.decoded: dict[tuple[int, int], str] = {}
-
-    def decode(self, ids: list[int]) -> str:
-        key = (len(ids), sum(ids))
-        if key not in self.decoded:
-            self.decoded[key] = super().decode(ids)
-        return self.decoded[key]
 
 
 @found_by("decode-any-order", None)

@@ -19,6 +19,7 @@ from harness.conform.vectors import choice, file
 from harness.conform.vectors.mutants import mutants
 from harness.conform.vectors.steps import KINDS, right_steps
 from harness.data import load_model
+from harness.generators.texts import text_of
 from impls.core.text.patterns import NAMED
 
 PAGE = Path(file.__file__).parents[1] / "VECTORS.md"
@@ -54,7 +55,13 @@ def of_bytes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bytes")
     model = impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
     model.save(folder / "bytes.json")
-    content = file.content_of(choice.choose("bytes", model))
+    cases = []
+    for data in (b"a", b" a ", b"it's 12", "é \u65e5\r\n".encode(), b"\xe6\x97", b"\xf0\x9f\x98 \x80"):
+        text, decoded = text_of(data), data.decode("utf-8", "replace")
+        given = {"data": data} if text is None else {"text": text}
+        cases.append(file.Vector(**given, allowed_special=[], ids=[*data], decoded=decoded))
+        cases[-1].chosen_for([("decode" if text is None else "normalisation", "stripped")])
+    content = file.content_of(file.vectors_of("bytes", model, cases, {}, []))
     (folder / "vectors.jsonl.gz").write_bytes(file.compressed(content, Path("x.gz")))
     (folder / "my_tokenizer.py").write_text(PYTHON)
     (folder / "my_tokenizer.mjs").write_text(JAVASCRIPT)
@@ -182,4 +189,6 @@ def test_the_committed_vectors_are_not_stale(path: Path) -> None:
 
 
 def test_the_lead_vocabularies_have_vectors() -> None:
-    assert {path.name.partition(".")[0] for path in COMMITTED} >= {"gpt2", "cl100k_base", "o200k_base"}
+    assert {path.name.partition(".")[0] for path in COMMITTED} >= {
+        *("gpt2", "cl100k_base", "o200k_base", "llama3", "qwen3.6", "tekken")
+    }
