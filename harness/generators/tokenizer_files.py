@@ -48,7 +48,7 @@ _BYTE_LEVEL: Document = {"type": "ByteLevel", "add_prefix_space": False, "trim_o
 
 
 def tokenizer_file(random: Random) -> Document:
-    """Return a random document: byte-level, over characters, or over words with a suffix or prefix of their parts."""
+    """Return a random document: byte-level, over characters, or over words with a suffix."""
     kind = random.choice(("bytes", "bytes", "chars", "chars", "marks", "words"))
     byte_level = kind == "bytes"
     model = _model(kind, random)
@@ -105,9 +105,7 @@ def _chosen(
 
 
 def _model(kind: str, random: Random) -> Document:
-    suffix = prefix = None
-    if kind == "words":
-        suffix, prefix = ("</w>", None) if random.random() < 0.6 else (None, "##")
+    suffix = "</w>" if kind == "words" else None
     letters = list(random.sample(_LETTERS, random.randint(3, len(_LETTERS))))
     if kind == "marks" and "▁" not in letters:
         letters.append("▁")
@@ -119,15 +117,13 @@ def _model(kind: str, random: Random) -> Document:
         symbols = list(dict.fromkeys("".join(symbols)))
     elif suffix:
         base = symbols = [*symbols, *(letter + suffix for letter in symbols)]
-    elif prefix:
-        base = symbols = [*symbols, *(prefix + letter for letter in symbols)]
     else:
         base = symbols
     if unknown is not None and not _one_in(random, 4):
         vocab[unknown] = 0
     for symbol in base:
         vocab.setdefault(symbol, len(vocab))
-    merges = _merges(list(symbols), vocab, random, suffix or "", prefix or "")
+    merges = _merges(list(symbols), vocab, random, suffix or "")
     for _ in range(random.choice((0, 0, 1, 2))):  # tokens that no merge makes
         vocab.setdefault("".join(random.choices(symbols, k=random.randint(2, 4))), len(vocab))
     if unknown is not None:
@@ -142,7 +138,7 @@ def _model(kind: str, random: Random) -> Document:
         "type": "BPE",
         "dropout": None,
         "unk_token": unknown,
-        "continuing_subword_prefix": prefix,
+        "continuing_subword_prefix": None,
         "end_of_word_suffix": suffix,
         "fuse_unk": _one_in(random, 2) and kind != "words",
         "byte_fallback": byte_fallback,
@@ -152,18 +148,17 @@ def _model(kind: str, random: Random) -> Document:
     }
 
 
-def _merges(symbols: list[str], vocab: dict[str, int], random: Random, suffix: str, prefix: str) -> list[list[str]]:
+def _merges(symbols: list[str], vocab: dict[str, int], random: Random, suffix: str) -> list[list[str]]:
     """Return merges of symbols and their results, mostly in order; add the results to `vocab`."""
     merges: list[list[str]] = []
     for _ in range(random.randint(0, 24)):
         left, right = random.choices(symbols, k=2)
-        if (suffix and left.endswith(suffix)) or (prefix and not right.startswith(prefix)) or len(left + right) > 12:
+        if (suffix and left.endswith(suffix)) or len(left + right) > 12:
             continue
-        result = left + right.removeprefix(prefix)
         if [left, right] not in merges:
             merges.append([left, right])
-            vocab.setdefault(result, len(vocab))
-            symbols.append(result)
+            vocab.setdefault(left + right, len(vocab))
+            symbols.append(left + right)
     if len(merges) > 1 and _one_in(random, 5):
         random.shuffle(merges)
     if merges and _one_in(random, 12):
@@ -244,7 +239,7 @@ def _pre_tokenizer(random: Random, *, byte_level: bool, metaspace: bool) -> Docu
 def _added_tokens(model: Document, random: Random, *, byte_level: bool) -> list[Document]:
     """Return added tokens with the ids that the library gives them; some are tokens of the vocabulary."""
     vocab: dict[str, int] = model["vocab"]
-    plain = model["end_of_word_suffix"] is None and model["continuing_subword_prefix"] is None
+    plain = model["end_of_word_suffix"] is None
     known = [token for token in vocab if plain and not token.startswith("<0x")]
     if byte_level:  # other tokens are not written as texts are
         known = [token for token in known if token.isascii()]
@@ -280,9 +275,6 @@ def _decoder(kind: str, random: Random) -> Document | None:
             {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
         ],
         "marks": [None, _sequence(marks, "decoders"), _sequence([*marks, strip], "decoders")],
-        "words": [
-            {"type": "BPEDecoder", "suffix": "</w>"},
-            {"type": "WordPiece", "prefix": "##", "cleanup": _one_in(random, 2)},
-        ],
+        "words": [{"type": "BPEDecoder", "suffix": "</w>"}],
     }
     return random.choice(choices[kind])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import itertools
 import json
 import struct
@@ -30,25 +31,6 @@ from harness.data.readers import READERS
 from impls.core.errors import UnknownName
 
 _REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
-GENERATED_DIGESTS = {
-    "gen/repeats": "ba2b08e34a2a",
-    "gen/letters": "589e8e3f2dcd",
-    "gen/spaces": "e6e9192e23ef",
-    "gen/digits": "759850059fb0",
-    "gen/cjk": "3008efd16e14",
-    "gen/one-letter": "853b74abfcd9",
-    "gen/hundreds": "ee2b6194e42e",
-    "gen/tabs": "e0e91fa09d6c",
-    "gen/line-ends": "37db911152fb",
-    "gen/punctuation": "fc64583a5c5d",
-    "gen/apostrophes": "8d1529c5306e",
-    "gen/marks": "2f521809a842",
-    "gen/emoji": "b510b2f46237",
-    "gen/right-to-left": "a6922de15ef3",
-    "gen/surrogates": "d2bd63569bee",
-    "gen/mixed": "3097adf260e1",
-    "gen/strings": "65b0388a8784",
-}
 _texts = st.lists(st.text(st.characters(exclude_categories=())))
 
 
@@ -184,24 +166,14 @@ def test_samples_are_written_in_many_scripts() -> None:
     assert set(wanted.split()) | {"GEORGIAN", "ARMENIAN", "ETHIOPIC"} <= scripts
 
 
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        ("emoji", "👨‍👩‍👧‍👦"),
-        ("emoji", "👍🏽"),
-        ("emoji", "🇹🇷"),
-        ("emoji", "1️⃣"),
-        ("turkish-cases", "I\u0307stanbul'da"),
-        ("turkish-cases", "İstanbul’da"),
-        ("whitespace", "\r\n\r\n"),
-        ("unusual", "\x00"),
-        ("unusual", "a\ud83d"),
-        ("unusual", "<|endoftext|>"),
-        ("numbers", "٠١٢٣"),
-    ],
-)
-def test_the_samples_hold_what_breaks_tokenizers(part: str, text: str) -> None:
-    assert any(text in document for document in load_corpus(f"samples/{part}").documents())
+def test_the_samples_hold_what_breaks_tokenizers() -> None:
+    wanted = {
+        "emoji": ["👨‍👩‍👧‍👦", "👍🏽", "🇹🇷", "1️⃣"], "turkish-cases": ["I\u0307stanbul'da", "İstanbul’da"],
+        "whitespace": ["\r\n\r\n"], "unusual": ["\x00", "a\ud83d", "<|endoftext|>"], "numbers": ["٠١٢٣"],
+    }  # fmt: skip
+    for part, texts in wanted.items():
+        documents = list(load_corpus(f"samples/{part}").documents())
+        assert all(any(text in document for document in documents) for text in texts), part
 
 
 def test_all_samples_together_are_their_parts_in_order() -> None:
@@ -224,8 +196,8 @@ def test_the_turkish_paragraph_is_one_paragraph_of_about_a_kilobyte() -> None:
 
 
 def test_generated_corpora_are_the_same_everywhere() -> None:
-    digests = {name: load_corpus(f"{name}:1000").digest[:12] for name in generated_names()}
-    assert digests == GENERATED_DIGESTS
+    digests = " ".join(load_corpus(f"{name}:1000").digest for name in generated_names())
+    assert hashlib.sha256(digests.encode()).hexdigest().startswith("abc40b9915b64772")
 
 
 @pytest.mark.parametrize("name", generated_names())

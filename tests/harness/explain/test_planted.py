@@ -40,19 +40,6 @@ def rightmost(model: Model) -> Callable[[str], list[int]]:
     return encode
 
 
-def replacing(model: Model) -> Callable[[str], list[int]]:
-    """Merges `x y` in the spaced-out text by str.replace, which joins over the borders of symbols."""
-
-    def encode(piece: str) -> list[int]:
-        spaced = " ".join(piece)
-        for left, right in model.merges:
-            one, other = ((model.tokens[i] or b"").decode() for i in (left, right))
-            spaced = spaced.replace(f"{one} {other}", one + other)
-        return [model.id_by_token[symbol.encode()] for symbol in spaced.split(" ")]
-
-    return encode
-
-
 def test_rightmost_instead_of_leftmost_is_not_proved_to_be_merges(hand_made: Any) -> None:
     model = hand_made("a+a", alphabet="bytes")
     found = against(model, rightmost(model), "aaa")
@@ -60,36 +47,11 @@ def test_rightmost_instead_of_leftmost_is_not_proved_to_be_merges(hand_made: Any
     assert (found.step, found.rank) == (1, 0)
 
 
-def test_replacing_in_the_text_is_not_proved_to_be_merges(hand_made: Any) -> None:
-    model = hand_made("b+a a+b", extra="bab", alphabet="bytes")
-    for text in ("bab", "xbab"):
-        found = against(model, replacing(model), text)
-        assert (found.stage, [token.text for token in found.b.pieces[0].tokens][-1]) == ("pieces or merges", "bab")
-
-
 def test_a_replay_on_a_list_that_is_not_monotone_is_not_proved_to_be_merges(hand_made: Any) -> None:
     model = hand_made("a+ab a+b", alphabet="bytes")
     rules = Rules(model)
     found = against(model, lambda piece: derive(rules, piece, "replay").ids, "aab")
     assert (found.stage, found.step, found.rank) == ("pieces or merges", 2, 0)
-
-
-def test_a_long_piece_that_is_merged_differently_is_not_proved_to_be_merges() -> None:
-    spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
-    model = impls.get("priority").train_model(["thethathenthatthe " * 3], spec)
-    tokenizer = impls.load("priority", model)
-
-    def encode(piece: str) -> list[int]:
-        """From 100 characters on the first token of several is left in its symbols."""
-        ids = tokenizer.encode_piece(piece)
-        k = next((k for k, i in enumerate(ids) if len(model.tokens[i] or b"") > 1), None)
-        if k is None or len(piece) < 100:
-            return ids
-        return [*ids[:k], *model.symbols((model.tokens[ids[k]] or b"").decode()), *ids[k + 1 :]]
-
-    found = against(model, encode, "the " + "thethat" * 16)
-    assert found.stage == "pieces or merges", found.evidence
-    assert against(model, encode, "the " + "thethat" * 3).agree
 
 
 @pytest.mark.parametrize("allowed", ["all", set()])
@@ -105,14 +67,6 @@ def test_overlapping_special_tokens_taken_the_shortest_first(hand_made: Any, all
     found = explain(*sides, "b<s>ab")
     assert found.stage == "special tokens"
     assert "box recognises ‘<s>’ (id 300) at character 1" in found.what
-
-
-def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
-    model = hand_made("a+b", alphabet="bytes")
-    tokenizer = impls.load("priority", model)
-    box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode_bytes(ids).decode("ascii", "replace"))
-    assert explain(side_of(tokenizer, "ours"), box, "ab\u00e9").stage == "decode"
-    assert explain(side_of(tokenizer, "ours"), box, "ab").stage is None
 
 
 @pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "after")])

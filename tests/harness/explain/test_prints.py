@@ -35,9 +35,8 @@ _POINT = "[bpebench.implementations]\nprints = prints:Prints\n"
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["explain", "priority", "prints.py:Prints", "abc"], ["explain", "priority", "prints", "abc"],
-        ["encode", "-e", "prints", "abc"], ["encode", "-e", "prints", "--pieces", "abc"],
-        ["decode", "-e", "prints", "97"], ["trace", "prints", "abc"],
+        ["explain", "priority", "prints.py:Prints", "abc"], ["encode", "-e", "prints", "--pieces", "abc"],
+        ["decode", "-e", "prints", "97"],
     ],
     ids=" ".join,
 )  # fmt: skip
