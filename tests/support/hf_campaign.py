@@ -1,4 +1,6 @@
-"""Random files, given to `bpebench.hf.Tokenizer`, `impls` and the library: `python hf_campaign.py 0 1000` runs seeds.
+"""Random files, given to `bpebench.hf.Tokenizer` and to the library: `python hf_campaign.py 0 1000` runs seeds.
+
+`bpebench fuzz --files` gives such files to `impls`.
 
 Each seed is one file, ten texts, and ten lists of any ids. What is refused is counted by its reason, except after an
 abort; a difference is printed with its seed.
@@ -22,16 +24,11 @@ from typing import Any
 import tokenizers
 from hf_calls import outcome, shown
 
-import impls
 from harness.generators.tokenizer_files import file_texts, tokenizer_file
-from impls.core.errors import InvalidFile, InvalidModel, UnknownSymbol, Unsupported
+from impls.core.errors import InvalidFile, UnknownSymbol, Unsupported
 from impls.drop_in import hf
-from impls.formats import tokenizer_json
 
 N_TEXTS = 10
-IMPLEMENTATIONS = ("priority", "compiled")
-SEEDS_A_COMPILED = 5
-"""Kernels take five times as long to begin a file as everything else, so they read every fifth only."""
 SECONDS = 60
 """Limit on one file."""
 MEMORY_BYTES = 6 << 30
@@ -49,64 +46,44 @@ def differences(seed: int, refused: Counter[str]) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = outcome(lambda _: hf.Tokenizer.from_str(written, implementation="priority"), None)
-        model = outcome(lambda _: tokenizer_json.read(document, "x"), None)
-    for name, loaded in (("hf", ours), ("read", model)):
-        if isinstance(loaded, InvalidFile | InvalidModel | Unsupported):
-            refused[f"{name}: {_reason(loaded)}"] += 1
-        elif isinstance(loaded, BaseException):
-            yield f"seed {seed}: {name} raises {loaded!r}"
-    if isinstance(ours, hf.Tokenizer) and _share_a_form(ours):
+    if isinstance(ours, InvalidFile | Unsupported):
+        refused[_reason(ours)] += 1
+        return
+    if isinstance(ours, BaseException):
+        yield f"seed {seed}: {ours!r}"
+        return
+    if _share_a_form(ours):
         refused["two added tokens with one normal form, of which the library finds any"] += 1
         return
-    read: dict[str, impls.Tokenizer] = {}
-    for name in () if isinstance(model, BaseException) else IMPLEMENTATIONS[: 1 + (seed % SEEDS_A_COMPILED == 0)]:
-        own = outcome(partial(impls.load, name), model)
-        if isinstance(own, impls.Tokenizer):
-            read[name] = own
-        elif not isinstance(own, Unsupported):
-            yield f"seed {seed}: load raises {own!r}"
     for text in file_texts(document, random, N_TEXTS):
         expected = outcome(partial(_shown, text=text), theirs)
         if isinstance(expected, BaseException):  # a panic, after which the library's state is undefined
             theirs = tokenizers.Tokenizer.from_str(written)
             refused["a panic of the library"] += 1
             continue
-        if isinstance(ours, hf.Tokenizer):
-            yield from _compared(seed, text, "hf", outcome(partial(_shown, text=text), ours), expected)
-        for name, own in read.items():
-            ids = outcome(partial(impls.Tokenizer.encode, text=text, allowed_special="all"), own)
-            yield from _compared(seed, text, name, ids, theirs.encode(text, add_special_tokens=False).ids)
+        yield from _compared(seed, text, outcome(partial(_shown, text=text), ours), expected)
     vocab = theirs.get_vocab(with_added_tokens=True)
     every, spelled = list(vocab.values()), [i for name, i in vocab.items() if name.startswith("<0x")]
     for _ in range(N_TEXTS):
         listed = [random.choice(random.choice((every, spelled or every))) for _ in range(random.choice((0, 1, 3, 9)))]
-        wanted = theirs.decode(listed, skip_special_tokens=False)
-        if isinstance(ours, hf.Tokenizer):
-            yield from _compared(seed, listed, "hf", ours.decode(listed, skip_special_tokens=False), wanted)
-        for name, own in read.items():
-            yield from _compared(seed, listed, name, outcome(partial(_decoded, ids=listed), own), (wanted, wanted))
-
-
-def _decoded(tokenizer: impls.Tokenizer, ids: list[int]) -> tuple[str, str]:
-    """Return the text of ids, at once and one by one."""
-    decoder = tokenizer.decoder()
-    return tokenizer.decode(ids), "".join([*(decoder.push([i]) for i in ids), decoder.finish()])
+        decoded = [tokenizer.decode(listed, skip_special_tokens=False) for tokenizer in (ours, theirs)]
+        yield from _compared(seed, listed, *decoded)
 
 
 def _shown(tokenizer: Any, text: str) -> dict[str, Any]:
     return shown(tokenizer.encode(text))
 
 
-def _compared(seed: int, text: Any, name: str, found: Any, expected: Any) -> Iterator[str]:
+def _compared(seed: int, text: Any, found: Any, expected: Any) -> Iterator[str]:
     if isinstance(found, UnknownSymbol | Unsupported):  # the library drops such a character
         return
     if isinstance(found, BaseException):
-        yield f"seed {seed}: {text!a}: {name} raises {found!r}"
+        yield f"seed {seed}: {text!a}: raises {found!r}"
     elif found != expected:
         if isinstance(found, dict):
             rows = [row for row in found if found[row] != expected[row]]
             found, expected = ({row: shown[row] for row in rows} for shown in (found, expected))
-        yield f"seed {seed}: {text!a}: {name} {found!a}, the library {expected!a}"
+        yield f"seed {seed}: {text!a}: {found!a}, the library {expected!a}"
 
 
 def _share_a_form(tokenizer: hf.Tokenizer) -> bool:
@@ -117,8 +94,7 @@ def _share_a_form(tokenizer: hf.Tokenizer) -> bool:
 
 def _reason(error: BaseException) -> str:
     """Return the message of an error without the place and what it quotes."""
-    problem = str(error) if isinstance(error, InvalidModel) else str(error).partition(": ")[2]
-    place, _, rest = problem.partition(": ")
+    place, _, rest = str(error).partition(": ")[2].partition(": ")
     named = re.search("'[A-Z][A-Za-z]+'", rest) if ".type" in place else None
     return " ".join([*([named[0]] if named else []), re.sub(r"'[^']*'|\"[^\"]*\"", "…", rest or place)[:60]])
 

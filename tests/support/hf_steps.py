@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -206,19 +205,6 @@ def while_parts_change(m: Any) -> Any:
 def with_sequence(m: Any) -> Any:
     steps = [processors.ByteLevel(trim_offsets=True), processors.BertProcessing(("</s>", 1), ("<s>", 0))]
     return shown(of_bytes(m, post_processor=processors.Sequence(steps)).encode("a  line", "more text"))
-
-
-def with_parts(m: Any, normalizer: Any = None, pre_tokenizer: Any = None) -> Any:
-    t = m.Tokenizer(
-        models.BPE({"<u>": 0, "a": 1, "b": 2, "c": 3, "ab": 4, " ": 5, "▁": 6}, [("a", "b")], unk_token="<u>")
-    )
-    t.normalizer, t.pre_tokenizer = normalizer, pre_tokenizer
-    text = "  ab CAB\tabba-ab. "
-    answers = [shown(t.encode(text)), json.loads(t.to_str())["normalizer"], json.loads(t.to_str())["pre_tokenizer"]]
-    answers.append(None if normalizer is None else t.normalizer.normalize_str(text))
-    answers.append(None if pre_tokenizer is None else t.pre_tokenizer.pre_tokenize_str(text))
-    t.normalizer = t.pre_tokenizer = None
-    return [*answers, t.normalizer, t.pre_tokenizer, shown(t.encode("abc"))]
 
 
 def decoded(m: Any, decoder: Any, *names: str) -> Any:

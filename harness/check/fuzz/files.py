@@ -145,7 +145,10 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
                 _, spans = ours.encode_with_offsets(text, allowed_special="all")
                 answer = Answers(list(map(list, encoding.offsets)), spans.tolist(), "offsets")
             for ids in (wanted, *others) if answer.of_library == answer.ours else ():
-                answer = Answers(library.decode(ids, skip_special_tokens=False), ours.decode(ids), "decode")
+                decoded = library.decode(ids, skip_special_tokens=False)
+                answer = Answers(decoded, ours.decode(ids), "decode")
+                if answer.of_library == answer.ours:
+                    answer = Answers(decoded, _one_by_one(ours, ids), "decode")
                 if answer.of_library != answer.ours:
                     return answer
         except Exception as error:  # what we raise is an answer too
@@ -153,6 +156,11 @@ def _reader(side: str, document: Document) -> Callable[[str], Answers | None] | 
         return answer
 
     return answers
+
+
+def _one_by_one(tokenizer: impls.Tokenizer, ids: list[int]) -> str:
+    decoder = tokenizer.decoder()
+    return "".join([*(decoder.push([i]) for i in ids), decoder.finish()])
 
 
 def answers_to(side: str, document: Document, text: str) -> Answers | None:

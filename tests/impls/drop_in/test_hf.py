@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hf_calls import BYTE_LEVEL, MARKS, both, document, first_difference, shown
-from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, Document, a_file, added, chain, texts
+from hf_calls import both, document, first_difference, shown
+from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, a_file, added, chain, texts
 
 import bpebench
 import bpebench.hf
@@ -245,26 +245,3 @@ def test_a_model_of_the_hub_is_asked_for_by_its_name(tmp_path: Path, monkeypatch
     monkeypatch.setattr(hf.Tokenizer, "find_on_hub", None)
     with pytest.raises(Missing, match="from_pretrained"):
         hf.Tokenizer.from_pretrained("A/B")
-
-
-def test_decoders_of_all_kinds_are_those_of_the_library() -> None:
-    kinds: list[Document | None] = [
-        None,
-        BYTE_LEVEL,
-        {"type": "Sequence", "decoders": MARKS},
-        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
-        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True},
-        {"type": "BPEDecoder", "suffix": "a"},
-        {"type": "WordPiece", "prefix": "▁", "cleanup": False},
-        {"type": "Replace", "pattern": {"Regex": "[ab]+"}, "content": "x"},
-        {"type": "Fuse"},
-    ]
-    rng = Random("decoders")
-    for kind in kinds:
-        ours, theirs = both(a_file("chars", FALL_BACK, decoder=kind))
-        for _ in range(300):
-            ids = [rng.randrange(1_000) for _ in range(rng.randrange(6))]
-            assert ours.decode(ids) == theirs.decode(ids), (kind, ids)
-            tokens = [token for i in ids if (token := theirs.id_to_token(i))]
-            if kind is not None and ours.decoder is not None:
-                assert ours.decoder.decode(tokens) == theirs.decoder.decode(tokens)

@@ -29,6 +29,7 @@ NORMAL: dict[str, Callable[[], Any]] = {
     "Replace": lambda: normalizers.Replace("a", "the "),
     "Replace a pattern": lambda: normalizers.Replace(tokenizers.Regex(r"\s+"), "_"),
     "Prepend": lambda: normalizers.Prepend("a"),
+    "an empty Sequence": lambda: normalizers.Sequence([]),
     "Sequence": lambda: normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]),
 }
 PRE: dict[str, Callable[[], Any]] = {
@@ -39,6 +40,7 @@ PRE: dict[str, Callable[[], Any]] = {
         for name, step in {
             "Whitespace": pre_tokenizers.Whitespace(),
             "WhitespaceSplit": pre_tokenizers.WhitespaceSplit(),
+            "BertPreTokenizer": pre_tokenizers.BertPreTokenizer(),
             "Digits": pre_tokenizers.Digits(individual_digits=True),
             "Punctuation": pre_tokenizers.Punctuation("merged_with_next"),
             "CharDelimiterSplit": pre_tokenizers.CharDelimiterSplit("a"),

@@ -16,41 +16,11 @@ import hf_steps as do
 import pytest
 import tokenizers
 from hf_calls import differs, outcome, shown
-from tokenizers import Regex, decoders, normalizers, pre_tokenizers
+from tokenizers import Regex, decoders
 
 from impls.drop_in import hf
 from impls.formats.tokenizer_json import OlderUnicode
 
-NORMALIZERS = {
-    "NFC": normalizers.NFC(),
-    "NFD": normalizers.NFD(),
-    "NFKC": normalizers.NFKC(),
-    "NFKD": normalizers.NFKD(),
-    "lower": normalizers.Lowercase(),
-    "strip": normalizers.Strip(),
-    "strip left": normalizers.Strip(right=False),
-    "accents": normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()]),
-    "prepend": normalizers.Prepend("▁"),
-    "replace": normalizers.Replace("b", "c"),
-    "replace by regex": normalizers.Replace(Regex(r"\s+"), " "),
-    "nmt": normalizers.Nmt(),
-    "several": normalizers.Sequence([normalizers.Strip(), normalizers.Lowercase()]),
-    "none of several": normalizers.Sequence([]),
-}
-PRE_TOKENIZERS = {
-    "white space": pre_tokenizers.Whitespace(),
-    "only white space": pre_tokenizers.WhitespaceSplit(),
-    "bert": pre_tokenizers.BertPreTokenizer(),
-    "punctuation": pre_tokenizers.Punctuation(),
-    "punctuation goes": pre_tokenizers.Punctuation("removed"),
-    "digits": pre_tokenizers.Digits(individual_digits=True),
-    "delimiter": pre_tokenizers.CharDelimiterSplit("-"),
-    "metaspace": pre_tokenizers.Metaspace(),
-    "metaspace, first": pre_tokenizers.Metaspace(prepend_scheme="first", split=False),
-    "split": pre_tokenizers.Split(" ", "removed"),
-    "split by regex": pre_tokenizers.Split(Regex("[abc]+"), "isolated", invert=True),
-    "several": pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()]),
-}
 DECODERS: dict[str, tuple[Any, ...]] = {
     "none": (None, "my", "▁name"),
     "bytes": (decoders.ByteLevel(), "My", "Ġname", "Ġis", "ĠJohn"),
@@ -174,14 +144,6 @@ STEPS: dict[str, Callable[[Any, Path], Any]] = {
     },
     "questions": lambda m, _: do.questions(m),
     **{f"decoder: {name}": lambda m, _, given=given: do.decoded(m, *given) for name, given in DECODERS.items()},
-    **{
-        f"normalizer: {name}": lambda m, _, step=step: do.with_parts(m, normalizer=step)
-        for name, step in NORMALIZERS.items()
-    },
-    **{
-        f"pre-tokenizer: {name}": lambda m, _, step=step: do.with_parts(m, pre_tokenizer=step)
-        for name, step in PRE_TOKENIZERS.items()
-    },
     **{f"encoding: {name}": lambda m, _, call=call: do.part(m, call) for name, call in ENCODING.items()},
     "encodings merged": lambda m, _: do.merged(m),
     "a template": lambda m, _: do.with_template(m),
