@@ -16,20 +16,13 @@ from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.core.text.stages import drops_text
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
 from impls.formats.parse_cache import cached_model
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
-VERSION = 1
-VERSION_OF_RULES = 2
-VERSION_OF_FLAGS = 3
-VERSION_OF_DROPPED_TEXT = 5
-VERSION_OF_DECODERS = 6
-"""The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; dropped
-text, missing bytes or bytes that end words; a decoder. Releases that know only lower versions refuse them."""
-_VERSIONS = tuple(range(VERSION, VERSION_OF_DECODERS + 1))
+VERSION = 6
+"""What is written; files of lower versions lack some of the fields, and are read too."""
 _NOT_SUPPORTED = {
     "joined_pieces": "a BoundlessBPE model, whose merges join pieces",
     "events": "a PickyBPE model, whose tokens are removed again",
@@ -67,12 +60,6 @@ _HEAD = ("format", "version", "digest")
 _DERIVED = "id_offset"
 """Written for other programs; the model derives it."""
 _LISTS = ("tokens", "merges", "merge_counts")
-_ONLY_IF_USED = (
-    "sentencepiece",
-    "whole_token_flags",
-    "decoder",
-)
-"""Fields that are left out if empty, as in versions that did not have them."""
 
 
 def read(content: bytes) -> Model:
@@ -93,8 +80,8 @@ def _parsed(content: bytes) -> Model:
         if document.get(field):
             raise InvalidModel(f"{kind}; that is not supported")
     version = document.get("version")
-    if version not in _VERSIONS:
-        read = f"this release reads version {', '.join(map(str, _VERSIONS))}"
+    if version not in range(1, VERSION + 1):
+        read = f"this release reads version 1 to {VERSION}"
         raise InvalidModel(f"the field 'version' is {version!r}; {read}; install the one that wrote it")
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
@@ -112,12 +99,8 @@ def _parsed(content: bytes) -> Model:
 def write(model: Model) -> bytes:
     """Return the file of `model`, which loses nothing."""
     given = {name: getattr(model, name) for name in _Document.__struct_fields__ if name not in _HEAD}
-    fields = {
-        name: dict(value) if isinstance(value, Mapping) else value
-        for name, value in given.items()
-        if value or name not in _ONLY_IF_USED
-    }
-    document = msgspec.to_builtins({"format": NAME, "version": _version(model), "digest": "", **fields})
+    fields = {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
+    document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
     try:
         document["digest"] = _digest(document)
     except UnicodeEncodeError:
@@ -127,20 +110,6 @@ def write(model: Model) -> bytes:
         for name, value in document.items()
     ]
     return b"{\n" + b",\n".join(lines) + b"\n}\n"
-
-
-def _version(model: Model) -> int:
-    if model.decoder is not None:
-        return VERSION_OF_DECODERS
-    rules = model.sentencepiece
-    misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
-    ends_over_bytes = model.alphabet == "bytes" and model.end_of_word is not None
-    if drops_text(model.pattern) or misses_bytes or ends_over_bytes:
-        return VERSION_OF_DROPPED_TEXT
-    by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")
-    if model.whole_token_flags or by_steps:
-        return VERSION_OF_FLAGS
-    return VERSION if rules is None else VERSION_OF_RULES
 
 
 def _digest(document: dict[str, Any]) -> str:
