@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Iterator
 from functools import lru_cache
+from re import _parser  # type: ignore[attr-defined]  # which knows how long matches are
 
 import regex
 
@@ -41,16 +42,10 @@ _PART = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ATOM = re.compile(
-    r"""
-    (?: (?P<flags>\(\?[a-zA-Z-]+\)) | (?P<start>\((?:\?(?:<?[=!]|>|[a-zA-Z-]*:))?) | (?P<end>\)) | \|
-      | (?: \\[pP]\{[^}]*\} | \\u[0-9a-fA-F]{4} | \\x[0-9a-fA-F]{2} | \\. | \[\^?\]?(?:\\.|[^\]\\])*\] | . )
-    ) (?:(?P<repeat>[*+?]|\{(?:\d+,?\d*|,\d+)\})[+?]?)?
-    """,
-    re.VERBOSE | re.DOTALL,
+_CHARACTER = re.compile(
+    r"\\[pP](?:\{[^}]*\}|\w)|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL
 )
-ENDLESS = 1 << 30
-_MARKS = {"*": (0, ENDLESS), "+": (1, ENDLESS), "?": (0, 1)}
+"""An escape or a class: one character of a match."""
 _ESCAPED_LETTERS = frozenset("pPsSdDnrtfux")
 _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:", "(?i)"})
 
@@ -99,44 +94,16 @@ def _translated(expression: str, word: str, word_in_class: str, reason: str) -> 
 
 
 def match_lengths(expression: str) -> tuple[int, int]:
-    """Return the least and the most characters of a match of `expression` (in our dialect); `ENDLESS`, or more,
-    if there is no limit.
+    """Return the least and the most characters of a match of `expression` (in our dialect); raise `InvalidPattern`.
 
-    >>> match_lengths("(?=[A-Z])"), match_lengths(r"ab?|\\p{L}{2,3}"), match_lengths("(?:ab)*c{2}")
-    ((0, 0), (1, 3), (2, 2147483650))
+    >>> match_lengths("(?=[A-Z])"), match_lengths(r"ab?|\\p{L}{2,3}"), match_lengths("(?:ab)*c{2}")[0]
+    ((0, 0), (1, 3), 2)
     """
-    atoms = _ATOM.finditer(expression)
-
-    def alternatives() -> tuple[int, int, re.Match[str] | None]:
-        """Return the lengths of what follows up to the end of its group, and the atom there."""
-        branches = [[0, 0]]
-        for atom in atoms:
-            if atom["end"]:
-                break
-            if atom[0] == "|":
-                branches.append([0, 0])
-                continue
-            shortest, longest, last = (1, 1, atom) if atom["start"] is None else alternatives()
-            if atom["start"] in ("(?=", "(?!", "(?<=", "(?<!") or atom["flags"]:
-                shortest = longest = 0
-            least, most = _bounds(last)
-            branches[-1][0] += shortest * least
-            branches[-1][1] += longest * most
-        else:
-            atom = None
-        return min(low for low, _ in branches), max(high for _, high in branches), atom
-
-    return alternatives()[:2]
-
-
-def _bounds(atom: re.Match[str] | None) -> tuple[int, int]:
-    """Return how often an atom occurs at least and at most."""
-    if atom is None or (mark := atom["repeat"]) is None:
-        return 1, 1
-    if mark in _MARKS:
-        return _MARKS[mark]
-    least, comma, most = mark[1:-1].partition(",")
-    return int(least or 0), int(most or (ENDLESS if comma else least))
+    try:
+        least, most = _parser.parse(_CHARACTER.sub("a", expression)).getwidth()
+    except (re.error, OverflowError) as error:
+        raise InvalidPattern(f"{error}: {expression}") from None
+    return least, most
 
 
 def _escape(part: str, word: str, in_class: bool) -> str | None:

@@ -179,6 +179,7 @@ def read_expression(text: str, where: str, *, literal: bool = False) -> str:
             raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
         expression: str = regex.escape(text) if literal else from_oniguruma(text)
         regex.compile(expression)
+        match_lengths(expression)
     except (InvalidPattern, regex.error) as error:
         raise InvalidModel(f"{where}.pattern: {error}") from None
     return expression
