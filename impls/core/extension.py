@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec, Unsupported, plural
 from impls.core.model import Model
 from impls.core.model.derivations import unreachable
@@ -67,7 +66,8 @@ def extended(implementation: Any, model: Model, texts: Iterable[str], spec: Trai
     if not _overrides(implementation.learn):
         why = "does not go on from a given model; naive, priority, wordcount and compiled do"
         raise Unsupported(implementation.name, why)
-    corpus = ExtendedCorpus(implementation.name, lambda begun: implementation(begun).encode_piece, model, texts, spec)
+    start = Extension(implementation.name, model, spec)
+    corpus = ExtendedCorpus(start, texts, implementation(start.model).encode_piece)
     return corpus.model(*implementation.learn(corpus))
 
 
@@ -81,31 +81,15 @@ def _overrides(method: Callable[..., Any]) -> bool:
 
 
 class ExtendedCorpus(Corpus):
-    """The corpus as `model` encodes it, to learn more merges from; `encoder` gives `encode_piece` of a model.
+    """The corpus as the model of `start` encodes it, to learn more merges from."""
 
-    `implementation` is named in errors.
-    """
-
-    def __init__(
-        self,
-        implementation: str,
-        encoder: Callable[[Model], Callable[[str], list[int]]],
-        model: Model,
-        texts: Iterable[str] | PieceCounts,
-        spec: TrainingSpec,
-    ) -> None:
-        self._start = Extension(implementation, model, spec)
-        self.spec, self.budget = self._start.spec, self._start.budget
-        pieces = piece_weights(texts, spec)
-        self._start.check(pieces)
-        encode_piece = encoder(self._start.model)
-        self.tokens = [token or b"" for token in self._start.model.tokens]
-        self.tokens += [b""] * (self._start.first_new_id - len(self.tokens))
-        self.words, self.weights = [], []
-        for piece, weight in pieces.items():
-            runs = self._start.runs(encode_piece(piece))
-            self.words += runs
-            self.weights += [weight] * len(runs)
+    def __init__(self, start: Extension, texts: Iterable[str], encode_piece: Callable[[str], list[int]]) -> None:
+        self._start, self.spec, self.budget = start, start.spec, start.budget
+        pieces, begun = piece_weights(texts, start.spec), start.model.tokens
+        start.check(pieces)
+        self.tokens = [token or b"" for token in begun] + [b""] * (start.first_new_id - len(begun))
+        runs = [(run, weight) for piece, weight in pieces.items() for run in start.runs(encode_piece(piece))]
+        self.words, self.weights = [run for run, _ in runs], [weight for _, weight in runs]
 
     def model(self, merges: Sequence[Pair], counts: Sequence[int]) -> Model:
         """Return the given model with the new merges."""
