@@ -12,7 +12,7 @@ from random import Random
 
 from harness.measure.materials import Materials
 from harness.measure.texts import Stream, least_bytes
-from harness.measure.turns import Contestants, Entry, Round, Stand, Who
+from harness.measure.turns import FURTHER_ROUNDS, Contestants, Entry, Round, Stand, Who
 from harness.measure.workloads import Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.session import Failed, FailedError
@@ -20,8 +20,6 @@ from harness.records import Measurement
 
 SLOW = 3.0
 """Contestants that need longer than this many times the fastest take part in fewer openings and rounds."""
-MOST_FURTHER_ROUNDS = 0.5
-"""Rounds added for passes that lost the processor, as a share of the planned ones."""
 
 
 def slow_ones(seconds: Mapping[Who, float]) -> set[Who]:
@@ -94,7 +92,7 @@ class OpeningRun:
                     by_who[who].plan(min(by_who[who].n_rounds, self._profile.slow_rounds))
         timed = [workload for workload in workloads if workload.task != "train"]
         n_rounds = max((stand.n_rounds for stand in stands), default=0)
-        for number in range(n_rounds + int(MOST_FURTHER_ROUNDS * n_rounds)):
+        for number in range(int(n_rounds * (1 + FURTHER_ROUNDS))):
             for workload in self._chance.sample(timed, len(timed)):
                 mine = [stand for stand in stands if stand.workload == workload and stand.is_in]
                 most = max((stand.n_rounds for stand in mine), default=0)
@@ -132,7 +130,7 @@ class OpeningRun:
             else:
                 self._contestants.time_pass(stand, texts_of_round, number, stops)
 
-        self._each(stands, workload, act, lambda stand: stand.is_in and (stand.left > 0 or stand.n_rounds == most))
+        self._each(stands, workload, act, lambda stand: stand.is_in and (stand.may_go_on or stand.n_rounds == most))
 
     def _each(
         self,

@@ -172,7 +172,7 @@ def estimate_seconds(plan: Plan) -> float:
 
 
 _PROCESS_SECONDS = 1.5
-"""Cost of starting a process: interpreter, imports, model; half of the libraries need 0.7 s, half 4 s, two at a time."""
+"""Cost of starting a process: interpreter, imports, model. Half of the libraries need 0.7 s, half 4 s."""
 _TRAINERS = 6
 """Implementations that train by the same rule, about."""
 _HANDLING, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 150e-9, 50e-9, 300e-9

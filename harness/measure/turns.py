@@ -28,6 +28,8 @@ from harness.records import Measurement, Pass
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
 LEAST_OPEN_SECONDS = 30.0
 """Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
+FURTHER_ROUNDS = 0.5
+"""Rounds added for passes that lost the processor, at most, as a share of the planned ones."""
 _LOST_SHARE = 0.02
 """An interrupted pass is lost if it waited for the processor for more than this share of its time."""
 _CLOCK_SECONDS, _CLOCK_SHARE, _CLOCK_PASSES = 0.002, 0.1, 3
@@ -80,6 +82,11 @@ class Stand:
     def plan(self, n_rounds: int) -> None:
         """Let it take part in so many rounds."""
         self.n_rounds = self.left = n_rounds
+
+    @property
+    def may_go_on(self) -> bool:
+        """Return whether passes are missing, of which some that lost the processor are made again."""
+        return self.left > 0 and len(self.record.passes) < self.n_rounds * (1 + FURTHER_ROUNDS)
 
     @property
     def is_in(self) -> bool:

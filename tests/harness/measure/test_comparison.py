@@ -45,6 +45,13 @@ def test_a_slow_one_is_compared_over_the_documents_that_both_have_read() -> None
     assert relative_times([*fast, *slow]).times["slow"].interval.value == pytest.approx(10)
 
 
+def test_a_slow_one_is_compared_with_the_passes_of_its_own_rounds_alone() -> None:
+    ahead = [[0.001 * (opening + 1) + 0.0001 * n for n in range(12)] for opening in range(12)]
+    slow = [[4 * seconds for seconds in some[:4]] for some in ahead[:4]]
+    found = relative_times([*timed("fast", ahead), *timed("slow", slow)]).times["slow"].interval
+    assert found == pytest.approx((4, 4, 4))
+
+
 def test_a_pass_that_lost_the_processor_does_not_count_where_others_remain() -> None:
     one, other = timed("one", [[1.0, 1.0, 1.0]]), timed("other", [[2.0, 2.0, 9.0]])
     other[0].passes[2] = Pass(2, True, 1_000_000, [1], [9.0], [2.0])
