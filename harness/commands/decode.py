@@ -27,7 +27,7 @@ class Decode(Verb):
 
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
-    implementation: str = options.implementation_option(f"Who decodes: {options.TARGETS}.", default="priority")
+    implementation: str = options.one_implementation(f"Who decodes: {options.TARGETS}.", "priority")
     canonical: bool = flag("Say whether encoding the text gives the same ids.")
     raw: bool = flag("Write the bytes as they are, without a newline.")
 

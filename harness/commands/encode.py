@@ -19,7 +19,7 @@ class Encode(Verb):
     text: str | None = argument(required=False)
     file: Path | None = option("Read the text from here.", type=click.Path(path_type=Path, exists=True, dir_okay=False))
     model: str = options.model
-    implementation: str = options.implementation_option(f"Who encodes: {options.TARGETS}.", default="priority")
+    implementation: str = options.one_implementation(f"Who encodes: {options.TARGETS}.", "priority")
     pieces: bool = flag("Show each token's id and bytes, one per line.")
     allow_special: bool = flag("Encode special tokens found in the text as their id.")
     special_as_text: bool = flag("Encode special tokens found in the text as ordinary text.")

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from harness.data import Corpus
 
 STANDARD_INPUT = "standard input"
-TARGETS = "a name of `list`, module:object, a Python file, a model file or cmd:COMMAND"
+TARGETS = (
+    "a name of `list` or a regular expression that one matches, module:object, a Python or model file, cmd:COMMAND"
+)
 
 
 def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
@@ -47,6 +49,24 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
 
 
 implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
+
+
+def only_match(_: click.Context, __: click.Parameter, name: str) -> str:
+    """Return the implementation that a regular expression matches alone, another target as it is."""
+    from harness.targets import is_target
+
+    if not name or name in impls.names() or is_target(name):
+        return name
+    found = [known for known in impls.names() if matches(name, known)]
+    ensure(len(found) < 2, f"{name!r} matches {some_of(found)}; one is needed")
+    return found[0] if found else name
+
+
+def one_implementation(help: str, default: str) -> Any:
+    """Declare the option -e of a verb that runs one implementation."""
+    return implementation_option(help, default=default, callback=only_match)
+
+
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
 baseline_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--baseline")
 against_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--against")

@@ -42,7 +42,7 @@ class Sweep(Verb):
     models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
     width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
     price: float | None = options.price_option(None)
-    implementation: str = options.implementation_option("Who trains.", default="compiled")
+    implementation: str = options.one_implementation("Who trains.", "compiled")
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
     out: Path | None = options.out_option(

@@ -9,14 +9,15 @@ from harness.commands.verb import Verb, argument
 class Trace(Verb):
     """Show each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
 
-    IMPLEMENTATION is a name of `list`, module:object, a Python file, a model file or cmd:COMMAND.
+    IMPLEMENTATION is a name of `list` or a regular expression that one matches, module:object, a Python file, a model
+    file or cmd:COMMAND.
 
     TEXT is the text, @FILE, or `-` or nothing for standard input; special tokens in it are read as text. The steps are
     replayed by the rule the implementation follows and compared with its ids: exit status 1 if they do not give these
     ids, and the output says so.
     """
 
-    implementation: str = argument()
+    implementation: str = argument(callback=options.only_match)
     text: str | None = argument(required=False)
     model: str = options.model
     escaped: bool = options.escaped

@@ -46,7 +46,7 @@ class Train(Verb):
     count_only: bool = flag("Only count the pieces, for --counts.")
     weight: tuple[str, ...] = reading.weight
     vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
-    implementation: str = options.implementation_option("Who trains.", default="compiled")
+    implementation: str = options.one_implementation("Who trains.", "compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
     out: Path | None = options.out_option("Write the model file here.", options.FILE)
     pattern: str | None = option(
