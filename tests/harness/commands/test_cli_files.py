@@ -86,27 +86,6 @@ def test_standard_output_is_a_file_to_write_to() -> None:
     assert Path("/dev/stdout").is_symlink()
 
 
-def test_what_is_read_is_never_written_over(bpebench: Any, text_file: Path, model_file: Path) -> None:
-    kept = model_file.read_bytes()
-    for arguments in (
-        ("train", "-c", str(text_file), "--vocab-size", "258", "-e", "priority", "--out", str(text_file)),
-        ("train", "-c", f"{text_file.parent}/*.txt", "--vocab-size", "258", "--out", str(text_file)),
-        ("convert", str(model_file), str(model_file), "--to", "tiktoken"),
-        ("convert", str(model_file), str(model_file.parent), "--to", "all"),
-    ):
-        ended = bpebench(*arguments)
-        assert ended.status == 2
-        assert "is what is read; name another file to write" in ended.err
-    assert text_file.read_bytes() == _TEXT.encode()
-    assert model_file.read_bytes() == kept
-
-
-def test_where_a_model_cannot_be_written_is_found_before_it_is_trained(bpebench: Any, text_file: Path) -> None:
-    ended = bpebench("train", "-c", str(text_file), "--vocab-size", "258", "--out", str(text_file / "model.json"))
-    assert (ended.status, ended.out) == (2, "")
-    assert "learned" not in ended.err
-
-
 def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(
     bpebench: Any, text_file: Path, model_file: Path, planted: None
 ) -> None:

@@ -17,7 +17,6 @@ import dying_workers
 import pytest
 
 import harness.training.counting
-import impls
 from impls.compiled.training import count as counting
 from impls.compiled.training import parts
 from impls.core.counts import PieceCounts
@@ -93,53 +92,8 @@ def test_any_kind_of_file_is_counted(bpebench: Any, tmp_path: Path) -> None:
     sources = json.loads(ended.out)["sources"]
     assert [Path(source["name"]).name for source in sources] == ["a.txt.gz", "b.jsonl"]
     assert all(len(source["digest"]) == 64 for source in sources)
-
-
-def test_standard_input_is_counted(bpebench: Any) -> None:
-    ended = bpebench("train", "--count-only", "-c", "-", "--show", "1", "--json", stdin=b"bir bir bir")
-    assert json.loads(ended.out)["most_frequent"] == [{"piece": " bir", "count": 2}]
-
-
-def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
-    monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
-    corpus, out = tmp_path / "large.txt", tmp_path / "a.counts"
-    corpus.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
-    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
-    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out)).status == 130
-    assert not out.exists()
-    monkeypatch.undo()
-    again = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out))
-    assert again.status == 2
-    assert "--resume continues it, or delete it" in again.err
-    assert (
-        bpebench(
-            "train", "--count-only", "-c", str(corpus), "--out", str(out), "--documents", "lines", "--resume"
-        ).status
-        == 2
-    )
-    resumed = bpebench("train", "--count-only", "-c", str(corpus), "--out", str(out), "--resume")
-    assert resumed.status == 0, resumed.err
-    whole = tmp_path / "whole.counts"
-    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(whole)).status == 0
-    assert list(load_counts(out).items()) == list(load_counts(whole).items())
-
-
-def test_an_interrupted_training_is_resumed(
-    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out, whole = tmp_path / "a.json", tmp_path / "whole.json"
-    training = ("train", "-c", str(large), "--vocab-size", "300", "--out")
-    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
-    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
-    assert bpebench(*training, str(out)).status == 130
-    monkeypatch.undo()
-    assert "--resume continues it, or delete it" in bpebench(*training, str(out)).err
-    resumed = bpebench(*training, str(out), "--resume", "--workers", "2")
-    assert resumed.status == 0, resumed.err
-    assert not out.with_name("a.json.parts").exists()
-    assert bpebench(*training, str(whole)).status == 0
-    assert impls.Model.load(out).digest == impls.Model.load(whole).digest
+    piped = bpebench("train", "--count-only", "-c", "-", "--show", "1", "--json", stdin=b"bir bir bir")
+    assert json.loads(piped.out)["most_frequent"] == [{"piece": " bir", "count": 2}]
 
 
 @pytest.mark.parametrize("verb", [("train", "--count-only"), ("train",)])
@@ -152,6 +106,26 @@ def test_where_nothing_was_counted_there_is_nothing_to_resume(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
     bad.write_bytes(b"bir iki")
     assert bpebench(*verb, "-c", str(bad), "--out", str(out)).status == 0
+
+
+@pytest.mark.parametrize("verb", [("train", "--count-only"), ("train", "--vocab-size", "300")])
+def test_what_was_interrupted_is_resumed(
+    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    begun = (*verb, "-c", str(large), "--out")
+    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
+    assert bpebench(*begun, str(out)).status == 130
+    assert not out.exists()
+    monkeypatch.undo()
+    assert "--resume continues it, or delete it" in bpebench(*begun, str(out)).err
+    assert bpebench(*begun, str(out), "--documents", "lines", "--resume").status == 2
+    resumed = bpebench(*begun, str(out), "--resume", "--workers", "2")
+    assert resumed.status == 0, resumed.err
+    assert not out.with_name("out.parts").exists()
+    assert bpebench(*begun, str(whole)).status == 0
+    assert out.read_bytes() == whole.read_bytes()
 
 
 @pytest.mark.parametrize("option", [["--workers", "2"], ["--scheduler", "tcp://127.0.0.1:1"], ["--resume"]])
@@ -196,14 +170,6 @@ def test_what_cannot_be_counted_is_one_clear_line(bpebench: Any, arguments: list
     ended = bpebench("train", "--count-only", *arguments)
     assert ended.status == 2
     assert problem in ended.err
-
-
-def test_a_library_that_reads_text_is_not_given_counts(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "a.counts"
-    assert bpebench("train", "--count-only", "-c", str(corpus), "--out", str(kept)).status == 0
-    ended = bpebench("train", "--counts", str(kept), "-e", "tokenizers", "--vocab-size", "270")
-    assert ended.status == 2
-    assert "tokenizers trains on text, not on counts" in ended.err
 
 
 CLUSTER = """
@@ -267,9 +233,12 @@ def test_a_cluster_evaluates_and_checks_the_same(bpebench: Any, corpus: Path, tm
     assert (ended.status, "--scheduler does not go with --trainers" in ended.err) == (2, True)
 
 
-def test_what_a_worker_that_died_was_counting_is_counted_again(
+def test_what_a_worker_that_died_was_counting_is_counted_again_a_few_times(
     bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(counting, "count_group", dying_workers.dies)
+    ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
+    assert (ended.status, "workers died 3 times, one after the other; they may lack memory" in ended.err) == (2, True)
     died = tmp_path / "died"
     monkeypatch.setenv("WORKER_DIED", str(died))
     monkeypatch.setattr(counting, "count_group", dying_workers.dies_once)
@@ -281,22 +250,27 @@ def test_what_a_worker_that_died_was_counting_is_counted_again(
     assert again.read_bytes() == whole.read_bytes()
 
 
-def test_workers_that_always_die_are_one_clear_line(
-    bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(counting, "count_group", dying_workers.dies)
-    ended = bpebench("train", "--count-only", "-c", str(large), "--workers", "2")
-    assert ended.status == 2
-    assert "workers died 3 times, one after the other; they may lack memory" in ended.err
-
-
 def test_a_scheduler_that_does_not_answer_is_one_clear_line(
     bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.training.counting, "_SECONDS", 0.5)
     ended = bpebench("train", "--count-only", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
-    assert ended.status == 2
-    assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
+    assert (ended.status, "tcp://127.0.0.1:9: no scheduler answers" in ended.err) == (2, True)
+
+
+def test_counts_that_cannot_be_trained_on_are_one_clear_line(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    kept, none = tmp_path / "a.counts", tmp_path / "none.counts"
+    for out, least in ((kept, "1"), (none, "9999")):
+        counted = bpebench("train", "--count-only", "-c", str(corpus), "--min-count", least, "--out", str(out))
+        assert counted.status == 0
+    for arguments, said in (
+        (["--counts", str(kept), "-e", "tokenizers"], "tokenizers trains on text, not on counts"),
+        (["--counts", str(none)], f"{none}: holds no text"),
+        (["--counts", str(kept), "--until", "gain<1%"], "needs --held-out"),
+        (["--counts", str(kept), "--superword-from", "262"], "counts are split already"),
+    ):
+        ended = bpebench("train", "--vocab-size", "270", *arguments)
+        assert (ended.status, said in ended.err) == (2, True), ended.err
 
 
 def test_counts_go_on_from_a_model_and_end_where_little_is_gained(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
@@ -305,14 +279,10 @@ def test_counts_go_on_from_a_model_and_end_where_little_is_gained(bpebench: Any,
     given = ["train", "--counts", str(kept), "--vocab-size"]
     assert bpebench(*given, "262", "--out", str(first)).status == 0
     assert digest(bpebench, "--counts", str(kept), "--extend", str(first)) == digest(bpebench, "--counts", str(kept))
-    refused = bpebench(*given, "270", "--until", "gain<1%")
-    assert (refused.status, "needs --held-out" in refused.err) == (2, True)
     rule = ["--extend", str(first), "--until", "gain<99%/1", "--held-out", str(corpus)]
     ended = json.loads(bpebench(*given, "270", *rule, "--json").out)
     assert ended["until"]["by_rule"]
     assert ended["n_merges"] == ended["n_kept_merges"] == 6
-    twice = bpebench(*given, "270", "--superword-from", "262")
-    assert (twice.status, "counts are split already" in twice.err) == (2, True)
 
 
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
@@ -337,22 +307,14 @@ def test_a_plan_that_cannot_be_written_leaves_nothing(
     assert list(tmp_path.iterdir()) == [corpus]
 
 
-@pytest.mark.parametrize("verb", [("train", "--count-only"), ("train",)])
-def test_of_two_counts_at_once_one_is_told_of_the_other(bpebench: Any, corpus: Path, tmp_path: Path, verb: str) -> None:
+def test_of_two_counts_at_once_one_is_told_of_the_other(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with harness.training.counting.parts_folder(
         out, ["samples"], ("x",), harness.training.counting.Reading(), resume=False
     ):
         for resume in ([], ["--resume"]):
-            ended = bpebench(*verb, "-c", str(corpus), "--out", str(out), *resume)
+            ended = bpebench("train", "-c", str(corpus), "--out", str(out), *resume)
             assert (ended.status, "another process is counting there" in ended.err) == (2, True), ended.err
-
-
-def test_counts_of_no_piece_are_not_trained_on(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "none.counts"
-    assert bpebench("train", "--count-only", "-c", str(corpus), "--min-count", "9999", "--out", str(kept)).status == 0
-    ended = bpebench("train", "--counts", str(kept), "--vocab-size", "270", "--out", str(tmp_path / "m.json"))
-    assert (ended.status, f"{kept}: holds no text" in ended.err) == (2, True), ended.err
 
 
 def test_a_run_on_a_full_disk_is_named(tmp_path: Path) -> None:
