@@ -35,7 +35,6 @@ from harness.play.messages import (
     ModelAnswer,
     StepsRequest,
     TrainRequest,
-    openapi,
 )
 from harness.play.spans import MOST_SPLIT_BYTES
 from harness.play.steps import SHOWN
@@ -53,15 +52,6 @@ MOST_TRAININGS = 2
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
 
 Asked = TypeVar("Asked")
-
-
-def _number(text: str) -> float:
-    """Return the number of a JSON literal with a fraction or an exponent; 3.0 is an integer, as in JSON Schema."""
-    value = float(text)
-    return int(value) if value.is_integer() else value
-
-
-_DECODER = msgspec.json.Decoder(float_hook=_number)
 
 
 class Playground:
@@ -91,7 +81,6 @@ class Playground:
                 Route("/api/models/{model}", self.download),
                 Route("/api/choices", lambda _: _json(self.store.choices() | {"beginning": self._beginning})),
                 Route("/api/samples", lambda _: _json(samples())),
-                Route("/api/openapi.json", lambda _: _json(openapi())),
                 Route("/", partial(_file, "index.html")),
                 *(Route(f"/{name}", partial(_file, name)) for name in page_files() if name != "index.html"),
             ],
@@ -226,7 +215,7 @@ async def _read(request: Request, kind: type[Asked]) -> Asked:
     """Return the body as a request; raise an HTTPException for invalid JSON or an invalid request."""
     body = await body_of(request, "application/json")
     try:
-        return msgspec.convert(_DECODER.decode(body), kind)
+        return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise HTTPException(422, message_of(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,13 +1,13 @@
-"""The types of requests and answers, and the OpenAPI description made of them. Knows no tokenizer."""
+"""The types of requests and answers. Knows no tokenizer."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from harness.explanations import Explanation, Step
+from harness.explanations import Step
 
 MAX_BODY_BYTES = 4 << 20
 MAX_TEXT_BYTES = 1 << 20
@@ -18,7 +18,7 @@ MAX_STEPPED_BYTES = 4096
 MAX_UPLOAD_BYTES = 48 << 20
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Text = Annotated[str, Meta(max_length=MAX_TEXT_BYTES, description="At most 1 MiB of UTF-8.")]
+Text = Annotated[str, Meta(max_length=MAX_TEXT_BYTES)]
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True):
@@ -28,8 +28,8 @@ class _Strict(msgspec.Struct, forbid_unknown_fields=True):
 class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """An implementation on a model."""
 
-    implementation: Annotated[Name, Meta(examples=["compiled"])]
-    model: Annotated[Name, Meta(examples=["o200k_base"])]
+    implementation: Name
+    model: Name
 
 
 class EncodeRequest(_Strict):
@@ -47,7 +47,7 @@ class ColumnAnswer(msgspec.Struct):
     """The result of one column for the text."""
 
     ids: list[int]
-    spans: list[Annotated[list[int], Meta(min_length=4, max_length=4)] | None]
+    spans: list[list[int] | None]
     """For each token: first byte, end byte, first code point, end code point; null if unknown. A character that a token
     cuts is included whole in its code points."""
     pieces: list[int] | None
@@ -61,16 +61,10 @@ class ColumnAnswer(msgspec.Struct):
     verdict: Literal["ok", "error", "unsupported", "timeout", "out-of-memory", "crash", "busy"] = "ok"
 
 
-class EncodeAnswer(msgspec.Struct):
-    """One answer per column, in order."""
-
-    columns: list[ColumnAnswer]
-
-
 class ExplainRequest(_Strict):
     """Two columns and a text on which they may differ."""
 
-    text: Annotated[str, Meta(max_length=MAX_EXPLAINED_BYTES, description="At most 64 KiB of UTF-8.")]
+    text: Annotated[str, Meta(max_length=MAX_EXPLAINED_BYTES)]
     columns: Annotated[list[Column], Meta(min_length=2, max_length=2)]
 
 
@@ -129,14 +123,14 @@ class TrainRequest(_Strict):
 
     text: Text
     vocab_size: Annotated[int, Meta(ge=256, le=20_000)] = 1000
-    pattern: Annotated[str, Meta(min_length=1, max_length=1000, examples=["gpt2"])] = "gpt2"
+    pattern: Annotated[str, Meta(min_length=1, max_length=1000)] = "gpt2"
     ties: Literal["smallest", "first", "largest", "shortest"] = "smallest"
 
 
 class HubRequest(_Strict):
     """A model of the Hugging Face hub."""
 
-    name: Annotated[Name, Meta(pattern=r"^[\w.-]+/[\w.-]+$", examples=["openai-community/gpt2"])]
+    name: Annotated[Name, Meta(pattern=r"^[\w.-]+/[\w.-]+$")]
 
 
 class ModelAnswer(msgspec.Struct):
@@ -157,54 +151,3 @@ class Problem(msgspec.Struct):
     title: str
     detail: str
     type: str = "about:blank"
-
-
-_ENDPOINTS: tuple[tuple[str, str, str, Any, Any, tuple[int, ...]], ...] = (
-    ("/api/encode", "post", "Encode a text by one to six columns.", EncodeRequest, EncodeAnswer, (404, 422)),
-    ("/api/explain", "post", "Say where two columns differ, and why.", ExplainRequest, Explanation, (404, 422, 503)),
-    ("/api/steps", "post", "Merge one piece step by step.", StepsRequest, StepsAnswer, (404, 422, 503)),
-    ("/api/train", "post", "Train; server-sent events merges, plateau, model, error.", TrainRequest, None, (422, 503)),
-    ("/api/models", "post", "Hold a model file in memory, to be used in columns.", bytes, ModelAnswer, (422, 503)),
-    ("/api/hub", "post", "Hold a model of the Hugging Face hub in memory.", HubRequest, ModelAnswer, (422, 503)),
-    ("/api/models/{model}", "get", "A model held in memory, as a file.", None, bytes, (404,)),
-    ("/api/choices", "get", "The implementations and models of columns.", None, dict[str, Any], ()),
-    ("/api/samples", "get", "Texts in many languages.", None, dict[str, str], ()),
-    ("/api/openapi.json", "get", "This description.", None, dict[str, Any], ()),
-)
-
-
-def openapi() -> dict[str, Any]:
-    """Return the OpenAPI 3.1 description of the API."""
-    types = [kind for *_, request, answer, _ in _ENDPOINTS for kind in (request, answer) if kind not in (None, bytes)]
-    schemas, components = msgspec.json.schema_components([*types, Problem], ref_template="#/components/schemas/{name}")
-    of = dict(zip(map(str, [*types, Problem]), schemas, strict=True))
-    paths: dict[str, Any] = {}
-    for path, method, summary, request, answer, statuses in _ENDPOINTS:
-        errors = (400, 403, *statuses) if request is None else (400, 403, 408, 413, 415, *statuses)
-        responses = {str(status): _content("application/problem+json", of[str(Problem)]) for status in errors}
-        if answer is None:
-            found = _content("text/event-stream", {})
-        elif answer is bytes:
-            found = _content("application/octet-stream", {})
-        else:
-            found = _content("application/json", of[str(answer)])
-        operation: dict[str, Any] = {"summary": summary, "responses": {"200": found, **responses}}
-        if request is bytes:
-            label = {"name": "label", "in": "query", "schema": {"type": "string", "maxLength": 200}}
-            operation |= {"parameters": [label], "requestBody": _content("application/octet-stream", {}, required=True)}
-        elif request is not None:
-            operation["requestBody"] = _content("application/json", of[str(request)], required=True)
-        if "{model}" in path:
-            operation["parameters"] = [{"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}]
-        paths[path] = {method: operation}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "bpebench play", "version": "1", "description": "Tokenizers of this machine, side by side."},
-        "paths": paths,
-        "components": {"schemas": components},
-    }
-
-
-def _content(media_type: str, schema: Any, **more: Any) -> dict[str, Any]:
-    described = {} if more else {"description": media_type}
-    return {**described, "content": {media_type: {"schema": schema}}, **more}
