@@ -27,6 +27,7 @@ def test_the_readme_shows_both_screenshots() -> None:
         assert size_of(FOLDER / name)[0] == WIDTH
 
 
+@pytest.mark.campaign
 def test_they_can_be_taken_again(tmp_path: Path) -> None:
     main(tmp_path)
     for name in NAMES:

@@ -2,7 +2,7 @@
 
 export class Refused extends Error {}
 
-export async function ask(path, body, type = "application/json", signal = undefined) {
+export async function ask(path, body, type = "application/json", signal = undefined, tries = 4) {
   const content = type === "application/json" && body !== undefined ? JSON.stringify(body) : body;
   const request = body === undefined ? {} : { method: "POST", headers: { "content-type": type }, body: content, signal };
   let response;
@@ -13,6 +13,11 @@ export async function ask(path, body, type = "application/json", signal = undefi
     throw new Refused("The server does not answer; is `bpebench play` still running?");
   }
   if (response.ok) return response;
+  const wait = Number(response.headers.get("retry-after"));
+  if (wait && tries) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
+    return ask(path, body, type, signal, tries - 1);
+  }
   const problem = await response.json().catch(() => ({}));
   throw new Refused(problem.detail ?? `the server answers with status ${response.status}`);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,27 +22,18 @@ from harness.report.tables import speed
 _FILTER_FROM_ROWS = 15
 _LONG_CHARACTERS = 40
 """A cell longer than this may break over lines."""
-_SEPARATE = ("learned",)
-"""Tables whose groups are shown one at a time; the others get a column that names the group."""
 _SORTED_BY = {"interval": "low", "ratio": "times_best"}
 """Columns written in words -> the figure they sort by."""
 
 
 def view_of(source: Table, prefix: str = "") -> dict[str, Any]:
     """Return the values with which `templates/pieces.html` shows a table; `prefix` makes its id unique on the page."""
-    apart, name = source.name in _SEPARATE, f"{prefix}table-{slug(source.name)}"
-    columns = source.columns if apart else _columns(source)
-    groups = source.groups() if apart else [(source.title, source.rows)]
+    columns = _columns(source)
     return {
+        "id": f"{prefix}table-{slug(source.name)}",
+        "title": source.title,
         "headings": [_heading(column) for column in columns],
-        "grids": [
-            {
-                "id": f"{name}-{i}" if apart else name,
-                "title": title,
-                "rows": [_row(row, columns) for row in rows],
-            }
-            for i, (title, rows) in enumerate(groups)
-        ],
+        "rows": [_row(row, columns) for row in source.rows],
         "filter_from": _FILTER_FROM_ROWS,
         "notes": source.legend.splitlines(),
     }
@@ -85,7 +77,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("compression", "Compression", ("compression",)),
     ("scaling", "Scaling", ("breaks", "scaling")),
     ("memory", "Memory and load time", ("memory",)),
-    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-differences")),
+    ("training", "Training", ("training", "trained", "trainers", "trainer-differences")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
 )
 """Id, heading and tables of each folded part of a run; `runs.html` introduces them."""
@@ -131,6 +123,7 @@ def _history(runs: Sequence[Run]) -> Table:
 def _run(run: Run, prefix: str) -> dict[str, Any]:
     """Return the values of the section of a run."""
     tables, machine = run.tables, run.machine
+    facts = {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")}
     drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
     overview = tables.get("overview")
     return {
@@ -144,7 +137,7 @@ def _run(run: Run, prefix: str) -> dict[str, Any]:
         "parts": list(_parts(run, tables, drawn, prefix)),
         "noise": _noise(run.speed_rows),
         "command": machine.get("command") or "bpebench run",
-        "machine": {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")},
+        "machine": json.dumps(facts, ensure_ascii=False, indent=1).splitlines() if facts else ["Not recorded."],
     }
 
 

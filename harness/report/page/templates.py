@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 
@@ -66,15 +66,9 @@ def _environment() -> Environment:
     environment.filters |= {
         "attributes": _attributes,
         "capitalized": str.capitalize,
-        "count": wording.count,
-        "plain": _plain,
-        "present": _present,
-        "quoted": wording.quoted,
         "shortened": lambda text: text if len(text) <= _LONGEST_PIECE else f"{text[:_LONGEST_PIECE]}…",
-        "size": wording.size,
         "spaces_marked": _spaces_marked,
     }
-    environment.tests["list_of_parts"] = _is_list_of_parts
     return environment
 
 
@@ -91,25 +85,6 @@ def _attributes(values: Mapping[str, object]) -> Markup:
 def _spaces_marked(text: str | None) -> Markup:
     """Return a text with each space as a pale mark."""
     return Markup('<span class="space">·</span>').join(printable(part) for part in (text or "").split(" "))
-
-
-def _present(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    return ((str(name), value) for name, value in values.items() if value is not None and value not in ("", [], {}))
-
-
-def _is_list_of_parts(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(inner, Mapping | list) for inner in value)
-
-
-def _plain(value: object, name: str) -> str:
-    """Return a fact in words; a number of bytes, recognised by its name, as a size."""
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int) and name.endswith("bytes"):
-        return wording.size(value)
-    return wording.figure(value) if isinstance(value, float) else wording.text(value)
 
 
 def _policy(script: str) -> str:

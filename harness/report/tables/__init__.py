@@ -36,7 +36,6 @@ def tables(
         "compression": lambda: compression.compression_table(records),
         "training": lambda: speed.training_table(timed()),
         "trained": lambda: table_of("trained", training.trained_rows(records)),
-        "learned": lambda: training.learned_table(records),
         "trainers": lambda: training.matrix_table(records),
         "trainer-differences": lambda: training.differences_table(records),
         "memory": lambda: table_of("memory", speed.memory_rows(timed())),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from harness.outcome import Outcome
 from harness.records import Text, Trained, TrainerAgreement, Verdict
-from harness.report import wording
 from harness.report.table import (
     Column,
     Row,
@@ -19,8 +18,6 @@ from harness.report.table import (
 )
 from harness.report.tables.correctness import training_verdicts
 from harness.training.vocabulary_curve import plateau
-
-_TOKENS_SHOWN = 20
 
 
 def trained(records: Iterable[object]) -> list[Trained]:
@@ -35,26 +32,6 @@ def trained_rows(records: Iterable[object]) -> list[Row]:
         {key: getattr(t, key) for key in same} | {"plateau_merge": plateau(t.merge_counts), "digest": t.digest}
         for t in trained(records)
     ]
-
-
-def learned_table(records: Iterable[object]) -> Table:
-    """Return the first tokens each vocabulary of this run learned, how often each pair occurred, and the plateau."""
-    every = {f"{t.model} {t.implementation}": t for t in trained(records)}
-    rows = [
-        {
-            "vocabulary": name, "model": t.model, "implementation": t.implementation, "merge": i, "token": token.text,
-            "count": t.merge_counts[i] if i < len(t.merge_counts) else None,
-        }
-        for name, t in every.items()
-        for i, token in enumerate(t.first_tokens[:_TOKENS_SHOWN])
-    ]  # fmt: skip
-    return table_of("learned", rows, group_title={name: _learned_title(t) for name, t in every.items()})
-
-
-def _learned_title(t: Trained) -> str:
-    title = f"{t.model}: {t.n_merges:,} merges by {t.implementation} from {wording.size(t.n_bytes)}"
-    flat = plateau(t.merge_counts)
-    return title if flat is None else f"{title}; plateau after merge {flat:,} (≤ {t.merge_counts[flat]:,} times)"
 
 
 def _agreements(records: Iterable[object]) -> list[TrainerAgreement]:

@@ -39,6 +39,12 @@ def test_the_overview_shows_real_text_only_and_names_the_best_of_every_panel() -
     assert "encode/n/turkish" in svg(chart, "dark")
 
 
+def test_a_workload_that_may_not_be_cited_is_left_out() -> None:
+    copy = timed("naive", [[0.2], [0.5]], "encode/n/turkish", model="n", corpus="turkish", copy=1)
+    records = [*encoded("naive", 0.2), *encoded("naive", 0.3, model="n"), *copy]
+    assert {row["workload"] for row in data_of(throughput(records))} == {"encode/m/turkish"}
+
+
 @given(st.floats(1e-9, 1e9), st.floats(1, 1e9))
 def test_ticks_lie_within_the_axis_and_are_few(low: float, factor: float) -> None:
     ticks = plots.log_ticks(low, low * factor)

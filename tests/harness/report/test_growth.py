@@ -20,14 +20,6 @@ def test_training_tells_time_and_speed() -> None:
     assert "speed" not in tables([*records]) or not rows_of([*records], "speed")
 
 
-def test_learned_tokens_come_with_their_counts_and_the_plateau() -> None:
-    table = tables([trained()])["learned"]
-    assert [(row["token"], row["count"]) for row in table.rows] == [("ar", 100), (" k\n", 30)]
-    text = layout.render(table, "text")
-    assert r"' k\n'" in text
-    assert "plateau after merge 2 (≤ 4 times)" in text
-
-
 def test_memory_is_the_highest_of_any_workload_and_load_stands_beside_it() -> None:
     records = [
         *timed("naive", [[0.1]], peak_memory_bytes=5_000_000),

@@ -10,7 +10,7 @@ import pytest
 from records_by_hand import pair, steady, timed, trained, weighed
 
 from harness.outcome import Outcome
-from harness.records import AnyRecord, Text, Verdict
+from harness.records import AnyRecord, Verdict
 from harness.report import layout
 from harness.report.table import Table
 from harness.report.tables import render_check, render_terminal, tables
@@ -83,7 +83,7 @@ def test_csv_and_json_hold_raw_values() -> None:
 
 
 def test_csv_and_json_take_lone_surrogates() -> None:
-    table = tables([trained(first_tokens=[Text.of("\ud800")])])["learned"]
+    table = tables([weighed("\ud800", 5)])["compression"]
     for format in ("csv", "json"):
         assert "ud800" in layout.render(table, format).encode().decode()
 
