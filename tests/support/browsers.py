@@ -18,7 +18,7 @@ _ARGUMENTS = [
 expect.set_options(timeout=60_000)  # a busy machine is no failure
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=_ARGUMENTS)
