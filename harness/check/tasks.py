@@ -109,7 +109,7 @@ def encode_corpus(
             lost[key] = text
     verdict.n_texts, verdict.n_bytes = len(sizes(seen)), sum(sizes(seen).values())
     if verdict.status == Outcome.RIGHT and lost:
-        verdict.reason = f"{len(sizes(lost)):,} of {verdict.n_texts:,} texts do not come back"
+        verdict.reason = f"{len(sizes(lost)):,} of {verdict.n_texts:,} texts are not restored"
         verdict.counterexample = _lost_counterexample(tokenizer, next(iter(lost.values())))
     return outcome
 

@@ -162,10 +162,10 @@ def _white_space(model: Model) -> str:
     rules = model.sentencepiece
     if rules is None or not rules.changes_text:
         return "as it stands"
-    said = ["spaces become U+2581"] if rules.escape_spaces else []
-    said += [] if rules.dummy_prefix == "never" else [f"one before a text ({rules.dummy_prefix})"]
-    said += ["of several one stays, at the ends none"] if rules.remove_extra_spaces else []
-    return ", ".join(said) or "normalised"
+    rules_applied = ["spaces become U+2581"] if rules.escape_spaces else []
+    rules_applied += [] if rules.dummy_prefix == "never" else [f"one before a text ({rules.dummy_prefix})"]
+    rules_applied += ["runs of spaces become one, those at the ends none"] if rules.remove_extra_spaces else []
+    return ", ".join(rules_applied) or "normalised"
 
 
 def _learned_ids(model: Model) -> list[int]:

@@ -6,7 +6,6 @@ name that matches one: the file's, its folder's, then those in `package.json` an
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
@@ -15,10 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.data.catalogue import all_items, vocabularies
-from impls.core.errors import BPEError
-from impls.core.model.derivations import unreachable
 from impls.core.model.model import Model
-from impls.core.text.patterns import NAMED, Splitter, name_of
+from impls.core.text.patterns import NAMED, name_of
 from impls.formats import load_with_format
 from impls.formats.known import KNOWN, Known
 from impls.formats.tiktoken_ranks import digest_of
@@ -72,10 +69,6 @@ class Inspection:
     label: str | None
     """The name that suggests what the file should hold."""
     model: Model
-    n_unreachable: int
-    """Number of tokens that no text encodes to."""
-    n_cut_by_pattern: int
-    """Number of tokens that the pattern cuts into several pieces; such tokens hardly ever occur."""
     findings: tuple[str, ...]
     """Problems, one line each."""
     notes: tuple[str, ...]
@@ -90,8 +83,6 @@ class Inspection:
             "published_file": self.published_file,
             "published_vocabulary": self.vocabulary,
             "called": self.label,
-            "unreachable_tokens": self.n_unreachable,
-            "tokens_the_pattern_cuts": self.n_cut_by_pattern,
             "findings": list(self.findings),
             "notes": list(self.notes),
         }
@@ -120,8 +111,6 @@ def inspect(path: Path) -> Inspection:
         vocabulary=None if known is None else known.name,
         label=None if label is None else label.text,
         model=model,
-        n_unreachable=len(unreachable(model)),
-        n_cut_by_pattern=_n_cut(model),
         findings=tuple(findings),
         notes=tuple(str(warning.message) for warning in caught),
     )
@@ -169,14 +158,3 @@ def _other_rules(model: Model, known: Known | None) -> list[str]:
     if name_of(model.pattern) in (f"{known.pattern}-0.14",):
         return []
     return [f"pattern: {name_of(model.pattern) or 'another'}, where {known.name} is used with {known.pattern}"]
-
-
-def _n_cut(model: Model) -> int:
-    if not model.pattern or model.alphabet != "bytes":
-        return 0
-    splitter = Splitter(model.pattern)
-    n_cut = 0
-    for token in model.tokens:
-        with contextlib.suppress(UnicodeDecodeError, BPEError):
-            n_cut += token is not None and len(token) > 1 and len(splitter.split(token.decode())) > 1
-    return n_cut

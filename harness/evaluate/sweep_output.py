@@ -103,10 +103,10 @@ def against(rows: Sequence[SweepRow], baseline: str) -> str:
             f"{last.n_trained_bytes:,} bytes"
         )
     least = fewer[0]
-    said = " and more" if least is not last else ""
+    or_more = " and more" if least is not last else ""
     found = ", ".join(shares[size] for size in dict.fromkeys((least.vocab_size, last.vocab_size)))
     smaller = "" if least is first else "; smaller ones here are too small for that"
-    return f"{trained} {least.vocab_size:,} ids{said} take fewer {than}: {found}{smaller}"
+    return f"{trained} {least.vocab_size:,} ids{or_more} take fewer {than}: {found}{smaller}"
 
 
 def _share_of(figure: Figure, size: int) -> str:

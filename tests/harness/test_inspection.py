@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 from rank_files import rank_file
 
-import impls
 from harness.commands.vocab import command
 from harness.data import load_model
 from harness.data.inspection import inspect
@@ -83,16 +82,12 @@ def test_another_pattern_than_its_makers_is_a_finding(ranked: Model, tmp_path: P
     assert inspect(tmp_path / "x.json").findings == ("pattern: gpt2, where cl100k_base is used with cl100k",)
 
 
-def test_tokens_that_no_text_is_encoded_to_are_counted(tmp_path: Path) -> None:
-    # bc is made first, so that ab+c finds no ab: abc is never made; xyz has no merge at all.
-    tokens = (*BYTES, b"bc", b"ab", b"abc", b"xyz")
-    model = Model(tokens=tokens, merges=((98, 99), (97, 98), (257, 99)), pattern=("a|[^a]+",))
+def test_irregular_merges_are_a_finding(tmp_path: Path) -> None:
+    model = Model(tokens=(*BYTES, b"bc", b"xyz"), merges=((98, 99),))
     model.save(tmp_path / "x.json")
-    found = inspect(tmp_path / "x.json")
-    assert found.n_unreachable == 2
-    assert impls.load("naive", model.with_(pattern=())).encode("abc") == [97, 256]
-    assert found.n_cut_by_pattern == 2
-    assert any(line.startswith("irregular: 1 token with no derivation") for line in found.findings)
+    assert any(
+        line.startswith("irregular: 1 token with no derivation") for line in inspect(tmp_path / "x.json").findings
+    )
 
 
 def test_what_was_assumed_is_noted(tmp_path: Path) -> None:

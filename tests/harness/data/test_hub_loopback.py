@@ -187,3 +187,9 @@ def test_a_file_of_the_hub_that_is_no_vocabulary_is_refused_by_name(hub: Hub) ->
     hub.files["tokenizer.json"] = b'{"model": {"type": "Unigram", "vocab": []}}'
     with pytest.raises(impls.InvalidFile, match=r"model\.type: 'Unigram' is not byte pair encoding"):
         load_model(f"hf:{REPOSITORY}")
+
+
+@pytest.mark.parametrize("name", ["hf:", "hf:name", "hf:owner/", "hf:a/b/c"])
+def test_a_name_that_is_none_of_the_hubs_is_refused(name: str) -> None:
+    with pytest.raises(DataError, match="OWNER/NAME"):
+        load_model(name)
