@@ -7,7 +7,7 @@ it began with.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from impls.drop_in.hf.added_tokens import AddedTokens, read_entries
 from impls.drop_in.hf.arguments import Texts
 from impls.drop_in.hf.decoding import Decoder, stream_rules
 from impls.drop_in.hf.encoding import Encoding
-from impls.drop_in.hf.parts import LETTERS, Normalizer, PreTokenizer
+from impls.drop_in.hf.parts import BPE, LETTERS, Normalizer, PreTokenizer
 from impls.drop_in.hf.post_processing import PostProcessor, joined, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation, read_lengths
 from impls.drop_in.hf.texts import TextEncoder
@@ -33,6 +33,9 @@ from impls.formats.vocabulary import check_ids
 from impls.interface import Tokenizer as Implementation
 from impls.operations.stream_rules import StreamRules
 
+PARTS = ("added_tokens", "truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+"""The fields of a tokenizer.json beside the model."""
+
 
 @dataclass(frozen=True)
 class Pipeline:
@@ -40,7 +43,7 @@ class Pipeline:
 
     implementation: Implementation
     document: dict[str, Any]
-    """The tokenizer.json that was read; the fields below may differ from it."""
+    """The tokenizer.json that was read, perhaps without its merges; the fields below may differ from it."""
     names: dict[int, str]
     """The tokens of the vocabulary by id."""
     encoder: TextEncoder
@@ -50,6 +53,8 @@ class Pipeline:
     truncation: Truncation | None
     padding: Padding | None
     encode_special_tokens: bool = False
+    content: bytes | None = None
+    """The file, if `document` has not its merges, which only writing and reading again need."""
 
     @staticmethod
     def of(implementation: Implementation, document: dict[str, Any]) -> Pipeline:
@@ -73,10 +78,16 @@ class Pipeline:
         vocab: dict[str, int] = self.document["model"]["vocab"]
         return vocab
 
+    @cached_property
+    def whole(self) -> dict[str, Any]:
+        """Return `document` with its merges."""
+        whole: dict[str, Any] = self.document if self.content is None else msgspec.json.decode(self.content)
+        return whole
+
     @property
     def written(self) -> dict[str, Any]:
         """Return the content of an equivalent tokenizer.json."""
-        return self.document | {
+        return self.whole | {
             "truncation": None if self.truncation is None else self.truncation.document,
             "padding": None if self.padding is None else self.padding.document,
             "added_tokens": self.added.document,
@@ -160,8 +171,21 @@ def read_file(content: bytes, path: Path, implementation: str) -> Pipeline:
             model = read_content(content, str(path), document)
         except OtherDocument as other:
             return read_document(other.document, prepare, str(path))
+        if parsed:
+            return Pipeline.of(prepare(model), parsed[0])
         # A model from the cache was parsed strictly before, and the same bytes are valid again.
-        return Pipeline.of(prepare(model), parsed[0] if parsed else msgspec.json.decode(content))
+        return replace(Pipeline.of(prepare(model), _without_merges(content)), content=content)
+
+
+_Model = msgspec.defstruct(
+    "_Model", [("vocab", dict[str, int]), *((name, Any, None) for name in BPE.__dataclass_fields__)]
+)
+_File = msgspec.defstruct("_File", [("model", _Model), *((name, Any, None) for name in PARTS)])
+
+
+def _without_merges(content: bytes) -> dict[str, Any]:
+    file: Any = msgspec.json.decode(content, type=_File)
+    return {**msgspec.structs.asdict(file), "model": msgspec.structs.asdict(file.model)}
 
 
 def _is_untrained(document: Any) -> bool:

@@ -19,7 +19,7 @@ from impls.drop_in.hf.configured import CHANGING, Configured
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import refuse
 from impls.drop_in.hf.parts import given_document
-from impls.drop_in.hf.pipeline import Pipeline, read_document, read_file
+from impls.drop_in.hf.pipeline import PARTS, Pipeline, read_document, read_file
 from impls.drop_in.hf.training import given_texts, lines_of, trained
 from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
@@ -27,8 +27,7 @@ from impls.formats.tokenizer_json import write_compact
 from impls.interface import Tokenizer as Implementation
 
 _UNNAMED = Path("tokenizer.json")
-_PARTS = ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-_EMPTY: dict[str, Any] = {"version": "1.0", "added_tokens": [], **dict.fromkeys(_PARTS)}
+_EMPTY: dict[str, Any] = {"version": "1.0", **dict.fromkeys(PARTS), "added_tokens": []}
 
 
 class Tokenizer(Configured):

@@ -52,7 +52,7 @@ def trained(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> Pipeline:
         pieces = chain(settings.initial_alphabet, pieces)
     spec = _spec(settings, names, by_bytes)
     model = registry.learn(pipeline.implementation.name, pieces, spec)
-    document = pipeline.written | {"model": pipeline.document["model"] | _vocabulary(model, names), "added_tokens": []}
+    document = pipeline.written | {"model": pipeline.whole["model"] | _vocabulary(model, names), "added_tokens": []}
     document["added_tokens"] = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
     return read_document(document, type(pipeline.implementation))
 

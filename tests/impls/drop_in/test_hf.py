@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hf_calls import both, document, first_difference, shown
+from hf_calls import BYTE_LEVEL, both, document, first_difference, shown
 from tokenizer_json_shapes import FALL_BACK, LLAMA, SHAPES, a_file, added, chain, texts
 
 import bpebench
@@ -22,6 +22,7 @@ from impls.core.errors import Missing, UnknownSymbol, Unsupported
 from impls.core.text import places
 from impls.drop_in import hf
 from impls.drop_in.hf import encoding, post_processing, settings
+from impls.formats import parse_cache
 
 # --- the same answers ----------------------------------------------------------------------------------------------
 
@@ -119,6 +120,19 @@ def test_a_file_is_kept(tmp_path: Path) -> None:
         for text in texts()[-30:]:
             assert again.encode(text) == ours.encode(text)
         assert json.loads((tmp_path / "ours.json").read_text()) == json.loads((tmp_path / "theirs.json").read_text())
+
+
+def test_a_file_that_was_read_before_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(parse_cache, "LEAST_BYTES", 0)
+    content = json.dumps(a_file("bytes", added_tokens=added("bytes"), post_processor=BYTE_LEVEL))
+    first, again = (hf.Tokenizer.from_str(content, implementation="priority") for _ in range(2))
+    assert (first.pipeline.content, again.pipeline.content) == (None, content.encode())
+    assert again.to_str() == first.to_str()
+    assert again.model == first.model
+    again.normalizer = first.normalizer = tokenizers.normalizers.Lowercase()
+    assert again.encode("The <m> CAT") == first.encode("The <m> CAT")
+    assert again.to_str() == first.to_str()
 
 
 def test_added_tokens_of_the_library_may_be_given() -> None:
