@@ -10,6 +10,7 @@ import io
 import json
 import stat
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
+_PATIENCE_SECONDS = 0.5
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _COMPRESSED = (*_MODULES, ".zst")
 _ROWS = 1024
@@ -230,7 +232,24 @@ def _opened(path: Path) -> IO[bytes]:
             raise Missing("zstd", "pyarrow") from None
         opened: Any = pyarrow.CompressedInputStream(str(path), "zstd")
         return io.BufferedReader(opened)
-    return path.open("rb", buffering=0 if path.suffix not in _JSON else -1)
+    with _saying_that_it_waits(path):
+        return path.open("rb", buffering=0 if path.suffix not in _JSON else -1)
+
+
+@contextmanager
+def _saying_that_it_waits(path: Path) -> Iterator[None]:
+    """Say on standard error that opening a pipe waits for its writer, if it does for a while."""
+    if not path.is_fifo():
+        yield
+        return
+    message = f"bpebench: {path}: a pipe that nothing writes to yet; waiting for a writer"
+    timer = threading.Timer(_PATIENCE_SECONDS, lambda: print(message, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -183,6 +185,23 @@ def test_a_symbolic_link_that_leads_nowhere_is_a_file_that_cannot_be_read(
         load_corpus("loop")
     with pytest.raises(DataError, match="loop: there is no such model file"):
         load_model("loop")
+
+
+def test_a_pipe_without_a_writer_says_that_it_waits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    said: list[str] = []
+
+    def write_once_told() -> None:
+        while not said or "waiting for a writer" not in said[-1]:
+            said.append("".join(said) + capfd.readouterr().err)
+            Event().wait(0.05)
+        (tmp_path / "pipe").write_text("text")
+
+    writer = Thread(target=write_once_told)
+    writer.start()
+    assert _documents(tmp_path / "pipe") == ["text"]
+    writer.join()
+    assert "pipe: a pipe that nothing writes to yet; waiting for a writer" in said[-1]
 
 
 def test_a_path_with_a_nul_is_refused() -> None:
