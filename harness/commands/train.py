@@ -64,6 +64,9 @@ class Train(Verb):
     max_merges: int | None = option("Limit on the number of merges, kept ones included.", type=int, advanced=True)
     max_token_bytes: int | None = option("No token longer than this.", type=int, advanced=True)
     max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int, advanced=True)
+    forbidden_tokens: tuple[str, ...] = option(
+        "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT", advanced=True
+    )
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last", advanced=True)
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT", advanced=True)

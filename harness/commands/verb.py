@@ -106,7 +106,6 @@ GONE_OPTIONS = {
     "report --charts": "use --html, whose page draws every workload",
     "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
-    "train --forbid": "no merge makes the text of a special token (--special)",
 }
 """Options that were removed -> what to do."""
 

@@ -143,19 +143,19 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
-    """Return whether a merge may make `token`: short enough, and not that of a special or unknown token."""
+    """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
     if spec.max_token_characters is not None:
         characters = token.decode().removesuffix(spec.end_of_word or "")
         if len(characters) > spec.max_token_characters:
             return False
-    return token not in reserved_texts(spec)
+    return token not in texts_no_merge_makes(spec)
 
 
-def reserved_texts(spec: TrainingSpec) -> list[bytes]:
-    """Return the UTF-8 of the special and unknown tokens, which no merge may make."""
-    return [text.encode("utf-8", "surrogatepass") for text in spec.reserved]
+def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
+    """Return the UTF-8 of the texts that no merge may make: special and unknown tokens, and forbidden ones."""
+    return [text.encode("utf-8", "surrogatepass") for text in (*spec.reserved, *spec.forbidden_tokens)]
 
 
 def trained_model(

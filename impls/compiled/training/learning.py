@@ -18,7 +18,7 @@ from impls.compiled.training import bounded, layout
 from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
-from impls.core.training import reserved_texts
+from impls.core.training import texts_no_merge_makes
 
 _LEAST_BITS = 10
 _FALL = 4
@@ -85,7 +85,7 @@ class Learner(Slots):
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
-        self._reserve(reserved_texts(spec))
+        self._reserve(texts_no_merge_makes(spec))
 
     def _reserve(self, texts: list[bytes]) -> None:
         """Forbid merges that make one of the texts."""

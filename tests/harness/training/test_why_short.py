@@ -42,6 +42,8 @@ def test_a_part_of_a_text_that_is_empty_is_an_error(bpebench: Any, tmp_path: Pat
         ({"min_count": 2, "max_token_bytes": 3}, "(min_count) and makes a token of 3 bytes or less (max_token_bytes)"),
         ({"max_token_bytes": 100}, "ran out of pairs"),
         ({"max_token_characters": 3, "alphabet": "chars"}, "of 3 characters or less (max_token_characters)"),
+        ({"forbidden_tokens": ("low",)}, "no pair is left that makes no forbidden token (forbidden_tokens)"),
+        ({"forbidden_tokens": ("xy",)}, "ran out of pairs"),
         ({"max_merges": 3}, "max_merges allows no more than 3 merges"),
     ],
 )

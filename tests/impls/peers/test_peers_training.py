@@ -44,6 +44,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     *[(name, {"ties": "first"}) for name in ("rustbpe", "bpeasy", "ffbpe", "gigatoken")],
     *[(name, {"max_token_bytes": 4}) for name in ("rustbpe", "ffbpe", "gigatoken")],
     *[(name, {"base_order": "gpt2"}) for name in ("rustbpe", "bpeasy")],
+    *[(name, {"forbidden_tokens": ("ab",)}) for name in ("rustbpe", "bpeasy", "ffbpe", "gigatoken", "gigabpe")],
     *[(name, {"min_count": 2}) for name in ("rustbpe", "bpeasy", "gigatoken")],
     *[(name, {"pattern": ("a|[^a]+", "b|[^b]+")}) for name in ("rustbpe", "bpeasy", "ffbpe", "gigatoken")],
     ("bpeasy", {"max_token_bytes": 1}),

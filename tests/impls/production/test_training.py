@@ -123,6 +123,7 @@ def test_a_corpus_without_pairs_gives_the_base_alone() -> None:
         ("tokenizers", "base_order", "raw"),
         ("tokenizers", "max_token_bytes", 3),
         ("tokenizers", "pattern", r"\b|[\s\S]"),
+        ("tokenizers", "forbidden_tokens", ("ab",)),
         ("tiktoken", "alphabet", "chars"),
         ("tiktoken", "ties", "smallest"),
         ("tiktoken", "base_order", "gpt2"),

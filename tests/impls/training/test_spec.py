@@ -23,7 +23,9 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
         ("base_order", "sorted"),
         ("special_ids", "middle"), ("special_tokens", "<s>"), ("special_tokens", ("<s>", "<s>")),
         ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
-        *((field, value) for field in ("pattern", "special_tokens") for value in NO_TEXTS),
+        ("forbidden_tokens", "ab"), ("forbidden_tokens", ("",)), ("forbidden_tokens", (3,)),
+        ("forbidden_tokens", ("a",)),
+        *((field, value) for field in ("pattern", "special_tokens", "forbidden_tokens") for value in NO_TEXTS),
     ],
 )  # fmt: skip
 def test_a_field_that_is_wrong_is_named(field: str, value: object) -> None:
@@ -67,6 +69,8 @@ def test_fields_that_contradict_each_other_are_named() -> None:
         TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
     with pytest.raises(InvalidSpec, match="a text that is not empty"):
         TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
+    with pytest.raises(InvalidSpec, match="'é</w>' is a base symbol"):
+        TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="</w>", forbidden_tokens=("é</w>",))
     with pytest.raises(InvalidSpec, match="for 'bytes' give max_token_bytes"):
         TrainingSpec(vocab_size=300, max_token_characters=16)
 
@@ -113,6 +117,24 @@ def test_a_merge_never_makes_the_text_of_a_special_or_unknown_token(name: str) -
     model = impls.train(name, ["abcd" * 5], spec).model
     assert not {b"ab", b"cd"} & {model.tokens[i] for i in model.merge_results}
     assert b"bc" in model.id_by_token
+
+
+@pytest.mark.parametrize("name", [*TRAINERS, "compiled"])
+def test_a_merge_never_makes_a_forbidden_token_and_what_holds_it_is_made_otherwise(name: str) -> None:
+    """In `abc` ab and bc are equally frequent, ab the smaller pair; without it bc is merged, then abc as a+bc."""
+
+    def learned(*forbidden: str, **fields: Any) -> list[bytes | None]:
+        spec = TrainingSpec(vocab_size=300, pattern="none", forbidden_tokens=forbidden, **fields)
+        model = impls.train(name, ["abc", "abc"], spec).model
+        return [model.tokens[i] for i in model.merge_results]
+
+    assert learned() == [b"ab", b"abc"]
+    assert learned("ab") == [b"bc", b"abc"]
+    assert learned("ab", "bc") == []
+    assert learned("abc", "é", "longer than the text") == [b"ab"]
+    if name != "bytelevel":
+        assert learned("bc</w>", alphabet="chars", end_of_word="</w>") == [b"ab", b"abc</w>"]
+        assert learned("bc", "ab", alphabet="chars", end_of_word="</w>") == [b"bc</w>", b"abc</w>"]
 
 
 @pytest.mark.parametrize("name", TRAINERS)
