@@ -72,12 +72,23 @@ if TYPE_CHECKING:
     from impls.core.model import Model
 
 _MOST_PAIRS = 1 << 16
+_FEW = 4
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pairs_of(tokenizer: Coder) -> CertainPairs:
     """Return between which characters a text of this tokenizer may be cut."""
     return tokenizer.model.derived(CertainPairs, tokenizer.by_pieces)
+
+
+def cuts_of_written(tokenizer: Coder) -> CertainCuts:
+    """Return the certain places of a text that is already rewritten and holds no added token."""
+    model = tokenizer.model
+    return model.derived(_cuts_of_written, tokenizer.by_pieces)
+
+
+def _cuts_of_written(model: Model, by_pieces: bool) -> CertainCuts:
+    return CertainCuts(model.derived(CertainPairs, by_pieces, True), model, (), hidden=False)
 
 
 def cuts_around(tokenizer: Coder, texts: frozenset[str]) -> CertainCuts:
@@ -112,13 +123,16 @@ def encode_further(
 class CertainPairs(dict[str, bool]):
     """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
-    def __init__(self, model: Model, by_pieces: bool) -> None:
-        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits."""
+    def __init__(self, model: Model, by_pieces: bool, is_written: bool = False) -> None:
+        """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits, and
+        `is_written` whether texts are rewritten already."""
         super().__init__()
-        rules, self._writing_rules = model.sentencepiece, model.writing_rules
+        rules, self._writing_rules = (None, None) if is_written else (model.sentencepiece, model.writing_rules)
         self._escapes_spaces = rules is not None and rules.escape_spaces
         self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
-        if not model.has_charsmap_only:
+        if is_written:
+            pass
+        elif not model.has_charsmap_only:
             has_beginning = rules is not None and rules.dummy_prefix != "never"
             self._borders = NormalBorders(model.normalization, has_beginning=has_beginning)
         elif not model.user_defined_texts:  # they are found before entries are looked up
@@ -250,7 +264,7 @@ class _TokenBorders:
         # Tokens are searched in the repaired text, in which surrogates may have become such characters.
         surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
         self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
-        self._only_first = next(iter(self._firsts)) if len(self._firsts) == 1 and not surrogates else ""
+        self._few_firsts = self._firsts if len(self._firsts) <= _FEW and not surrogates else frozenset()
         flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
         self._words = tuple(text for text, of in flags.items() if "single_word" in of)
         self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
@@ -263,8 +277,8 @@ class _TokenBorders:
         """Return whether `allow` may return False for a place in `text`."""
         if self._flagged:
             return True
-        if self._only_first:
-            return self._only_first in text
+        if self._few_firsts:  # looked for one by one, which is faster
+            return any(first in text for first in self._few_firsts)
         return self._may_begin(text) is not None
 
     def occurs(self, text: str) -> bool:

@@ -9,8 +9,8 @@ same before the first position that both reach. Nothing is kept of the text befo
 share which can still grow.
 
 Not followed, so that an append encodes the tail again: models some token of which has several derivations or none, as
-Llama 3's (`token_ends` gives None); patterns of several stages, as DeepSeek's, or of none that an automaton expresses;
-models that rewrite texts or have SentencePiece's rules, as Mistral v1's (`runs_of` gives None).
+Llama 3's (`token_ends` gives None); patterns that no automaton expresses; models that rewrite texts or have
+SentencePiece's rules, as Mistral v1's (`runs_of` gives None).
 
 The proof: if each token has one derivation by merges of rising rank, a sequence of tokens is an encoding exactly if
 each two neighbours are compatible, that is, encode to themselves (`backtracking`). So the encoding of x[:i] ends with
@@ -18,8 +18,7 @@ the one token t that ends at i and is compatible with the last token of x[:i-|t|
 token on after which all the last |longest token| beginnings begin a token too, so all longer ones do. Two beginnings
 that reach the same i going back have the same ids before it. The automaton tells whether appended text continues the
 piece: all its possible states are followed, and none may end a piece. Of the published models, llama3 has tokens of
-no or several derivations, and those of SentencePiece rewrite their text: their last piece is encoded again, as under
-patterns of several stages (deepseek).
+no or several derivations, and those of SentencePiece rewrite their text: their last piece is encoded again.
 
 Source: van Antwerpen and Neubeck 2024, the appendable encoder of "So many tokens, so little time".
 """
@@ -180,8 +179,7 @@ def runs_of(tokenizer: Coder) -> Runs | None:
 def _runs_of(model: Model) -> Runs | None:
     rewrites = model.rewrites_text or model.sentencepiece is not None
     cuts = None if rewrites else pair_cuts_of(model.pattern)
-    runs = None if cuts is None else Runs(cuts.stages)
-    return runs if runs is not None and runs.possible else None
+    return None if cuts is None else Runs(cuts.stages)
 
 
 class GrowingPiece:
@@ -232,9 +230,9 @@ class GrowingPiece:
         """Add `text`; return the change, `n_before` ids being before the tail's. None, with nothing changed, if it does
         not merely continue the piece."""
         old, state, n_ids, ending = self._state
-        state = self._runs.continued(state, text)
+        after = self._runs.continued(state, text)
         ending += text
-        if state < 0 or len(text) > self._most or self._cuts.holds_token(ending):
+        if after is None or len(text) > self._most or self._cuts.holds_token(ending):
             return None
         ends = self._ends
         try:
@@ -245,7 +243,7 @@ class GrowingPiece:
         new = old + len(letters)
         n_removed, added = ends.changed(old, new)
         n_kept = n_ids - n_removed
-        self._state = new, state, n_kept + len(added), ending[-self._cuts.margin :]
+        self._state = new, after, n_kept + len(added), ending[-self._cuts.margin :]
         return Change(n_before + n_kept, n_removed, added)
 
     def tail(self) -> tuple[str, list[int]]:

@@ -1,6 +1,6 @@
 """What the calls with a limit cost on one long piece, as multiples of `encode` of the same text.
 
-    python tests/bench/bounds.py [CHARACTERS] [IMPLEMENTATION]
+    python tests/bench/bounds.py [CHARACTERS] [IMPLEMENTATION] [MODEL…]
 
 The largest ratio over several limits, of medians of processor times in turn; one line a model and text.
 """
@@ -14,11 +14,13 @@ from functools import partial
 from itertools import count
 from statistics import median
 from time import thread_time
+from typing import get_args
 
 import impls
-from harness.data import load_model
+from harness.data import load_corpus, load_model
+from impls.operations.truncation import Side, Whole
 
-MODELS = ("cl100k_base", "o200k_base", "llama3", "mistral-v1", "qwen", "deepseek")
+MODELS = ("r50k_base", "cl100k_base", "o200k_base", "llama3", "mistral-v1", "mistral-v3", "qwen", "deepseek", "trained")
 ROUNDS = 5
 
 
@@ -54,24 +56,37 @@ def _swapped(call: Callable[[str, int], object], limit: int, text: str) -> objec
     return call(text, limit)
 
 
-def main(n_characters: int, implementation: str) -> None:
-    """Print the table."""
-    for name in MODELS:
-        tokenizer = impls.load(implementation, load_model(name))
+def model_of(name: str) -> impls.Model:
+    """Return a known model, or one of 10,000 tokens that is trained on samples."""
+    if name != "trained":
+        return load_model(name)
+    return impls.train("compiled", load_corpus("samples").documents(), impls.TrainingSpec(vocab_size=10_000)).model
+
+
+def main(n_characters: int, implementation: str, models: list[str]) -> None:
+    """Print the table, and the largest ratio of all."""
+    worst = 0.0, ""
+    for name in models:
+        tokenizer = impls.load(implementation, model_of(name))
         tokenizer.truncate("hello world " * 1_000, 1)
         for kind, text in texts(n_characters).items():
             encode = partial(tokenizer.encode, disallowed_special=())
             calls: dict[str, Callable[[str, int], object]] = {
                 "count": tokenizer.count,
                 "fits": tokenizer.fits,
-                "truncate": tokenizer.truncate,
-                "left": partial(tokenizer.truncate, side="left"),
-                "word": partial(tokenizer.truncate, whole="word"),
-                "left word": partial(tokenizer.truncate, side="left", whole="word"),
+                **{
+                    f"{side} {whole}": partial(tokenizer.truncate, side=side, whole=whole)
+                    for side in get_args(Side)
+                    for whole in get_args(Whole)
+                },
             }
-            shown = "  ".join(f"{name} {ratio(call, encode, text):.2f}" for name, call in calls.items())
+            ratios = {call: ratio(calls[call], encode, text) for call in calls}
+            worst = max(worst, *((ratio, f"{name}, {kind}, {call}") for call, ratio in ratios.items()))
+            shown = "  ".join(f"{call} {ratio:.2f}" for call, ratio in ratios.items())
             print(f"{name:12} {kind:15} encode {seconds(encode, text[:-2_000]) * 1e3:8.2f} ms  {shown}", flush=True)
+    print(f"worst {worst[0]:.2f}: {worst[1]}")
 
 
 if __name__ == "__main__":
-    main(int((sys.argv[1:] or ["120000"])[0]), (sys.argv[2:] or ["compiled"])[0])
+    arguments = sys.argv[1:]
+    main(int((arguments or ["120000"])[0]), (arguments[1:] or ["compiled"])[0], arguments[2:] or list(MODELS))

@@ -11,39 +11,82 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.tables import SplitTables
 
 _MOST_CHARACTERS = 1 << 16
+_MOST_READ = 512
+"""Characters that are read one by one even if all are alike: the expression for a class takes a while to compile."""
+
+State = tuple[int, ...]
 
 
 class Runs:
-    """Decides where the last piece of a text certainly goes on; `possible` only for patterns of one stage or none.
+    """Decides where the last piece of a text certainly goes on.
 
-    A state is a number that stands for a set of the automaton's.
+    A state is a number for each stage, which stands for a set of its automaton's.
     """
 
     def __init__(self, stages: Sequence[SplitTables]) -> None:
-        self.possible = not stages or (len(stages) == 1 and not stages[0].has_gaps)
-        self._stage = stages[0] if stages else None
-        self._rows = [[MATCH_BEFORE, CUT]] if self._stage is None else self._stage.rows.tolist()
-        self._stride = len(self._rows[0])
-        self._class_of: dict[str, int] = {}
-        self._sets: list[frozenset[int]] = []
-        self._number: dict[frozenset[int], int] = {}
-        self._may_end: list[bool] = []
-        self._next: dict[int, int] = {}
-        self._read: dict[tuple[tuple[int, int], int], tuple[tuple[int, int], bool]] = {}
+        self._stages = [_StageRuns(stage) for stage in stages or (None,)]
 
-    def last_of(self, text: str, most: int) -> tuple[int, int] | None:
+    def last_of(self, text: str, most: int) -> tuple[int, State] | None:
         """Return a place from which on all of `text` is in its last piece, and the state after it.
 
         At most `most` characters are read at first, then all. The place is 0 only if the text begins a piece. None if
         it cannot be told, or more text always ends a piece.
         """
-        return self._last_from(text, max(0, len(text) - most)) or self._last_from(text, 0)
+        return self.last_from(text, max(0, len(text) - most)) or self.last_from(text, 0)
 
-    def _last_from(self, text: str, first: int) -> tuple[int, int] | None:
+    def last_from(self, text: str, first: int) -> tuple[int, State] | None:
+        """Return what `last_of` does, reading from character `first` on."""
+        while True:
+            lasts = [last for stage in self._stages if (last := stage.last_from(text, first)) is not None]
+            if len(lasts) < len(self._stages):
+                return None
+            place = max(place for place, _ in lasts)
+            if place == first or len(lasts) == 1:
+                return place, tuple(state for _, state in lasts)
+            first = place  # where one stage ends a piece, the next ones begin anew
+
+    def continued(self, state: State, text: str) -> State | None:
+        """Return the state after `text` if it continues the piece and the piece may end with it."""
+        after = tuple(stage.continued(one, text) for stage, one in zip(self._stages, state, strict=True))
+        return None if min(after) < 0 else after
+
+    def matches_before(self, state: State, character: str) -> bool:
+        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
+        return all(stage.matches_before(one, character) for stage, one in zip(self._stages, state, strict=True))
+
+    def is_certain(self, state: State) -> bool:
+        """Return whether a state stands for a single one of each automaton."""
+        return all(stage.is_certain(one) for stage, one in zip(self._stages, state, strict=True))
+
+    def n_alike(self, text: str) -> int:
+        """Return how many characters at the end of a text are alike for every stage."""
+        return min(stage.end_of_run(text[::-1], 0) for stage in self._stages)
+
+
+class _StageRuns:
+    """What `Runs` does, for one stage; without one, for a text that is one piece."""
+
+    def __init__(self, stage: SplitTables | None) -> None:
+        self._stage = stage
+        self._rows = [[MATCH_BEFORE, CUT]] if stage is None else stage.rows.tolist()
+        self._stride = len(self._rows[0])
+        self._has_gaps = stage is not None and stage.has_gaps
+        self._class_of: dict[str, int] = {}
+        self._members: dict[int, str] = {}
+        self._sets: list[frozenset[int]] = []
+        self._number: dict[frozenset[int], int] = {}
+        self._may_end: list[bool] = []
+        self._next: dict[int, int] = {}
+        self._read: dict[tuple[tuple[int, int], int], tuple[tuple[int, int], int]] = {}
+
+    def last_from(self, text: str, first: int) -> tuple[int, int] | None:
+        """Return the place and the state, reading from character `first` on."""
         # Each of all states that are possible, and of those that are since a piece was last seen to end.
         start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
         at = place = first
@@ -55,21 +98,23 @@ class Runs:
                 of = self._class(character)
             following, ends = self._read.get((states, of)) or self._read_class(states, of)
             if ends:
-                place = at
+                place = at + ends - 1
             at += 1
-            if following == states and not ends:  # equal characters change nothing more
-                run = re.compile(f"[{re.escape(character)}]*").match(text, at)
-                at = at if run is None else run.end()
+            if following == states and not ends:  # characters of the same class change nothing more
+                at = self.end_of_run(text, at) if at < len(text) and self._class(text[at]) == of else at
             states = following
         return (place, states[1]) if self._may_end[states[1]] else None
 
-    def _read_class(self, states: tuple[int, int], of: int) -> tuple[tuple[int, int], bool]:
-        """Return the states after a character of a class, and whether a piece may end before it."""
+    def _read_class(self, states: tuple[int, int], of: int) -> tuple[tuple[int, int], int]:
+        """Return the states after a character of a class, and 1 if a piece may end before it, 2 if after it."""
         wide, since = self._follow(states[0], of), self._follow(states[1], of)
-        ends = bool(wide & 1)
         # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
         again = self._number_of(self._sets[wide >> 1] | {0})
-        read = self._read[states, of] = (again, wide >> 1 if ends else since >> 1), ends
+        if self._has_gaps and self._rows[0][of] & RESUME:  # it may be between two matches, the next one begin a match
+            read = (again, again), 2
+        else:
+            read = (again, wide >> 1 if wide & 1 else since >> 1), wide & 1
+        self._read[states, of] = read
         return read
 
     def continued(self, state: int, text: str) -> int:
@@ -80,6 +125,24 @@ class Runs:
                 return -1
             state = following >> 1
         return state if self._may_end[state] else -1
+
+    def matches_before(self, state: int, character: str) -> bool:
+        """Return whether, in a text that goes on with a character, the last piece reaches at least up to it."""
+        of = self._class(character)
+        return all(self._rows[one][of] & (MATCH_BEFORE | CUT) for one in self._sets[state])
+
+    def is_certain(self, state: int) -> bool:
+        return len(self._sets[state]) == 1
+
+    def end_of_run(self, text: str, at: int) -> int:
+        """Return up to where the characters from `at` on are of one class, reading few one by one."""
+        end = _run_of(f"[{re.escape(text[at])}]", text, at)
+        if end < len(text) and len(text) - at > _MOST_READ:
+            of = self._class(text[at])
+            if of not in self._members:
+                self._members[of] = "(?s:.)" if self._stage is None else _members(self._stage, of)
+            end = _run_of(self._members[of], text, end)
+        return end
 
     def _class(self, character: str) -> int:
         found = self._class_of.get(character)
@@ -106,3 +169,16 @@ class Runs:
             ends = any(entry & (CUT | RESUME) for entry in entries)
             found = self._next[key] = self._number_of(after) << 1 | ends
         return found
+
+
+def _run_of(members: str, text: str, at: int) -> int:
+    found = re.compile(f"{members}*").match(text, at)
+    return at if found is None else found.end()
+
+
+def _members(stage: SplitTables, of: int) -> str:
+    """Return an expression for the characters of a class."""
+    classes = stage.page_classes.reshape(-1, 64)[stage.pages].ravel()
+    borders = np.flatnonzero(np.diff(classes == of, prepend=False, append=False)).tolist()
+    pairs = zip(borders[::2], borders[1::2], strict=True)
+    return f"[{''.join(f'{re.escape(chr(first))}-{re.escape(chr(end - 1))}' for first, end in pairs)}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 from family_libraries import model_named
@@ -12,10 +13,13 @@ import impls
 from impls import Model, SpecialToken, TrainingSpec, Unsupported
 from impls.core.pattern.runs import Runs
 from impls.interface import Tokenizer
+from impls.operations import truncation
 from impls.operations.certain_cuts import pair_cuts_of
 from impls.operations.changes import Change
+from impls.operations.cut_piece import KnownIds
 from impls.operations.growing_piece import LEAST
 from impls.operations.incremental import Incremental
+from impls.operations.truncation import Side, Whole
 
 IMPLEMENTATIONS = ["backtracking", "compiled"]
 TEXTS: dict[str, Callable[[random.Random, int], str]] = {
@@ -27,6 +31,9 @@ TEXTS: dict[str, Callable[[random.Random, int], str]] = {
     "signs": lambda rng, n: "".join(rng.choices("<|>=-", k=n)),
     "all": lambda rng, n: "".join(rng.choices(["a", "b", " ", "\n", "'s", "1", ".", "日", "é", "\ud83d", "😀"], k=n)),
 }
+
+CHARACTERS = "a' 1.\nsA日\u0378"
+"""Of the last one, which is not assigned, deepseek's pattern makes a gap."""
 
 
 def random_model(rng: random.Random, *, pattern: str | tuple[str, ...]) -> Model:
@@ -137,21 +144,48 @@ def test_a_special_token_within_a_growing_piece_is_seen(name: str) -> None:
     assert (allowed.append("=").ids, allowed.append(">")) == ([61], Change(LEAST // 2 - 1, 2, [61, 257]))
 
 
-@pytest.mark.parametrize("name", ["none", "gpt2", "cl100k", "o200k"])
+@pytest.mark.parametrize("name", ["none", "gpt2", "cl100k", "o200k", "deepseek"])
 def test_all_that_is_said_to_be_in_the_last_piece_is_and_may_be_continued(name: str, fuzz: int) -> None:
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=name)
     cuts, tokenizer = pair_cuts_of(model.pattern), impls.load("priority", model)
     assert cuts is not None
     runs, rng, n_told = Runs(cuts.stages), random.Random(name), 0
     for _ in range(600 * fuzz):
-        text = "".join(rng.choices("a' 1.\ns", weights=(*rng.choices((1, 9), k=6), 1), k=rng.randrange(1, 14)))
+        text = "".join(rng.choices(CHARACTERS, weights=rng.choices((1, 9), k=len(CHARACTERS)), k=rng.randrange(1, 14)))
         last = runs.last_of(text, rng.choice((1, 3, 6, 20)))
         if last is not None:
             place, state = last
             pieces = tokenizer.pieces(text)
             assert len(pieces[-1]) >= len(text) - place, text
-            more = rng.choice("a' 1.\ns")
-            if runs.continued(state, more) >= 0:
+            more = rng.choice(CHARACTERS)
+            if runs.continued(state, more) is not None:
                 assert tokenizer.pieces(text + more) == [*pieces[:-1], pieces[-1] + more], (text, more)
             n_told += 1
     assert n_told > 100
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("kind", ["letters", "one letter", "blanks", "Han", "all"])
+def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
+    kind: str, side: Side, fuzz: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compare with one that encodes again all that it keeps; most are counted by what is near the cut."""
+    rng, counted = random.Random(kind + side), []
+    real = KnownIds.count
+    monkeypatch.setattr(KnownIds, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
+    for _ in range(8 * fuzz):
+        model = random_model(rng, pattern=rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek"]))
+        tokenizer = impls.load(rng.choice(["compiled", "priority"]), model)
+        text = TEXTS[kind](rng, 1_500) + rng.choice((" ", "a", "", "b" * 30))
+        text += TEXTS[rng.choice([kind, "all"])](rng, 900)
+        n_ids = len(tokenizer.encode(text))
+        for n_tokens in (n_ids - 1, n_ids - 2, rng.randrange(n_ids // 3, n_ids)):
+            for whole in get_args(Whole):
+                cuts = set()
+                for least in (100, 10_000):
+                    monkeypatch.setattr(truncation, "_LEAST_KEPT", least)
+                    monkeypatch.setattr(truncation, "_LEAST_CUT", least)
+                    cuts.add(tokenizer.truncate(text, n_tokens, side=side, whole=whole))
+                assert len(cuts) == 1, (model.merges, text, n_tokens, whole)
+    known = [n for n in counted if n is not None]
+    assert 2 * len(known) > len(counted) > 10 or kind == "all"
