@@ -36,7 +36,6 @@ SLOW = {"naive": 10, "sentencepiece": 2}
 slice as well."""
 _LEAST_BYTES = 4
 """Smallest slice: the bytes of any one character fit."""
-_DID_NOT_RUN = (Outcome.REFUSED, Outcome.MISSING)
 _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
 
@@ -175,7 +174,7 @@ def _compared(
                 continue
             owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
             if reason := _why_not_run(x) or _why_not_run(y):
-                cannot = {x.verdict.status, y.verdict.status}.intersection(_DID_NOT_RUN)
+                cannot = x.verdict.status.did_not_run or y.verdict.status.did_not_run
                 yield NotCompared(**names, **({} if cannot else owed), reason=reason)
                 continue
             relations[a, b, model] = kind
@@ -205,7 +204,7 @@ def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
         where = f"{v.implementation} on {v.model}, {v.corpus}"
         if v.status == Outcome.RIGHT and not v.n_texts:
             yield f"{where}: nothing was checked: there is no text"
-        elif v.status not in (Outcome.RIGHT, *_DID_NOT_RUN):
+        elif v.status is not Outcome.RIGHT and not v.status.did_not_run:
             yield f"{where}: {v.status}: {v.reason}"
 
 

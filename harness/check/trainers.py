@@ -28,7 +28,6 @@ MAX_MERGES = 256
 END_OF_WORD = "</w>"
 _MOST_CHARACTERS = 0x110000
 _UNKNOWN = "<unk>"
-_FINE = (Outcome.RIGHT, Outcome.REFUSED, Outcome.MISSING)
 
 RULES: Mapping[str, Mapping[str, Any]] = {
     "smallest, gpt2 order": {"ties": "smallest", "base_order": "gpt2"},
@@ -94,7 +93,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
     faults += [
         f"{v.implementation} ({v.model}) on {v.corpus}: {v.status}: {v.reason}"
         for v in verdicts
-        if v.status not in _FINE
+        if v.status is not Outcome.RIGHT and not v.status.did_not_run
     ]
     if not agreements:
         faults.append("nothing was compared: no two trainers learned a merge from the same text")
