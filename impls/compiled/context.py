@@ -74,7 +74,7 @@ class Context(SplitContext):
         for field, offset in (("symbols", 64), ("ranks", 512), ("symbol_handles", 1088), ("made", 1344)):
             self[field] = self["small_scratch"] + offset
         self._caches()
-        self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
+        self.hold("out", growing_zeros(4 * _OUT_IDS + layout.PAD_BYTES, _IN_SMALL_PAGES))
         self["out_limit"] = _OUT_IDS
         self._whole()
         native.load_vocabulary(self.address)

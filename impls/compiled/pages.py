@@ -52,8 +52,8 @@ def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
     with contextlib.suppress(OSError):
         if in_small_pages > 0:
             memory.madvise(mmap.MADV_NOHUGEPAGE)
-        if in_small_pages < n_bytes:
-            memory.madvise(mmap.MADV_HUGEPAGE, start + in_small_pages)
+        if n_large := (n_bytes - in_small_pages) & -_HUGE_PAGE:
+            memory.madvise(mmap.MADV_HUGEPAGE, start + in_small_pages, n_large)
     return array[start : start + n_bytes]
 
 
