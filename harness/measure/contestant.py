@@ -65,7 +65,7 @@ class _Held:
     implementation: type[Tokenizer]
     tokenizer: Tokenizer | None = None
     model: Model | None = None
-    baseline_bytes = peak_before_bytes = 0
+    baseline_bytes = 0
     inputs: Sequence[Any] = ()
     answers: list[Any] = []  # noqa: RUF012 (one holder a process)
     run: Callable[[Any], Any]
@@ -86,8 +86,6 @@ def open_implementation(
     began = perf_counter()
     factory = _factory(name)
     import_seconds = perf_counter() - began
-    if first:
-        memory.touch()
     marks, cpu = [perf_counter()], process_time()
     _held.model = model = Model.load(Path(model_file)) if model_file else None
     gc.collect()
@@ -132,14 +130,7 @@ def held() -> Tokenizer:
 def peak_memory_bytes() -> int | None:
     """Return the highest resident memory since the implementation was built, beyond what the process held before."""
     peak = memory.peak_bytes()
-    return None if peak is None else max(0, peak - _held.baseline_bytes, _held.peak_before_bytes)
-
-
-def touch_memory() -> None:
-    """Touch memory before a single pass; the peak until then is kept."""
-    _held.peak_before_bytes = peak_memory_bytes() or 0
-    memory.touch()
-    memory.reset_peak()
+    return None if peak is None else max(0, peak - _held.baseline_bytes)
 
 
 # --- a pass --------------------------------------------------------------------------------------------------

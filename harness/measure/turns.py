@@ -230,8 +230,6 @@ class Contestants:
         if workload.state == "again":
             self._ask(stand.who, self._profile.time_limit_seconds, contestant.run, [n_calls])
             self._prepare(stand, texts, n_calls)
-        if workload.is_once:
-            self._ask(stand.who, OPEN_SECONDS, contestant.touch_memory)
         cores = self._materials.cores_for(workload)
         session = self._sessions[stand.who]
         stolen, counted = placement.steal_ticks(cores), cpu_seconds(session.pid)
@@ -300,7 +298,6 @@ class Contestants:
         training = dict(workload.training)
         reference, name = self._materials.references.merges(path, training)
         limit = self._profile.time_limit_seconds
-        self._ask(stand.who, OPEN_SECONDS, contestant.touch_memory)
         learned: Learned = self._ask(stand.who, limit, contestant.train, str(path), training)
         judgement = judge_merges(learned.model, reference)
         if judgement.outcome is not Outcome.RIGHT:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import sys
 from pathlib import Path
 
@@ -38,22 +37,6 @@ def peak_bytes(pid: int | None = None) -> int | None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
     return None
-
-
-TOUCHED_BYTES = 256 << 20
-
-
-def touch() -> None:
-    """Write to memory and give it back, in case a host has taken it and would hand it out again inside a timing.
-
-    That is a guess: filling a page of 2 MB takes 0.2 or 4.5 ms, by process, after this too.
-    """
-    with mmap.mmap(-1, TOUCHED_BYTES) as memory:
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):
-                memory.madvise(mmap.MADV_HUGEPAGE)
-        for place in range(0, TOUCHED_BYTES, mmap.PAGESIZE):
-            memory[place] = 1
 
 
 def cpu_seconds(pid: int | None) -> float:
