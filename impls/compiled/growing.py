@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from impls.compiled.codegen.build import plain_function
@@ -39,6 +41,13 @@ class TokensByEnd(DeclaredSlots):
         self.longest = self["longest"]
 
 
+def tokens_by_end(model: Model, context: Context) -> TokensByEnd | None:
+    """Return the tokens by their last bytes; None for a model in which some token has several derivations, or none."""
+    with suppress(ValueError):
+        return TokensByEnd(model, context)
+    return None
+
+
 class KernelEnds(DeclaredSlots):
     """`operations.growing_piece.TokenEnds` over bytes: 5 bytes of memory, and room for half as many, for each."""
 
@@ -46,7 +55,7 @@ class KernelEnds(DeclaredSlots):
         super().__init__(Beginnings)
         self._tokens, self.longest = tokens, tokens.longest
         self._addresses = tokens.context.address, tokens.address, self.address
-        self._extend, self._changed = plain_function("extend_beginnings"), plain_function("changed_tokens")
+        self._extend, self._changed = plain_function("extend_beginnings", 5), plain_function("changed_tokens", 5)
         self._make_room(_LEAST_ROOM, 0)
         self._make_out(_LEAST_ROOM)
 

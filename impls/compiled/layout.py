@@ -1,11 +1,14 @@
 """The memory layout of a context, the memory of one thread: records that kernels reach by field, and working space.
 
+What splits text has records of its own, in `pretokenize/layout`.
+
 Every field is an int64: a number, or the address of an array; the comment then says what the array holds ("int32 by
 symbol": an int32 for each symbol). Limits that tables and kernels share are here too.
 """
 
 from __future__ import annotations
 
+from impls.compiled.pretokenize.layout import Automaton, Masks, SpecialRow, StageRecord
 from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i32, i64
 
 SYMBOL_BITS = 21
@@ -54,6 +57,8 @@ digit of 30 bits, and padding."""
 N_REGIONS = 1024
 """Number of memory regions that the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
+N_COUNTERS = 8
+"""Words before the regions in the checked build's table: three about faults, then two spare words."""
 
 
 class MediumEntry(Record):
@@ -89,76 +94,6 @@ class TableRecord(Record):
     least_shift: i64  # the shift at the table's maximum size
 
 
-class Masks(Record):
-    """The masks of a window: a bit for each of its 64 bytes; see `pretokenize/byte_masks`.
-
-    The masks that one kernel writes follow each other.
-    """
-
-    # of `ascii_masks`
-    letters: i64
-    digits: i64
-    newlines: i64
-    spaces: i64
-    other_spaces: i64
-    apostrophes: i64
-    high: i64
-    upper: i64
-    slashes: i64
-    # of `high_masks`
-    continuation: i64
-    cyrillic_d0: i64
-    cyrillic_d1: i64
-    ideographs: i64
-    lead_e4: i64
-    lead_e9: i64
-    below_b0: i64
-    below_a0: i64
-    from_b8: i64
-    up_to_be: i64
-    # of `latin_masks`
-    lead_c3: i64
-    lead_c4: i64
-    lead_c5: i64
-    signs: i64
-    up_to_9e: i64
-    odd: i64
-    up_to_88: i64
-    from_b9: i64
-    only_bf: i64
-    # of `greek_masks`
-    lead_ce: i64
-    from_ac: i64
-    lead_cf: i64
-    up_to_8e: i64
-    # of `semitic_masks`
-    lead_d7: i64
-    from_90_to_aa: i64
-    lead_d8: i64
-    from_a0: i64
-    lead_d9: i64
-    from_81_to_8a: i64
-    # of `kana_masks`
-    lead_e3: i64
-    only_81: i64
-    only_82: i64
-    only_83: i64
-    from_81: i64
-    but_97_to_a0: i64
-    but_bb: i64
-    # of `deepseek_masks`
-    controls: i64
-    hangul: i64
-    up_to_bd: i64
-    # of `lead_masks`
-    leads: i64
-    # of `bitparallel`
-    any_case: i64
-    marks: i64
-    cuts: i64
-    sinographs: i64
-
-
 class Key(Record):
     """The key of a piece of up to 15 bytes, or a mask of one."""
 
@@ -192,22 +127,6 @@ class Segment(Record):
     slot: i64  # the address of its first slot
 
 
-class SpecialRow(Record):
-    """A prefix of special tokens; offsets are in bytes from the table's start."""
-
-    offset: i64  # offset of the prefix
-    n_bytes: i64  # its size
-    suffixes: i64  # offset of its suffixes, a `SuffixRow` each
-    n_suffixes: i64  # their number
-
-
-class SuffixRow(Record):
-    """What follows a prefix in one special token."""
-
-    offset: i64  # offset of its bytes, from the first of the prefix's suffix rows
-    n_bytes: i64
-
-
 class LoneCharacter(Record):
     """A three-byte character alone."""
 
@@ -219,12 +138,8 @@ class ContextRecord(Record):
     """The memory of one thread: addresses of tables, sizes and counters."""
 
     # splitting
-    splitter: i64  # which splitter: WHOLE_TEXT and so on, below
-    transitions: I32s  # int32 by state and class: the automaton's transitions, see `pretokenize/scan`
-    ascii_classes: U8s  # uint8 by ASCII character: its class
-    pages: U16s  # uint16 by code point // 64: its page of PAGE_CLASSES
-    page_classes: U8s  # uint8 by page * 64 + code point % 64: the class of a character
-    end_class: i64  # the class that stands for the end of the text
+    splitter: i64  # which splitter, see `pretokenize/layout`
+    automaton: Automaton  # of the pattern, or of what windows leave
     character_flags: U8s  # uint8 by page * 64 + code point % 64: the flags of a character, for the windows
     flag_pages: U16s  # uint16 by code point // 64: its page of CHARACTER_FLAGS
     ascii_cuts: U8s  # uint8 by first | second << 8 of two ASCII characters: 1 if a piece ends between them
@@ -317,7 +232,7 @@ class ContextRecord(Record):
     shape: i64  # the address of SIZE; SHAPE and N_DIMENSIONS are the struct from which PyArray_Resize reads a shape
     n_dimensions: i64  # 1
     str_type: i64  # address of the type str
-    str_state: i64  # offset, in a str object, of its state word; see `str_layout` for this and the next three
+    str_state: i64  # offset, in a str object, of its state word; see `StrLayout` for this and the next three
     str_shift: i64  # bit position of the kind in the state word
     str_utf8: i64  # offset of the address of the cached UTF-8
     str_data: i64  # offset of the characters of a str that is not ASCII
@@ -332,24 +247,6 @@ class ContextRecord(Record):
     clock: i64  # seconds that clock_gettime writes
     clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
 
-
-class StageRecord(Record):
-    """One stage of a splitter of several stages; the fields of its automaton are those of a context."""
-
-    transitions: I32s  # as in a context
-    ascii_classes: U8s  # as in a context
-    pages: U16s  # as in a context
-    page_classes: U8s  # as in a context
-    end_class: i64  # as in a context
-    has_gaps: i64  # 1 if text that the pattern leaves out is a piece of its own
-    end: i64  # offset at which the stage's current piece ends
-
-
-# Values of the field SPLITTER; from CL100K on, windows over an automaton. DEEPSEEK: windows over stages; NEIGHBOURS:
-# for alphabets of characters, cuts between any two that no token holds side by side
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(10)
-OTHERS = (STAGES_IN_TURN, DEEPSEEK, NEIGHBOURS)
-"""The splitters in a separate object file."""
 
 # Working space of a block: sizes of its parts, in items
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512

@@ -17,8 +17,8 @@ from impls.compiled import files
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.decoding import decode_bytes
-from impls.compiled.growing import KernelEnds, TokensByEnd
-from impls.compiled.layout import AUTOMATON
+from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
+from impls.compiled.pretokenize.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
@@ -35,8 +35,6 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.text import repair_surrogates
 from impls.interface import Texts, Threads, Tokenizer, TrainingSpec
-
-Ragged = tuple[np.ndarray, np.ndarray]
 
 
 class Compiled(Tokenizer):
@@ -97,10 +95,7 @@ class Compiled(Tokenizer):
 
     @cached_property
     def _tokens_by_end(self) -> TokensByEnd | None:
-        try:
-            return TokensByEnd(self.model, self._own.context)
-        except ValueError:
-            return None
+        return tokens_by_end(self.model, self._own.context)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -122,12 +117,6 @@ class Compiled(Tokenizer):
         from impls.compiled.training.train import extend
 
         return extend(cls, model, texts, spec)
-
-    def _replace_context_of_another_thread(self) -> None:
-        if self._own.context["busy"] not in (0, 1, threading.get_ident()):
-            self._use(self._pool.new())
-
-    # --- encoding ------------------------------------------------------------------------------------------
 
     def encode(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
@@ -226,10 +215,10 @@ class Compiled(Tokenizer):
 
     def encode_normalized(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens and surrogates."""
-        builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None
-        found = None if builtins is None else builtins.encode_to_list(text)
-        ids: list[int] = self._array(text).tolist() if found is None else found
-        return ids
+        ids: list[int] | None = None
+        if self._fast is not None and self._own.builtins is not None and self._special_pieces.absent(text):
+            ids = self._own.builtins.encode_to_list(text)
+        return self._array(text).tolist() if ids is None else ids
 
     def _array(self, text: str) -> np.ndarray:
         return self._special_pieces.encode(text, self._merged) if self._special_pieces else self._merged(text)
@@ -277,11 +266,9 @@ class Compiled(Tokenizer):
                 return self.decode_bytes(ids).decode()
             except UnicodeDecodeError:
                 return super().decode(ids, errors)
-        if self._own.builtins is not None and errors == "replace" and type(ids) is list:
-            text: str | None = self._own.builtins.decode_to_str(ids)
-            if text is not None:
-                return text
-        return super().decode(ids, errors)
+        builtins = self._own.builtins if errors == "replace" and type(ids) is list else None
+        text = None if builtins is None else builtins.decode_to_str(ids)  # type: ignore[arg-type]
+        return super().decode(ids, errors) if text is None else text
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
@@ -311,7 +298,8 @@ _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 def _without_other_threads() -> None:
     """Replace, in a forked child, the contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
-        tokenizer._replace_context_of_another_thread()
+        if tokenizer._own.context["busy"] not in (0, 1, threading.get_ident()):
+            tokenizer._use(tokenizer._pool.new())
 
 
 if hasattr(os, "register_at_fork"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -27,46 +27,50 @@ class Record:
     """
 
     dtype: ClassVar[np.dtype]
-    kinds: ClassVar[dict[str, str | type[Record]]]
-    """The kind of each field: a name of `SCALARS`, the name of a class of pointers, or a record."""
 
     def __init_subclass__(cls) -> None:
-        module = vars(sys.modules[cls.__module__])
-        cls.kinds = {
-            name: kind if kind in SCALARS or kind in POINTERS or "[" in kind else module[kind]
-            for name, kind in cls.__annotations__.items()
-        }
-        cls.dtype = np.dtype([(name, _dtype_of(kind)) for name, kind in cls.kinds.items()])
+        module = cls.module()
+        cls.dtype = np.dtype([(name, _dtype_of(kind, module)) for name, kind in cls.__annotations__.items()])
 
     @classmethod
-    def rows_in(cls, field: str) -> type[Record] | None:
-        """Return the kind of the rows that a field points at, or None if it points at numbers or is no pointer."""
-        kind = cls.kinds[field]
-        found = re.fullmatch(r"Rows\[(\w+)\]", kind) if isinstance(kind, str) else None
-        rows: type[Record] | None = None if found is None else vars(sys.modules[cls.__module__])[found[1]]
-        return rows
+    def module(cls) -> dict[str, Any]:
+        """Return the names that annotations of the fields use."""
+        return vars(sys.modules[cls.__module__])
 
 
-def _dtype_of(kind: str | type[Record]) -> np.dtype:
-    return np.dtype(SCALARS.get(kind, np.int64)) if isinstance(kind, str) else kind.dtype
+def _dtype_of(annotation: str, module: dict[str, Any]) -> np.dtype:
+    if annotation in SCALARS or annotation in POINTERS or rows_of_pointer(annotation):
+        return np.dtype(SCALARS.get(annotation, np.int64))
+    kind: np.dtype = module[annotation].dtype
+    return kind
+
+
+def rows_of_pointer(annotation: str) -> str | None:
+    """Return the name of the record in an annotation `Rows[name]`; None if it says anything else."""
+    rows = re.fullmatch(r"Rows\[(\w+)\]", annotation)
+    return None if rows is None else rows[1]
 
 
 R = TypeVar("R", bound=Record)
 
 
-class Numbers:
-    """A pointer to numbers, as kernels see it: `ids[i]` is the number at index `i`."""
+class _Pointer:
+    """A pointer as kernels see it, which may be compared with 0."""
+
+    def __eq__(self, other: object) -> bool:
+        raise NotImplementedError("only kernels access memory")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Numbers(_Pointer):
+    """A pointer to numbers: `ids[i]` is the number at index `i`."""
 
     def __getitem__(self, i: int) -> int:
         raise NotImplementedError("only kernels access memory")
 
     def __setitem__(self, i: int, value: int) -> None:
         raise NotImplementedError("only kernels access memory")
-
-    def __eq__(self, other: object) -> bool:
-        raise NotImplementedError("only kernels access memory")
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class U8s(Numbers):
@@ -93,16 +97,11 @@ POINTERS = {"U8s": "u8", "U16s": "u16", "I32s": "i32", "U32s": "u32", "I64s": "i
 """The numbers that each class of pointers points at."""
 
 
-class Rows(Generic[R]):
-    """A pointer to records, as kernels see it: `places[i].rank` is a field of the record at index `i`."""
+class Rows(_Pointer, Generic[R]):
+    """A pointer to records: `places[i].rank` is a field of the record at index `i`."""
 
     def __getitem__(self, i: int) -> R:
         raise NotImplementedError("only kernels access memory")
-
-    def __eq__(self, other: object) -> bool:
-        raise NotImplementedError("only kernels access memory")
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def places(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:

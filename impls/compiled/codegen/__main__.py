@@ -11,25 +11,53 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numba
 from llvmlite import binding as llvm
+from numba import types
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.entries import compiled_entries
-from impls.compiled.codegen.memory import OUTLINED
-from impls.compiled.codegen.pipeline import collected
+from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PREFIX, exported
+from impls.compiled.codegen.memory import OUTLINED, external
+from impls.compiled.codegen.pipeline import KernelCompiler, collected
+from impls.compiled.codegen.pointers import record_at, type_named
 from impls.compiled.codegen.target import target_machine
+from impls.compiled.layout import ContextRecord
+
+_long_as_address = external("PyLong_AsVoidPtr", 1)
+_context_at = record_at(ContextRecord)
 
 
 def compile_to(name: str, paths: Mapping[str, Path]) -> None:
     """Compile the object file `name` for each processor in `paths` (see `target_machine`); write it to that path."""
     with collected() as modules:
-        entries = compiled_entries(name)
+        entries = {PREFIX + kernel: entry(module, kernel) for kernel, module in exported(name).items()}
     for processor, path in paths.items():
         path.write_bytes(image_of(entries, modules, processor))
+
+
+def entry(module: str, name: str) -> Any:
+    """Compile the C callback for a kernel: a plain function, or the C body of one of Python's built-in functions.
+
+    A plain function takes and returns int64. A method takes (self, argument) and a fast method (self, arguments,
+    count), as CPython's calling conventions METH_O and METH_FASTCALL do; `self` is the address of a context.
+    """
+    body = getattr(import_module(f"impls.compiled.{module}"), name)
+    if name in METHODS:
+        return numba.cfunc("int64(int64, int64)")(
+            lambda bound, argument: body(_context_at(_long_as_address(bound)), argument)
+        )
+    if name in FAST_METHODS:
+        return numba.cfunc("int64(int64, int64, int64)")(
+            lambda bound, arguments, count: body(_context_at(_long_as_address(bound)), arguments)
+        )
+    function = body.py_func
+    *arguments, _ = (type_named(annotation, function.__globals__) for annotation in function.__annotations__.values())
+    return numba.cfunc(types.int64(*arguments), pipeline_class=KernelCompiler, error_model="numpy")(function)
 
 
 def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str = "") -> bytes:
@@ -44,12 +72,11 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str], processor: str 
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
-            if any(name in function.name for name in OUTLINED) or (is_checked() and "reachable" in function.name):
+            if any(name in function.name for name in OUTLINED):
                 function.add_function_attribute("noinline")
     machine = target_machine(processor)
     whole.triple, whole.data_layout = machine.triple, str(machine.target_data)
     _optimise(whole, machine)
-    _refuse_what_needs_numba(whole)
     image: bytes = machine.emit_object(whole)
     return image
 
@@ -62,36 +89,24 @@ def _exported(code: str, entries: Mapping[str, Any]) -> str:
     return code
 
 
-def _refuse_what_needs_numba(module: Any) -> None:
-    """Raise RuntimeError if a kernel may raise: it would call Numba's runtime, which the loading process lacks."""
-    for name in _of_numba(module):
-        raise RuntimeError(f"a kernel needs {name}, so it can raise or allocates; it must do neither")
-
-
-def _of_numba(module: Any) -> Iterator[str]:
-    """Yield the functions of Numba's runtime that a module calls."""
-    for function in module.functions:
-        if function.is_declaration and function.name.startswith(("numba_", "NRT_")):
-            yield function.name
+def _of_numba(module: Any) -> list[str]:
+    """Return the functions of Numba's runtime that a module calls."""
+    return [each.name for each in module.functions if each.is_declaration and each.name.startswith(("numba_", "NRT_"))]
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    if is_checked():
-        # There is a check at every access: optimise for size rather than speed, and no more than necessary.
-        _run(module, machine, 1, vectorised=False)
-        if any(_of_numba(module)):
-            # Only the second pass sees that no function which was too large to be inlined returns an error.
-            _run(module, machine, 1, vectorised=False)
-        return
-    _run(module, machine, 3, vectorised=True)
-
-
-def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
-    """Run LLVM's standard passes of an optimisation level."""
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = options.slp_vectorization = vectorised
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    """Run LLVM's standard passes."""
+    # There is a check at every access of the checked build: its code is not made large for speed. Only a second pass
+    # sees that no function which was too large to be inlined returns an error.
+    for _ in range(2 if is_checked() else 1):
+        options = llvm.create_pipeline_tuning_options(speed_level=1 if is_checked() else 3)
+        options.loop_vectorization = options.slp_vectorization = not is_checked()
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        if not _of_numba(module):
+            return
+    # It would call Numba's runtime, which the loading process lacks.
+    raise RuntimeError(f"a kernel needs {_of_numba(module)[0]}, so it can raise or allocates; it must do neither")
 
 
 if __name__ == "__main__":

@@ -18,26 +18,22 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import IO, Any
 
 from impls.compiled.codegen import target
 from impls.compiled.codegen.entry_points import (
     CALL_ENCODE,
-    FAST_METHODS,
-    METHODS,
+    OBJECT_FILE_OF,
     OBJECT_FILES,
-    PLAIN,
     PREFIX,
     REGIONS_SYMBOL,
-    object_file_of,
+    exported,
 )
 from impls.compiled.codegen.loading import load
-from impls.compiled.codegen.locks import file_lock
-from impls.compiled.layout import N_REGIONS
+from impls.compiled.layout import N_COUNTERS, N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
 from impls.core.errors import Unsupported
 
@@ -49,6 +45,7 @@ _NO_KERNELS = (
     "core/cache.py",
     "core/private_files.py",
     "compiled/layout.py",
+    "compiled/pretokenize/layout.py",
     "compiled/storage.py",
     "compiled/typed_memory.py",
     "compiled/threads/layout.py",
@@ -57,13 +54,6 @@ _NO_KERNELS = (
     "core/pattern/steps.py",
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
-_PURPOSE = {
-    "encoding": "encoding",
-    "arrays": "arrays, counts and text that grows",
-    "stages": "models of characters and patterns of stages",
-    "decoding": "decoding",
-    "later": "batches and training",
-}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after that, this process compiles too."""
 
@@ -113,36 +103,33 @@ def _release(package: str) -> str:
     Reading package metadata takes 2 ms, importing Numba 300 ms.
     """
     found = find_spec(package)
-    if found is None:
+    if found is None or found.origin is None:
         return ""
-    if found.origin is not None:
-        with contextlib.suppress(OSError):
-            return Path(found.origin).with_name("_version.py").read_text("utf-8")
-    return version(package)
+    return Path(found.origin).with_name("_version.py").read_text("utf-8")
 
 
 def kernel_address(name: str) -> int:
     """Return the address of an exported function; load its object file, compiled if need be, on first use."""
     if name not in _addresses:
         with _loading:
-            _load(object_file_of(name))
+            _load(OBJECT_FILE_OF[name])
     return _addresses[name]
 
 
-def plain_function(name: str) -> Any:
+def plain_function(name: str, n_arguments: int) -> Any:
     """Return an exported plain function as a ctypes function of int64; a call releases the interpreter lock."""
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name][1])(kernel_address(name))
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * n_arguments)(kernel_address(name))
 
 
 @cache
 def regions() -> Any:
-    """Return the checked build's table: number of faults, address and size of the last one, ..., regions from index 8.
+    """Return the checked build's table: number of faults, address and size of the last one, spare memory, regions.
 
-    A region is a pair (start, end). int64, shape (8 + 2 * N_REGIONS,); kept for the life of the process.
+    A region is a pair (start, end). int64, shape (N_COUNTERS + 2 * N_REGIONS,); kept for the life of the process.
     """
     import numpy as np
 
-    return np.zeros(8 + 2 * N_REGIONS, np.int64)
+    return np.zeros(N_COUNTERS + 2 * N_REGIONS, np.int64)
 
 
 _loading = RLock()
@@ -157,18 +144,16 @@ if hasattr(os, "register_at_fork"):
 
 def _load(object_file: str) -> None:
     """Load an object file unless it is loaded already; compile it first if it is not cached."""
-    names = [name for name in (*PLAIN, *METHODS, *FAST_METHODS) if object_file_of(name) == object_file]
-    if names[0] in _addresses:
+    names = exported(object_file)
+    if names.keys() <= _addresses.keys():
         return
     known = {PREFIX + "encode": kernel_address("encode")} if object_file in CALL_ENCODE else {}
     if is_checked():
         known[REGIONS_SYMBOL] = regions().ctypes.data
     found = load(_image(object_file), [PREFIX + name for name in names], known)
-    if missing := [name for name in names if not found.get(PREFIX + name)]:
-        raise RuntimeError(f"the object file of the compiled kernels exports no {', '.join(missing)}")
     # A finalizer that ran in this thread meanwhile may have loaded it too: then keep the functions it loaded.
-    if names[0] not in _addresses:
-        _addresses.update({name: found[PREFIX + name] for name in names})
+    for name in names:
+        _addresses.setdefault(name, found[PREFIX + name])
 
 
 def _image(object_file: str) -> bytes:
@@ -186,7 +171,7 @@ def _for_each(make: Callable[[str], object]) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(make, reversed(OBJECT_FILES)))
+        list(pool.map(make, reversed(list(OBJECT_FILES))))
 
 
 def _own_image(object_file: str) -> bytes:
@@ -196,12 +181,41 @@ def _own_image(object_file: str) -> bytes:
         return compile_object_file(object_file)
     image = _kept(path)
     if image is None:
-        with file_lock(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
+        with _file_lock(path.with_suffix(".lock")):
             image = _kept(path)
             if image is None:
                 image = compile_object_file(object_file)
                 write_checked(path, image)
     return image
+
+
+@contextlib.contextmanager
+def _file_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a file while the block runs, if it can be had: the system may have none, or another process hold
+    it for too long.
+
+    The system releases the lock when its holder ends, however it ends. The library `filelock` is not used: what it does
+    at a fork can deadlock with a thread that compiles.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError, ImportError):
+            _acquire(stack.enter_context(path.open("wb")))
+        yield
+
+
+def _acquire(file: IO[bytes]) -> None:
+    import fcntl
+
+    deadline, is_reported = time.monotonic() + LONGEST_WAIT_SECONDS, False
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if time.monotonic() >= deadline:
+            return None
+        if not is_reported:
+            _say("waiting for kernels that another process compiles")
+            is_reported = True
+        time.sleep(0.05)
 
 
 def _path(object_file: str) -> Path:
@@ -232,14 +246,13 @@ def compile_object_file(object_file: str) -> bytes:
         )
     if not sys.executable:
         raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
-    purpose = _PURPOSE[object_file]
-    _say(f"compiling the kernels of 'compiled' for {purpose} (once per machine and version) ...")
+    _say(f"compiling the kernels of 'compiled' for {object_file} (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
         _compile(_environment(), object_file, str(path))
         image = path.read_bytes()
-    _say(f"compiled the kernels for {purpose} in {time.perf_counter() - started:.1f} s")
+    _say(f"compiled the kernels for {object_file} in {time.perf_counter() - started:.1f} s")
     return image
 
 
@@ -250,7 +263,7 @@ def compile_for_a_wheel(folder: Path) -> None:
     def compile_one(object_file: str) -> None:
         paths = {one: str(folder / ready_made_name(object_file, one)) for one in (first, *others)}
         more = (word for one in others for word in (one, paths[one]))
-        _compile(_environment() | target.environment_for(first), object_file, paths[first], *more)
+        _compile(_environment() | {target.VARIABLE: first}, object_file, paths[first], *more)
 
     _for_each(compile_one)
 
@@ -268,10 +281,6 @@ def _environment() -> dict[str, str]:
     """Return the environment of a process that compiles: it finds the same packages as this one."""
     folders = [entry or str(Path.cwd()) for entry in sys.path]
     return os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
-
-
-def _say_waiting(process: str) -> None:
-    _say(f"waiting for kernels that process {process} compiles")
 
 
 def _say(message: str) -> None:

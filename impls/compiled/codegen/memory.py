@@ -1,4 +1,4 @@
-"""Gives kernels bit operations on int64, C functions, the interpreter's memory by address, and the decorators.
+"""Gives kernels bit operations on int64, C functions, memory, and the decorators that make them kernels.
 
 Numba compiles int64 products as `mul nsw`, which is undefined on overflow, and mixes uint64 with int64 into float64;
 so everything is int64, and arithmetic that may wrap has separate operations here.
@@ -10,6 +10,8 @@ as a fault: a load gives 0 and a store does nothing.
 
 from __future__ import annotations
 
+import inspect
+import mmap
 import os
 import re
 from collections.abc import Callable
@@ -22,7 +24,7 @@ from numba.extending import intrinsic
 
 from impls.compiled.codegen.entry_points import REGIONS_SYMBOL
 from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
-from impls.compiled.layout import N_REGIONS
+from impls.compiled.layout import N_COUNTERS, N_REGIONS
 
 CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
 
@@ -61,25 +63,31 @@ def outlined(function: _Function) -> _Function:
     return cast(_Function, without_constants(kernel(function)))
 
 
-def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
+def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int, n_bytes: int = 0) -> Callable[..., int]:
+    """Return an intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds.
+
+    With `n_bytes`, the first argument is the address of so many bytes, which the checked build checks.
+    """
+
+    def typed(typing: Any, *_: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if n_bytes:
+                arguments = [reached(context, builder, arguments[0], n_bytes, WRITTEN), *arguments[1:]]
+            value = emit(builder, *arguments)
+            return context.get_dummy_value() if returns is types.void else value
+
+        return returns(*[_int] * n_arguments), codegen
+
+    # `intrinsic` reads the number of arguments off the signature.
+    names = ("typing", *"abcdefghi"[:n_arguments])
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    typed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return cast(Callable[..., int], intrinsic(typed))
+
+
+def procedure(n_arguments: int, emit: Callable[..., Any], n_bytes: int = 0) -> Callable[..., None]:
     """Return an intrinsic as `operation` does, but one that returns no value."""
-    return cast(Callable[..., None], operation(n_arguments, emit, types.void))
-
-
-def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
-    """Return an intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = emit(builder, *arguments)
-        return context.get_dummy_value() if value is None else value
-
-    kind = returns(*[_int] * n_arguments)
-    names = ", ".join("abcdefghi"[:n_arguments])
-    # `intrinsic` reads the number of arguments off the function, so write out a function of that many arguments.
-    scope: dict[str, Any] = {"typed": (kind, codegen)}
-    exec(f"def operation(typing{', ' if names else ''}{names}): return typed", scope)
-    operation: Callable[..., int] = intrinsic(scope["operation"])
-    return operation
+    return cast(Callable[..., None], operation(n_arguments, emit, types.void, n_bytes))
 
 
 def _emit_prefetch(builder: Any, address: Any) -> None:
@@ -89,50 +97,23 @@ def _emit_prefetch(builder: Any, address: Any) -> None:
     builder.call(function, [builder.inttoptr(address, pointer), _i32(0), _i32(3), _i32(1)])
 
 
-def _emit_regions(builder: Any) -> Any:
-    module = builder.module
-    table = module.globals.get(REGIONS_SYMBOL)
-    if table is None:
-        table = ir.GlobalVariable(module, _i64, REGIONS_SYMBOL)
-        table.linkage = "external"
-    return builder.ptrtoint(table, _i64)
+def _call(n_arguments: int, name: str = "") -> Callable[..., int]:
+    def emit(builder: Any, *arguments: Any) -> Any:
+        kind = ir.FunctionType(_i64, [_i64] * n_arguments)
+        if name:
+            return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), arguments)
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
-
-def _function(module: Any, name: str, returns: Any, n_arguments: int) -> Any:
-    """Return the declaration of a C function of pointer-sized arguments in `module`."""
-    found = module.globals.get(name)
-    return found or ir.Function(module, ir.FunctionType(returns, [_i64] * n_arguments), name)
+    return operation(n_arguments if name else n_arguments + 1, emit)
 
 
 def external(name: str, n_arguments: int) -> Callable[..., int]:
-    """Return a C function of pointer-sized arguments that returns one."""
-
-    def emit(builder: Any, *arguments: Any) -> Any:
-        return builder.call(_function(builder.module, name, _i64, n_arguments), arguments)
-
-    return operation(n_arguments, emit)
+    """Return a C function of pointer-sized arguments and result; the result of one that has none is arbitrary."""
+    return _call(n_arguments, name)
 
 
-def external_void(name: str, n_arguments: int) -> Callable[..., None]:
-    """Return a C function of pointer-sized arguments that returns nothing."""
-
-    def emit(builder: Any, *arguments: Any) -> None:
-        builder.call(_function(builder.module, name, ir.VoidType(), n_arguments), arguments)
-
-    return procedure(n_arguments, emit)
-
-
-def _call_pointer(n_arguments: int) -> Callable[..., int]:
-    """Return an intrinsic that calls a C function: (address of the function, *arguments), all of pointer size."""
-
-    def emit(builder: Any, address: Any, *arguments: Any) -> Any:
-        kind = ir.FunctionType(_i64, [_i64] * n_arguments)
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), arguments)
-
-    return operation(n_arguments + 1, emit)
-
-
-call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_6 = map(_call_pointer, (2, 4, 5, 6))
+call_pointer_2, call_pointer_4, call_pointer_5, call_pointer_6 = map(_call, (2, 4, 5, 6))
+"""Call a C function: (address of the function, *arguments), all of pointer size."""
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))
@@ -168,47 +149,55 @@ def _raw_load(kind: Any) -> Callable[..., int]:
 peek, peek_u8, peek_u16, peek_u32 = map(_raw_load, (_i64, _i8, _i16, _i32))
 poke_64 = procedure(2, lambda builder, a, n: builder.store(n, _pointer(builder, a), align=1))
 """Access memory that the interpreter owns, without a check against the regions."""
-_regions = operation(0, _emit_regions)
+READ, WRITTEN = 24, 32
+"""Offsets, in the checked build's table, of the spare words for what is outside every region."""
+_regions = operation(
+    0,
+    lambda builder: builder.ptrtoint(
+        builder.module.globals.get(REGIONS_SYMBOL) or ir.GlobalVariable(builder.module, _i64, REGIONS_SYMBOL), _i64
+    ),
+)
 
-if CHECKED:
 
-    @kernel
-    def reachable(address: int, n_bytes: int) -> bool:
-        """Return whether the bytes are in one declared region; count a fault otherwise."""
-        table = _regions()
-        entry = table + 64
-        for _ in range(N_REGIONS):
-            if peek(entry) <= address and address + n_bytes <= peek(entry + 8):
-                return True
-            entry += 16
-        poke_64(table, peek(table) + 1)
-        poke_64(table + 8, address)
-        poke_64(table + 16, n_bytes)
-        return False
+@outlined
+def _checked(address: int, n_bytes: int, spare: int) -> int:
+    table = _regions()
+    entry = table + 8 * N_COUNTERS
+    for _ in range(N_REGIONS):
+        if peek(entry) <= address and address + n_bytes <= peek(entry + 8):
+            return address
+        entry += 16
+    poke_64(table, peek(table) + 1)
+    poke_64(table + 8, address)
+    poke_64(table + 16, n_bytes)
+    return table + spare
 
-    @kernel
-    def declare_region(number: int, start: int, end: int) -> None:
-        """Declare the region `number` (0 to 7 are the kernels' own) to be [start, end)."""
-        entry = _regions() + 64 + 16 * number
+
+def reached(context: Any, builder: Any, address: Any, n_bytes: int, spare: int) -> Any:
+    """Return an address (LLVM); in the checked build count a fault and return that of the spare word READ or WRITTEN
+    unless these bytes, 8 at most, are in one declared region. What is read outside is 0."""
+    if not CHECKED:
+        return address
+    check = types.Dispatcher(cast(Any, _checked))
+    call = check.get_call_type(context.typing_context, (_int, _int, _int), {})
+    function = context.get_function(check, call)
+    context.add_linking_libs(getattr(function, "libs", ()))
+    return function(builder, (address, _i64(n_bytes), _i64(spare)))
+
+
+@inlined
+def reachable(address: int, n_bytes: int) -> bool:
+    """Return whether the bytes are in one declared region, if the build is checked: if not, it is a fault."""
+    return _checked(address, n_bytes, READ) == address if CHECKED else True
+
+
+@inlined
+def declare_region(number: int, start: int, end: int) -> None:
+    """Declare the region `number` (0 to 7 are the kernels' own) to be [start, end), for the checked build."""
+    if CHECKED:
+        entry = _regions() + 8 * N_COUNTERS + 16 * number
         poke_64(entry, start)
         poke_64(entry + 8, end)
-
-else:
-
-    @inlined
-    def reachable(address: int, n_bytes: int) -> bool:
-        """Return True; the checked build returns whether the bytes are in one declared region."""
-        return True
-
-    @inlined
-    def declare_region(number: int, start: int, end: int) -> None:
-        """Do nothing; the checked build declares the region `number` to be [start, end)."""
-
-
-# Atomic words are int64, 8-byte aligned.
-_raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
-_raw_atomic_store = procedure(2, lambda builder, a, n: builder.store_atomic(n, _pointer(builder, a), "release", 8))
-_raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
 
 
 def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
@@ -216,29 +205,64 @@ def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
     return builder.zext(builder.extract_value(found, 1), _i64)
 
 
-_raw_atomic_change = operation(3, _emit_change)
+# Atomic words are int64, 8-byte aligned.
+atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8), n_bytes=8)
+"""Return a word that other threads change, and see what they wrote before it."""
+atomic_store = procedure(2, lambda builder, a, n: builder.store_atomic(n, _pointer(builder, a), "release", 8), 8)
+"""Store a word that other threads read, after all that was written before."""
+atomic_add = operation(
+    2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"), n_bytes=8
+)
+"""Add to a word that other threads change; return its previous value."""
+atomic_change = operation(3, _emit_change, n_bytes=8)
+"""Store `after` (the third argument) if the word is `before` (the second); return 1 if it was, else 0."""
+
+copy_memory = external("memcpy", 3)
+"""Copy (destination, source, number of bytes); the two must not overlap."""
+_raw_allocate = external("PyMem_RawMalloc", 1)
+_raw_reallocate = external("PyMem_RawRealloc", 2)
+release_memory = external("PyMem_RawFree", 1)
+_aligned_memory = external("aligned_alloc", 2)
+_advise = external("madvise", 3)
+release_large = external("free", 1)
+"""Free memory of `allocate_large`."""
+_HUGE_PAGE = 1 << 21
+_IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 
 
-@inlined
-def atomic_load(address: int) -> int:
-    """Return a word that other threads change, and see what they wrote before it."""
-    return _raw_atomic_load(address) if reachable(address, 8) else 0
+@kernel
+def ask_for_huge_pages(address: int, n_bytes: int) -> None:
+    """Ask the system to back untouched memory by huge pages: megabytes of small pages take longer to fault in."""
+    start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
+    size = (address + n_bytes - start) & -_HUGE_PAGE
+    if size > 0:
+        _advise(start, size, _IN_HUGE_PAGES)
 
 
-@inlined
-def atomic_store(address: int, value: int) -> None:
-    """Store a word that other threads read, after all that was written before."""
-    if reachable(address, 8):
-        _raw_atomic_store(address, value)
+@kernel
+def allocate_large(region: int, n_bytes: int) -> int:
+    """Allocate as `allocate` does, in huge pages if the system has them; free with `release_large`."""
+    size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
+    address = _aligned_memory(_HUGE_PAGE, size)
+    if address != 0:
+        ask_for_huge_pages(address, size)
+        declare_region(region, address, address + n_bytes)
+    return address
 
 
-@inlined
-def atomic_add(address: int, n: int) -> int:
-    """Add to a word that other threads change; return its previous value."""
-    return _raw_atomic_add(address, n) if reachable(address, 8) else 0
+@kernel
+def reallocate(region: int, address: int, n_bytes: int) -> int:
+    """Resize memory of `allocate`, keeping its content; return its address, or 0 if out of memory (the old stays)."""
+    moved = _raw_reallocate(address, n_bytes)
+    if moved != 0:
+        declare_region(region, moved, moved + n_bytes)
+    return moved
 
 
-@inlined
-def atomic_change(address: int, before: int, after: int) -> int:
-    """Store `after` if the word is `before`; return 1 if it was, else 0."""
-    return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0
+@kernel
+def allocate(region: int, n_bytes: int) -> int:
+    """Return the address of uninitialised memory, or 0 if there is none; `region` (0 to 7) is for the checked build."""
+    address = _raw_allocate(n_bytes)
+    if address != 0:
+        declare_region(region, address, address + n_bytes)
+    return address

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from impls.compiled.codegen.build import is_checked, plain_function, regions
-from impls.compiled.codegen.entry_points import PLAIN
-from impls.compiled.layout import N_OWN_REGIONS, N_REGIONS
+from impls.compiled.codegen.build import is_checked, kernel_address, plain_function, regions
+from impls.compiled.codegen.entry_points import OBJECT_FILE_OF
+from impls.compiled.layout import N_COUNTERS, N_OWN_REGIONS, N_REGIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +22,17 @@ class Function:
     """
 
     def __init__(self, name: str) -> None:
-        self._call = plain_function(name)
+        kernel_address(name)
+        self._name = name
+        self._call: Any = None
 
     def __call__(self, *arguments: int | np.ndarray) -> int:
         """Call the function; return its int64 result."""
-        arrays = [one for one in arguments if not isinstance(one, int)]
+        if self._call is None:
+            self._call = plain_function(self._name, len(arguments))
+        arrays = [each for each in arguments if not isinstance(each, int)]
         with native.reachable(*arrays):
-            result: int = self._call(*[one if isinstance(one, int) else address(one) for one in arguments])
+            result: int = self._call(*[each if isinstance(each, int) else address(each) for each in arguments])
         return result
 
 
@@ -39,7 +43,7 @@ class Native:
     """
 
     def __getattr__(self, name: str) -> Function:
-        if name not in PLAIN:
+        if name not in OBJECT_FILE_OF:
             raise AttributeError(name)
         function = Function(name)
         setattr(self, name, function)
@@ -69,12 +73,11 @@ _declaring = Lock()
 
 def declare(array: np.ndarray) -> int:
     """Declare an array that kernels may access (checked build); return the number by which to `forget` it."""
-    table = regions()
     with _declaring:
         for number in range(N_OWN_REGIONS, N_REGIONS):
-            if table[8 + 2 * number] == 0:
-                table[8 + 2 * number] = address(array)
-                table[9 + 2 * number] = address(array) + array.nbytes
+            region = regions()[N_COUNTERS + 2 * number :][:2]
+            if region[0] == 0:
+                region[:] = address(array), address(array) + array.nbytes
                 return number
     raise RuntimeError("the checked build has no region left")
 
@@ -82,7 +85,7 @@ def declare(array: np.ndarray) -> int:
 def forget(*numbers: int) -> None:
     """Withdraw the declarations of arrays (checked build)."""
     for number in numbers:
-        regions()[8 + 2 * number : 10 + 2 * number] = 0
+        regions()[N_COUNTERS + 2 * number :][:2] = 0
 
 
 def faults() -> tuple[int, int, int]:

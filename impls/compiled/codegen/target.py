@@ -18,8 +18,10 @@ _GENERATIONS = {"x86_64": "x86-64-v3", "aarch64": "generic"}
 """By machine, LLVM's name of the oldest processor that runs a wheel's kernels: those of about 2015 and later do."""
 _FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 """The features that a processor of the x86-64 generation must have, by Linux's names."""
-_VARIABLE = "BPEBENCH_COMPILED_CPU"
+VARIABLE = "BPEBENCH_COMPILED_CPU"
+"""The environment variable that says for which of `generations` kernels are compiled, if not for this processor."""
 _FIELDS = ("cpu family", "model", "model name", "stepping", "flags")
+"""What Linux says of a processor that decides about its code."""
 
 
 def machine() -> str:
@@ -44,11 +46,6 @@ def generation() -> str | None:
     return next((one for one in generations() if one.startswith(f"{machine()}:")), None)
 
 
-def environment_for(one: str) -> dict[str, str]:
-    """Return the environment variables with which kernels are compiled for one of `generations`."""
-    return {_VARIABLE: one}
-
-
 @cache
 def _processor() -> dict[str, str]:
     """Return Linux's description of the first processor if it is an x86-64; empty elsewhere."""
@@ -66,7 +63,7 @@ def _processor() -> dict[str, str]:
 
 def description() -> str:
     """Return a string that identifies the processor that kernels are compiled for."""
-    chosen = os.environ.get(_VARIABLE)
+    chosen = os.environ.get(VARIABLE)
     if chosen or (processor := _processor()):
         return chosen or str(processor)
     from llvmlite import binding as llvm
@@ -78,7 +75,7 @@ def features() -> Any:
     """Return LLVM's map of features of the processor that kernels are compiled for, beyond what its name implies."""
     from llvmlite import binding as llvm
 
-    return llvm.FeatureMap() if os.environ.get(_VARIABLE) else llvm.get_host_cpu_features()
+    return llvm.FeatureMap() if os.environ.get(VARIABLE) else llvm.get_host_cpu_features()
 
 
 def target_machine(processor: str = "") -> Any:
@@ -88,7 +85,7 @@ def target_machine(processor: str = "") -> Any:
     """
     from llvmlite import binding as llvm
 
-    name, _, cpu = (processor or os.environ.get(_VARIABLE) or llvm.get_host_cpu_name()).rpartition(":")
+    name, _, cpu = (processor or os.environ.get(VARIABLE) or llvm.get_host_cpu_name()).rpartition(":")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     own = name in ("", machine())

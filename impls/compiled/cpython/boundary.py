@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.compiled.codegen.allocation import decrement
 from impls.compiled.codegen.memory import kernel, outlined
-from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread, this_thread
-from impls.compiled.cpython.pyobjects import finish_list, list_of_ids, store_ids, untracked_list
+from impls.compiled.cpython.pyobjects import (
+    clear_error,
+    decrement,
+    finish_list,
+    list_of_ids,
+    new_none,
+    restore_thread,
+    save_thread,
+    store_ids,
+    this_thread,
+    untracked_list,
+)
 from impls.compiled.cpython.strings import length_of
 from impls.compiled.cpython.texts import encode_part, encode_text, is_long, release_ids, splittable_characters
 from impls.compiled.layout import (

@@ -5,20 +5,23 @@ Body of the built-in function that encodes a text on both sides of its last cert
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import copy_memory, decrement
-from impls.compiled.codegen.memory import kernel, outlined
+from impls.compiled.codegen.memory import copy_memory, kernel, outlined
 from impls.compiled.codegen.pointers import u8s
 from impls.compiled.cpython.boundary import encoding_by
-from impls.compiled.cpython.interpreter import clear_error, new_none, restore_thread, save_thread
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
+    clear_error,
+    decrement,
     empty_array,
     ids_of_array,
     list_new,
     list_of_ids,
     list_set,
     long_from_long,
+    new_none,
     resize_array,
+    restore_thread,
+    save_thread,
 )
 from impls.compiled.cpython.strings import length_of, release_utf8, utf8_of_part, utf8_size
 from impls.compiled.cpython.texts import (

@@ -8,20 +8,13 @@ the plain boundary is used.
 from __future__ import annotations
 
 import ctypes
-import os
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS
-from impls.compiled.cpython.integers import int_words
-from impls.compiled.cpython.numpy_api import NumpyApi, numpy_api
-from impls.compiled.cpython.str_layout import StrLayout, str_layout
 
 _METH_O, _METH_FASTCALL = 0x0008, 0x0080
 
@@ -35,63 +28,6 @@ class _MethodDefinition(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class InterpreterLayout:
-    """What the fast boundary relies on besides public functions."""
-
-    list_items: int
-    """Offset, in a list object, of the address of its items."""
-    strings: StrLayout
-    arrays: NumpyApi
-
-
-def interpreter_layout() -> InterpreterLayout | None:
-    """Return what the fast boundary relies on; None if this interpreter does not support it."""
-    return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _interpreter_layout()
-
-
-@cache
-def _interpreter_layout() -> InterpreterLayout | None:
-    """Return them as the macros of the public headers say, tested on new objects; None if the objects differ."""
-    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
-    word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
-    # A debug build counts references elsewhere too.
-    if sys.implementation.name != "cpython" or not locked or not word_is_known or hasattr(sys, "gettotalrefcount"):
-        return None
-    items, strings, arrays = _list_items(), str_layout(), numpy_api()
-    if not items or strings is None or arrays is None or int_words() is None:
-        return None
-    return InterpreterLayout(items, strings, arrays)
-
-
-def _list_items() -> int:
-    """Return the offset at which PyList_SET_ITEM finds the address of a list's items.
-
-    Returns 0 if that macro, or Py_INCREF, works in another way here.
-    """
-    word = ctypes.sizeof(ctypes.c_void_p)
-    offset = 3 * word
-    if list.__basicsize__ < offset + word:
-        return 0
-    things = [object(), object(), object()]
-    size = ctypes.c_ssize_t.from_address(id(things) + offset - word).value
-    items = ctypes.c_void_p.from_address(id(things) + offset).value
-    if size != len(things) or not items:
-        return 0
-    found = (ctypes.c_void_p * len(things)).from_address(items)
-    if list(found) != [id(thing) for thing in things]:
-        return 0
-    return offset if _counts_references_in_front(things[0]) else 0
-
-
-def _counts_references_in_front(thing: object) -> bool:
-    """Return whether the first four bytes of an object hold its reference count."""
-    count = ctypes.c_uint32.from_address(id(thing))
-    before = count.value
-    more = [thing] * 5
-    return count.value == before + len(more)
 
 
 class Builtins:

@@ -5,10 +5,9 @@ They return None if the plain path has to take over: an id is unknown or not an 
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate, reallocate, release_memory
-from impls.compiled.codegen.memory import external, kernel
+from impls.compiled.codegen.memory import allocate, external, kernel, reallocate, release_memory
 from impls.compiled.codegen.pointers import u8s
-from impls.compiled.cpython.interpreter import clear_error, list_get, list_size, long_as_long, new_none
+from impls.compiled.cpython.pyobjects import clear_error, list_get, list_size, long_as_long, new_none
 from impls.compiled.cpython.strings import type_of
 from impls.compiled.cpython.texts import OUT_REGION
 from impls.compiled.layout import ContextRecord

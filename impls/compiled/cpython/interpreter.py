@@ -1,53 +1,177 @@
-"""Functions of the interpreter's public C API that several modules of the boundary call."""
+"""Finds how this interpreter stores strings, lists and ints, and NumPy's C API: what the fast boundary relies on.
+
+It is what the macros of the public headers compute, read off sample objects and tested on others; if anything is not as
+expected, there is no layout, and the plain boundary is used.
+"""
 
 from __future__ import annotations
 
-import time
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
 
-from impls.compiled.codegen.allocation import increment
-from impls.compiled.codegen.memory import (
-    external,
-    external_void,
-    kernel,
-)
-from impls.compiled.codegen.pointers import field_address
-from impls.compiled.layout import ContextRecord
+import numpy as np
 
-list_size = external("PyList_Size", 1)
-list_get = external("PyList_GetItem", 2)
-long_as_address = external("PyLong_AsVoidPtr", 1)
-long_as_long = external("PyLong_AsLong", 1)
-call_with_one = external("PyObject_CallOneArg", 2)
-clear_error = external_void("PyErr_Clear", 0)
-save_thread = external("PyEval_SaveThread", 0)
-restore_thread = external_void("PyEval_RestoreThread", 1)
-this_thread = external("PyThread_get_thread_ident", 0)
+from impls.compiled.cpython.integers import int_words
 
-_read_clock = external("clock_gettime", 2)
-_MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
-LONG_WAIT_NANOSECONDS = 1_000_000
+# Indices in the table of functions, part of NumPy's ABI since 1.7 (numpy/__multiarray_api.h).
+_C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
+_KNOWN_VERSIONS = (0x1000009, 0x2000000)
+_UINT32 = np.dtype(np.uint32)
 
 
-@kernel
-def _nanoseconds(context: ContextRecord) -> int:
-    _read_clock(_MONOTONIC, field_address(context, "clock"))
-    return 1_000_000_000 * context.clock + context.clock_nanoseconds
+_TYPE_AT, _LENGTH_AT = 8, 16
+_SAMPLES = {
+    1: "caf\xe9 au lait, na\xefve",
+    2: "pas\u0327a\u011f\u0131n \u20ac \u0130zmir",
+    4: "emoji \U0001f44d, more \U0001f680",
+}
 
 
-@kernel
-def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
-    """Call `restore_thread`; return whether it took long, as it does while other threads are busy running Python.
+@dataclass(frozen=True, slots=True)
+class NumpyApi:
+    """Addresses of the functions, and of the dtype passed to them."""
 
-    The interpreter lets a thread run for 5 ms before it switches.
+    empty: int
+    """PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array."""
+    get_pointer: int
+    """PyArray_GetPtr(array, indices) -> address of an element."""
+    resize: int
+    """PyArray_Resize(array, shape and its length as a struct, whether to check references, order) -> None."""
+    dtype: int
+    """The dtype uint32, which lives as long as NumPy."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrLayout:
+    """Offsets within a str object whose characters follow its header."""
+
+    state: int
+    """Offset of the 32-bit word that holds the kind (three bits) and the flags compact and ASCII (one bit each)."""
+    shift: int
+    """Bit position of the kind within that word."""
+    utf8: int
+    """Offset of the address of the cached UTF-8, which is 0 if none is cached."""
+    data: int
+    """Offset of the characters of a str that is not all ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterLayout:
+    """What the fast boundary relies on besides public functions."""
+
+    list_items: int
+    """Offset, in a list object, of the address of its items."""
+    strings: StrLayout
+    arrays: NumpyApi
+
+
+def interpreter_layout() -> InterpreterLayout | None:
+    """Return what the fast boundary relies on; None if this interpreter does not support it."""
+    return None if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain" else _interpreter_layout()
+
+
+@cache
+def _interpreter_layout() -> InterpreterLayout | None:
+    """Return them as the macros of the public headers say, tested on new objects; None if the objects differ."""
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    word_is_known = ctypes.sizeof(ctypes.c_void_p) == 8 and sys.byteorder == "little"
+    # A debug build counts references elsewhere too.
+    if sys.implementation.name != "cpython" or not locked or not word_is_known or hasattr(sys, "gettotalrefcount"):
+        return None
+    items, strings, arrays = _list_items(), str_layout(), numpy_api()
+    if not items or strings is None or arrays is None or int_words() is None:
+        return None
+    return InterpreterLayout(items, strings, arrays)
+
+
+def _list_items() -> int:
+    """Return the offset at which PyList_SET_ITEM finds the address of a list's items.
+
+    Returns 0 if that macro, or Py_INCREF, works in another way here.
     """
-    before = _nanoseconds(context)
-    restore_thread(state)
-    return _nanoseconds(context) - before > LONG_WAIT_NANOSECONDS
+    word = ctypes.sizeof(ctypes.c_void_p)
+    offset = 3 * word
+    if list.__basicsize__ < offset + word:
+        return 0
+    things = [object(), object(), object()]
+    size = ctypes.c_ssize_t.from_address(id(things) + offset - word).value
+    items = ctypes.c_void_p.from_address(id(things) + offset).value
+    if size != len(things) or not items:
+        return 0
+    found = (ctypes.c_void_p * len(things)).from_address(items)
+    if list(found) != [id(thing) for thing in things]:
+        return 0
+    return offset if _counts_references_in_front(things[0]) else 0
 
 
-@kernel
-def new_none(context: ContextRecord) -> int:
-    """Return None as a new reference."""
-    none = context.none_object
-    increment(none)
-    return none
+def _counts_references_in_front(thing: object) -> bool:
+    """Return whether the first four bytes of an object hold its reference count."""
+    count = ctypes.c_uint32.from_address(id(thing))
+    before = count.value
+    more = [thing] * 5
+    return count.value == before + len(more)
+
+
+def numpy_api() -> NumpyApi | None:
+    """Return the C API for creating arrays; None for an unknown ABI."""
+    core = getattr(np, "_core", None) or getattr(np, "core", None)
+    capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
+    if capsule is None:
+        return None
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer_of(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_C_API_VERSION] or 0)()
+    if version not in _KNOWN_VERSIONS:
+        return None
+    return NumpyApi(table[_EMPTY] or 0, table[_GET_POINTER] or 0, table[_RESIZE] or 0, id(_UINT32))
+
+
+def str_layout() -> StrLayout | None:
+    """Return the layout of this interpreter's strings; None if it is not as expected."""
+    # New objects: neither interned nor with cached UTF-8.
+    samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
+    sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
+    if len(sizes) != 1:
+        return None
+    data = sizes.pop()
+    if not 48 <= data <= 96 or any(not _holds(text, data, kind) for kind, text in samples.items()):
+        return None
+    ascii_text = "".join(["plain", " text"])
+    for state in range(_LENGTH_AT + 8, data - 4, 4):
+        words = {kind: _word(text, state) for kind, text in samples.items()}
+        for shift in range(2, 24):
+            if all(word >> shift & 31 == kind | 8 for kind, word in words.items()) and (
+                _word(ascii_text, state) >> shift & 31 == 1 | 8 | 16
+            ):
+                utf8 = _utf8_offset(samples[2], data)
+                return None if utf8 is None else StrLayout(state, shift, utf8, data)
+    return None
+
+
+def _word(text: str, offset: int) -> int:
+    return ctypes.c_uint32.from_address(id(text) + offset).value
+
+
+def _holds(text: str, data: int, kind: int) -> bool:
+    """Return whether a str has its type and length at the expected offsets, and its characters at `data`."""
+    if ctypes.c_void_p.from_address(id(text) + _TYPE_AT).value != id(str):
+        return False
+    if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):
+        return False
+    characters = ctypes.string_at(id(text) + data, kind * len(text))
+    return characters == b"".join(ord(character).to_bytes(kind, "little") for character in text)
+
+
+def _utf8_offset(text: str, data: int) -> int | None:
+    """Return the offset of the cached UTF-8's address, which is 0 until the UTF-8 is asked for."""
+    words = range(_LENGTH_AT + 8, data, 8)
+    before = {offset: ctypes.c_void_p.from_address(id(text) + offset).value for offset in words}
+    as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+    as_utf8.restype, as_utf8.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
+    place = as_utf8(text, None)
+    found = [o for o in words if before[o] is None and ctypes.c_void_p.from_address(id(text) + o).value == place]
+    return found[0] if len(found) == 1 and place is not None else None

@@ -1,13 +1,15 @@
-"""Makes Python objects of ids: lists of the ints of `integers`, and arrays through NumPy's C API (`numpy_api`)."""
+"""Makes Python objects of ids by public C APIs: lists of the ints of `integers`, and arrays."""
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import ask_for_huge_pages, copy_memory, decrement, increment
+import time
+
 from impls.compiled.codegen.memory import (
+    ask_for_huge_pages,
     call_pointer_2,
     call_pointer_4,
+    copy_memory,
     external,
-    external_void,
     inlined,
     kernel,
     peek,
@@ -17,14 +19,58 @@ from impls.compiled.codegen.pointers import field_address, u32s
 from impls.compiled.layout import INT_BYTES, ContextRecord
 from impls.compiled.typed_memory import U32s
 
+increment = external("Py_IncRef", 1)
+"""Add a reference to an object."""
+decrement = external("Py_DecRef", 1)
+"""Drop a reference to an object."""
+list_size = external("PyList_Size", 1)
+list_get = external("PyList_GetItem", 2)
+long_as_address = external("PyLong_AsVoidPtr", 1)
+long_as_long = external("PyLong_AsLong", 1)
+call_with_one = external("PyObject_CallOneArg", 2)
+clear_error = external("PyErr_Clear", 0)
+save_thread = external("PyEval_SaveThread", 0)
+restore_thread = external("PyEval_RestoreThread", 1)
+this_thread = external("PyThread_get_thread_ident", 0)
+
+_read_clock = external("clock_gettime", 2)
+_MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
+LONG_WAIT_NANOSECONDS = 1_000_000
+
+
+@kernel
+def _nanoseconds(context: ContextRecord) -> int:
+    _read_clock(_MONOTONIC, field_address(context, "clock"))
+    return 1_000_000_000 * context.clock + context.clock_nanoseconds
+
+
+@kernel
+def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
+    """Call `restore_thread`; return whether it took long, as it does while other threads are busy running Python.
+
+    The interpreter lets a thread run for 5 ms before it switches.
+    """
+    before = _nanoseconds(context)
+    restore_thread(state)
+    return _nanoseconds(context) - before > LONG_WAIT_NANOSECONDS
+
+
+@kernel
+def new_none(context: ContextRecord) -> int:
+    """Return None as a new reference."""
+    none = context.none_object
+    increment(none)
+    return none
+
+
 MANY_ITEMS = 1 << 19
 """Length of a list from which on its untouched items take megabytes."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
 _list_set_slice = external("PyList_SetSlice", 4)
-_track = external_void("PyObject_GC_Track", 1)
-_untrack = external_void("PyObject_GC_UnTrack", 1)
+_track = external("PyObject_GC_Track", 1)
+_untrack = external("PyObject_GC_UnTrack", 1)
 long_from_long = external("PyLong_FromLong", 1)
 
 

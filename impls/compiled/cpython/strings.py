@@ -1,9 +1,9 @@
-"""Gives the UTF-8 of strings: transcoded here from their characters (see `str_layout`), or the interpreter's own."""
+"""Gives the UTF-8 of strings: transcoded here from their characters (see `interpreter`), or the interpreter's own."""
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate_large, release_large
 from impls.compiled.codegen.memory import (
+    allocate_large,
     choose,
     declare_region,
     external,
@@ -13,6 +13,7 @@ from impls.compiled.codegen.memory import (
     peek_u8,
     peek_u16,
     peek_u32,
+    release_large,
     shift_right,
 )
 from impls.compiled.codegen.pointers import field_address
@@ -37,7 +38,7 @@ def type_of(item: int) -> int:
 
 @kernel
 def state_of(context: ContextRecord, text: int) -> int:
-    """Return the state word of a str (see `str_layout`); -1 for any other object, which the interpreter handles."""
+    """Return the state word of a str (see `interpreter`); -1 for any other object, which the interpreter handles."""
     if type_of(text) != context.str_type:
         return -1
     return shift_right(peek_u32(text + context.str_state), context.str_shift)

@@ -8,10 +8,17 @@ the two characters decide that (`pattern.tables.certain_cuts`).
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate_large, release_large
-from impls.compiled.codegen.memory import external, inlined, kernel, outlined, shift_right
+from impls.compiled.codegen.memory import (
+    allocate_large,
+    external,
+    inlined,
+    kernel,
+    outlined,
+    release_large,
+    shift_right,
+)
 from impls.compiled.codegen.pointers import address_of, u8s
-from impls.compiled.cpython.interpreter import restore_thread, save_thread
+from impls.compiled.cpython.pyobjects import restore_thread, save_thread
 from impls.compiled.cpython.strings import (
     character,
     characters_of,
@@ -73,9 +80,10 @@ def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int
 
 @inlined
 def _class_of(context: ContextRecord, code: int) -> int:
+    automaton = context.automaton
     if code < 128:
-        return context.ascii_classes[code]
-    return context.page_classes[(context.pages[code >> 6] << 6) + (code & 63)]
+        return automaton.ascii_classes[code]
+    return automaton.page_classes[(automaton.pages[code >> 6] << 6) + (code & 63)]
 
 
 @kernel

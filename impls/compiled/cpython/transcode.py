@@ -11,8 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from impls.compiled.codegen.allocation import copy_memory
-from impls.compiled.codegen.memory import kernel, operation, reachable
+from impls.compiled.codegen.memory import copy_memory, kernel, operation, reachable
 from impls.compiled.codegen.pointers import i64s
 from impls.compiled.codegen.vectors import compressed, constant, declared, load, store
 

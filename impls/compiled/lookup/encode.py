@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import copy_memory
-from impls.compiled.codegen.memory import call_pointer_6, kernel, outlined
+from impls.compiled.codegen.memory import call_pointer_6, copy_memory, kernel, outlined
 from impls.compiled.codegen.pointers import address_of, from_item, set_word, u8s
 from impls.compiled.layout import (
     BLOCK_BYTES,
-    CL100K,
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
     TAIL_BYTES,
     UNCOVERED,
-    WHOLE_TEXT,
     ContextRecord,
 )
 from impls.compiled.lookup.cache import short_at, write_short
@@ -25,6 +22,7 @@ from impls.compiled.lookup.look_up import keep_ids, known_ids
 from impls.compiled.lookup.records import prefetch_listed, record_pieces
 from impls.compiled.merge.segments import unknown_ids
 from impls.compiled.pretokenize.bitparallel_patterns import windows_block
+from impls.compiled.pretokenize.layout import CL100K, WHOLE_TEXT
 from impls.compiled.pretokenize.scan import scan_block
 from impls.compiled.typed_memory import I32s, U8s
 

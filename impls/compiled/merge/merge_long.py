@@ -23,8 +23,7 @@ piece.
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import allocate, release_memory
-from impls.compiled.codegen.memory import kernel, lowest_bit, shift_left, shift_right
+from impls.compiled.codegen.memory import allocate, kernel, lowest_bit, release_memory, shift_left, shift_right
 from impls.compiled.codegen.pointers import from_item, rows_of
 from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes

@@ -7,13 +7,13 @@ leave letters out. A set is computed when the first character of its alphabet is
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, shift_right
-from impls.compiled.layout import Masks
 from impls.compiled.pretokenize.byte_masks import (
     greek_masks,
     kana_masks,
     latin_masks,
     semitic_masks,
 )
+from impls.compiled.pretokenize.layout import Masks
 from impls.compiled.typed_memory import U8s
 
 WHOLE = (1 << 63) - 1

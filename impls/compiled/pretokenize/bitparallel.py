@@ -19,7 +19,7 @@ from impls.compiled.codegen.memory import (
     wrapping_add,
 )
 from impls.compiled.codegen.pointers import from_item
-from impls.compiled.layout import CL100K, DEEPSEEK, O200K, ContextRecord, Masks
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.alphabets import (
     WHOLE,
     is_latin,
@@ -34,6 +34,7 @@ from impls.compiled.pretokenize.byte_masks import (
     high_masks,
     write_numbers,
 )
+from impls.compiled.pretokenize.layout import CL100K, DEEPSEEK, O200K, Masks
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.typed_memory import I32s, U8s
 from impls.core.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, lowest_bit, shift_left, shift_right
 from impls.compiled.codegen.pointers import four_bytes, from_item, two_bytes
-from impls.compiled.layout import ContextRecord, Masks
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import last_start
 from impls.compiled.pretokenize.byte_masks import lead_masks
+from impls.compiled.pretokenize.layout import Masks
 from impls.compiled.pretokenize.scan import class_at, piece_end, width
 from impls.compiled.pretokenize.windows import windowed
 from impls.compiled.typed_memory import I32s, U8s
@@ -48,9 +49,9 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
     within = shift_right(-1, 64 - min(64, left))
     leads = masks.leads & within
     if leads != 0:
-        transitions, stride = context.transitions, context.end_class + 1
-        ascii_classes = context.ascii_classes
-        pages, page_classes = context.pages, context.page_classes
+        transitions, stride = context.automaton.transitions, context.automaton.end_class + 1
+        ascii_classes = context.automaton.ascii_classes
+        pages, page_classes = context.automaton.pages, context.automaton.page_classes
         next_at, class_before = -1, 0
         space = page_classes[(pages[SPACE >> 6] << 6) + (SPACE & 63)]
         while leads != 0:
@@ -72,4 +73,9 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
     return starts, last_start(starts)
 
 
-neighbours_block = windowed(_starts, piece_end)
+@inlined
+def _end_of_piece(context: ContextRecord, text: U8s, n_bytes: int, begin: int) -> int:
+    return piece_end(context.automaton, text, n_bytes, begin)
+
+
+neighbours_block = windowed(_starts, _end_of_piece)

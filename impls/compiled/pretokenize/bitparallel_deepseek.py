@@ -8,7 +8,7 @@ character that is not a letter, mark, sign, digit or white space cuts a window s
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, lowest_bit, shift_left, shift_right
-from impls.compiled.layout import ContextRecord, Masks
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     LEAST,
     every_third,
@@ -20,6 +20,7 @@ from impls.compiled.pretokenize.byte_masks import (
     ascii_masks,
     deepseek_masks,
 )
+from impls.compiled.pretokenize.layout import Masks
 from impls.compiled.pretokenize.stages import piece_end_by_stages
 from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 from impls.compiled.typed_memory import U8s

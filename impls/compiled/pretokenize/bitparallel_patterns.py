@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, lowest_bit, shift_left, shift_right, wrapping_add
 from impls.compiled.codegen.pointers import from_item, word_at
-from impls.compiled.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, ContextRecord, Masks
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel import (
     EDGE,
     LEAST,
@@ -28,6 +28,7 @@ from impls.compiled.pretokenize.bitparallel import (
 from impls.compiled.pretokenize.byte_masks import (
     ascii_masks,
 )
+from impls.compiled.pretokenize.layout import CL100K, GPT2, O200K, QWEN, TEKKEN, Masks
 from impls.compiled.pretokenize.scan import piece_end
 from impls.compiled.pretokenize.windows import certain_starts, used_starts, windowed
 from impls.compiled.typed_memory import U8s
@@ -179,7 +180,7 @@ def _starts(context: ContextRecord, at: U8s, masks: Masks, left: int, kind: int,
 
 @inlined
 def _end_of_piece(context: ContextRecord, text: U8s, n_bytes: int, begin: int) -> int:
-    return piece_end(context, text, n_bytes, inner_start(text, n_bytes, begin))
+    return piece_end(context.automaton, text, n_bytes, inner_start(text, n_bytes, begin))
 
 
 _block = windowed(_starts, _end_of_piece)

@@ -11,7 +11,7 @@ from impls.compiled.codegen.memory import inlined, operation, procedure, reachab
 from impls.compiled.codegen.pointers import address_of
 from impls.compiled.codegen.target import features
 from impls.compiled.codegen.vectors import compressed, constant, lanes, load, splat, store
-from impls.compiled.layout import Masks
+from impls.compiled.pretokenize.layout import Masks
 from impls.compiled.typed_memory import I32s, U8s, places
 
 WIDTH = 64

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel
-from impls.compiled.layout import DEEPSEEK, NEIGHBOURS, ContextRecord
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.bitparallel_characters import neighbours_block
 from impls.compiled.pretokenize.bitparallel_deepseek import deepseek_block
+from impls.compiled.pretokenize.layout import DEEPSEEK, NEIGHBOURS
 from impls.compiled.pretokenize.stages import begin_stages, stages_block
 from impls.compiled.typed_memory import U8s
 

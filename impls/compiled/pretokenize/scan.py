@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel
 from impls.compiled.codegen.pointers import from_item
-from impls.compiled.layout import (
-    UNCOVERED,
-    ContextRecord,
-    StageRecord,
-)
+from impls.compiled.layout import UNCOVERED, ContextRecord
+from impls.compiled.pretokenize.layout import Automaton
 from impls.compiled.typed_memory import U8s, U16s
 from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
@@ -43,10 +40,10 @@ def class_at(ascii_classes: U8s, pages: U16s, page_classes: U8s, at: U8s, byte: 
 
 
 @kernel
-def piece_end(context: ContextRecord | StageRecord, text: U8s, n_bytes: int, start: int) -> int:
+def piece_end(automaton: Automaton, text: U8s, n_bytes: int, start: int) -> int:
     """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED if none begins there."""
-    transitions, ascii_classes = context.transitions, context.ascii_classes
-    pages, page_classes = context.pages, context.page_classes
+    transitions, ascii_classes = automaton.transitions, automaton.ascii_classes
+    pages, page_classes = automaton.pages, automaton.page_classes
     row, last, position = 0, -1, start
     while position < n_bytes:
         byte = text[position]
@@ -59,7 +56,7 @@ def piece_end(context: ContextRecord | StageRecord, text: U8s, n_bytes: int, sta
             last = position
         row = entry >> FLAG_BITS
         position += width(byte)
-    entry = transitions[row + context.end_class]
+    entry = transitions[row + automaton.end_class]
     if entry & CUT:
         return n_bytes
     return last if last > start else UNCOVERED
@@ -71,8 +68,9 @@ def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limi
 
     The end of the last piece is stored in the context as AFTER.
     """
-    transitions, ascii_classes = context.transitions, context.ascii_classes
-    pages, page_classes = context.pages, context.page_classes
+    automaton = context.automaton
+    transitions, ascii_classes = automaton.transitions, automaton.ascii_classes
+    pages, page_classes = automaton.pages, automaton.page_classes
     ends, n = context.ends, 0
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:
@@ -99,7 +97,7 @@ def scan_block(context: ContextRecord, text: U8s, n_bytes: int, start: int, limi
                 context.after = last
                 return n
     while begin < n_bytes and begin < limit:
-        begin = piece_end(context, text, n_bytes, begin)
+        begin = piece_end(automaton, text, n_bytes, begin)
         if begin < 0:
             return UNCOVERED
         ends[n] = begin

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, lowest_bit
 from impls.compiled.codegen.pointers import address_of, from_item, rows_of, u8s
-from impls.compiled.layout import ContextRecord, SpecialRow, SuffixRow
+from impls.compiled.layout import ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
+from impls.compiled.pretokenize.layout import SpecialRow, SuffixRow
 from impls.compiled.typed_memory import Rows, U8s
 
 suffixes_at = rows_of(SuffixRow)

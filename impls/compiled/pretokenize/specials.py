@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.layout import SpecialRow, SuffixRow
+from impls.compiled.pretokenize.layout import SpecialRow, SuffixRow
 from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
@@ -20,7 +20,7 @@ _MOST_PREFIXES = 4
 
 
 SpecialTokenTable = tuple[np.ndarray, int]
-"""The table that `pretokenize/special_search` reads (uint8, see `layout.SpecialRow`) and its number of rows."""
+"""The table that `pretokenize/special_search` reads (uint8, see `SpecialRow`) and its number of rows."""
 
 
 @dataclass(frozen=True, slots=True)

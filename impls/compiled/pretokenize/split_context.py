@@ -11,11 +11,12 @@ from impls.compiled import layout
 from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.native import address
 from impls.compiled.pages import aligned_zeros
+from impls.compiled.pretokenize.layout import OTHERS, Masks, StageRecord
 from impls.compiled.slots import DeclaredSlots
 from impls.core.pattern.tables import SplitTables
 
 _ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
-"""The arrays of an automaton, by the names they have in `SplitTables`, a context and a stage."""
+"""The arrays of an automaton, by the names they have in `SplitTables` and in `Automaton`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Splitting:
     """The splitter of a context, and its tables."""
 
     splitter: int
-    """One of `layout.WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
+    """`WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()
@@ -59,7 +60,7 @@ class SplitContext(DeclaredSlots):
         """Hold the working space of a block, and let fields point at its parts."""
         most, pad = layout.MOST_BOUNDS, layout.PAD_BYTES
         parts = {
-            "masks": layout.Masks.dtype.itemsize,
+            "masks": Masks.dtype.itemsize,
             "ends": 4 * most,
             "keys": layout.Key.dtype.itemsize * most,
             "slots": 8 * most,
@@ -75,13 +76,13 @@ class SplitContext(DeclaredSlots):
 
     def _splitting(self, splitting: Splitting) -> None:
         self["splitter"] = splitting.splitter
-        if splitting.splitter in layout.OTHERS:
+        if splitting.splitter in OTHERS:
             self["split_otherwise"] = kernel_address("split_otherwise")
         tables = splitting.tables
         if tables is not None:
             for field in _ARRAYS:
-                self.hold(field, getattr(tables, field))
-            self["end_class"] = tables.end
+                self.hold(f"automaton.{field}", getattr(tables, field))
+            self["automaton.end_class"] = tables.end
         if splitting.flags is not None:
             self.hold("flag_pages", splitting.flags.pages)
             self.hold("character_flags", splitting.flags.flags)
@@ -91,13 +92,13 @@ class SplitContext(DeclaredSlots):
             self._stages(splitting.stages)
 
     def _stages(self, stages: tuple[SplitTables, ...]) -> None:
-        rows = np.zeros(len(stages), layout.StageRecord.dtype)
+        rows = np.zeros(len(stages), StageRecord.dtype)
         for number, tables in enumerate(stages):
             for field in _ARRAYS:
                 array = getattr(tables, field)
                 self.keep(f"{field} of stage {number}", array)
-                rows[number][field] = address(array)
-            rows[number]["end_class"] = tables.end
+                rows[number]["automaton"][field] = address(array)
+            rows[number]["automaton"]["end_class"] = tables.end
             rows[number]["has_gaps"] = tables.has_gaps
         self.hold("stages", rows)
         self["n_stages"] = len(stages)

@@ -13,8 +13,7 @@ import numpy as np
 import regex
 
 from impls.compiled.codegen.build import source_digest
-from impls.compiled.cpython.arrays import packed, unpacked
-from impls.compiled.layout import (
+from impls.compiled.pretokenize.layout import (
     AUTOMATON,
     CL100K,
     DEEPSEEK,
@@ -27,7 +26,7 @@ from impls.compiled.layout import (
     WHOLE_TEXT,
 )
 from impls.compiled.pretokenize.split_context import FlagTables, Splitting
-from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.compiled.storage import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.pattern.borders import ascii_pairs
 from impls.core.pattern.classes import paged
 from impls.core.pattern.flags import Kind, character_flags

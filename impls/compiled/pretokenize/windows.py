@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from impls.compiled.codegen.memory import inlined, prefetch, shift_left, shift_right
 from impls.compiled.codegen.pointers import address_of, from_item
-from impls.compiled.layout import UNCOVERED, ContextRecord, Masks
+from impls.compiled.layout import UNCOVERED, ContextRecord
 from impls.compiled.pretokenize.bitparallel import EDGE, READABLE, final_starts, last_start, write_starts
+from impls.compiled.pretokenize.layout import Masks
 from impls.compiled.typed_memory import U8s
 
 AHEAD_BYTES = 1024

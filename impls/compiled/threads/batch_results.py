@@ -5,23 +5,32 @@ Objects need the interpreter lock, so only this thread makes them; in between, i
 
 from __future__ import annotations
 
-from impls.compiled.codegen.allocation import copy_memory, release_memory
-from impls.compiled.codegen.memory import atomic_load, atomic_store, declare_region, kernel, peek
+from impls.compiled.codegen.memory import (
+    atomic_load,
+    atomic_store,
+    copy_memory,
+    declare_region,
+    kernel,
+    peek,
+    release_memory,
+)
 from impls.compiled.codegen.pointers import address_of, field_address, i64s
-from impls.compiled.cpython.interpreter import (
+from impls.compiled.cpython.pyobjects import (
+    array_of_ids,
     call_with_one,
+    list_of_ids,
+    list_set,
     long_as_address,
     long_as_long,
+    long_from_long,
     new_none,
     restore_thread,
     save_thread,
     this_thread,
 )
-from impls.compiled.cpython.pyobjects import array_of_ids, list_of_ids, list_set, long_from_long
 from impls.compiled.layout import COLLECTED, PENDING, ContextRecord
-from impls.compiled.threads.batch import first_of_task, item_of, job_at, take_part, work
+from impls.compiled.threads.batch import first_of_task, item_of, job_at, take_part, wait_for_workers, work
 from impls.compiled.threads.layout import ItemRecord, JobRecord
-from impls.compiled.threads.worker_kernels import wait_for_workers
 from impls.compiled.typed_memory import I64s
 
 OFFSETS_REGION = 4

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import Builtins, interpreter_layout
+from impls.compiled.context import Context, ModelTables
+from impls.compiled.cpython.builtins import Builtins
 from impls.compiled.cpython.integers import MOST_INTS, shared_integers
-from impls.compiled.model_tables import ModelTables
+from impls.compiled.cpython.interpreter import interpreter_layout
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
 

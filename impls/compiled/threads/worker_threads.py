@@ -1,6 +1,6 @@
 """Runs worker threads for batches, and the job through which the calling thread shares a batch with them.
 
-Workers sleep between batches without the interpreter lock (`threads/worker_kernels`), so that a batch of a millisecond
+Workers sleep between batches without the interpreter lock (`threads/batch`), so that a batch of a millisecond
 pays neither for starting a thread nor for waking the interpreter in it. Concurrent batches share the workers; if none
 is free, the calling thread encodes the whole batch itself.
 

@@ -10,7 +10,7 @@ import pytest
 
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.layout import STAGES_IN_TURN
+from impls.compiled.pretokenize.layout import STAGES_IN_TURN
 from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model

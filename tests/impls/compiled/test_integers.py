@@ -14,8 +14,8 @@ from child import run
 import impls
 from impls.compiled import Compiled
 from impls.compiled.cpython import integers
-from impls.compiled.cpython.builtins import interpreter_layout
 from impls.compiled.cpython.integers import MOST_INTS, shared_integers
+from impls.compiled.cpython.interpreter import interpreter_layout
 from impls.compiled.layout import INT_BYTES
 from impls.core.model.model import Model
 from impls.priority import Priority
@@ -96,10 +96,10 @@ def test_a_vocabulary_with_more_ids_than_ints_is_left_to_the_plain_boundary(
 
 @only_fast
 def test_ints_of_another_layout_are_left_to_the_plain_boundary(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("impls.compiled.cpython.builtins.int_words", lambda: None)
+    monkeypatch.setattr("impls.compiled.cpython.interpreter.int_words", lambda: None)
     monkeypatch.setattr(
         "impls.compiled.threads.pool.interpreter_layout",
-        sys.modules["impls.compiled.cpython.builtins"]._interpreter_layout.__wrapped__,
+        sys.modules["impls.compiled.cpython.interpreter"]._interpreter_layout.__wrapped__,
     )
     tokenizer = Compiled(model)
     assert tokenizer._own.builtins is None

