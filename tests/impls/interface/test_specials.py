@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import impls
 from impls import SpecialToken, TrainingSpec
 
-NAMES = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"]
+NAMES = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled"]
 SPEC = TrainingSpec(vocab_size=256 + 6 + 3, special_tokens=("<s>", "<s>>", "</s>"))
 MODEL = impls.get("naive").train_model(["hello hello world <s>"], SPEC)
 S, LONGER, END = (MODEL.special_tokens[text] for text in ("<s>", "<s>>", "</s>"))
