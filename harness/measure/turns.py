@@ -26,7 +26,7 @@ from harness.process.session import Failed, FailedError, Session
 from harness.records import Measurement, Pass
 
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
-LEAST_OPEN_SECONDS = 30.0
+LEAST_OPEN_SECONDS = 60.0
 """Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
 FURTHER_ROUNDS = 0.5
 """Rounds added for passes that lost the processor, at most, as a share of the planned ones."""
