@@ -173,20 +173,20 @@ def _completing(
         tried = tried[reached[pairs[tried]].all(axis=1)]
         others = np.unique(results[tried[~in_order[pairs[tried]].all(axis=1)]])
         tried = tried[~np.isin(results[tried], others)]
-        merges, before = tried, tried
+        at, before = np.arange(len(tried)), tried
         left, right = pairs[tried].T
-        fails = np.zeros(len(pairs), bool)
-        while len(merges):
+        fails = np.zeros(len(tried), bool)
+        while len(at):
             crosses = ranks.of_all(left, right) < before
-            fails[merges[crosses]] = True
+            fails[at[crosses]] = True
             on = ~crosses & ((made_by[left] >= 0) | (made_by[right] >= 0))
-            merges, left, right = merges[on], left[on], right[on]
+            at, left, right = at[on], left[on], right[on]
             undoes_left = made_by[left] > made_by[right]
             # Of equal ranks the leftmost merges first: one in the left part, but not one in the right part.
             before = np.where(undoes_left, made_by[left], made_by[right] + 1)
             left, right = np.where(undoes_left, parts[1][left], left), np.where(undoes_left, right, parts[0][right])
         by_definition = [last for i in others.tolist() for last in last_merges(i)]
-        last = np.concatenate((tried[~fails[tried]], np.array(by_definition, np.int64)))
+        last = np.concatenate((tried[~fails], np.array(by_definition, np.int64)))
         made, halves = results[last], pairs[last]
         in_order[made] = in_order[halves].all(axis=1) & (made_by[halves] < last[:, None]).all(axis=1)
         reached[made], made_by[made], parts[:, made] = True, last, halves.T
