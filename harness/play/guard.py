@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.play.messages import MAX_BODY_BYTES, Problem
+from harness.play.messages import MAX_BODY_BYTES
 from harness.printable import printable
 
 _HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
@@ -97,8 +97,8 @@ def refusal(headers: Headers) -> str | None:
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error as problem+json (RFC 9457)."""
-    content = msgspec.json.encode(Problem(status, HTTPStatus(status).phrase, printable(detail)))
-    return Response(content, status, headers, media_type="application/problem+json")
+    said = {"status": status, "title": HTTPStatus(status).phrase, "detail": printable(detail), "type": "about:blank"}
+    return Response(msgspec.json.encode(said), status, headers, media_type="application/problem+json")
 
 
 async def body_of(request: Request, media_type: str, most: int = MAX_BODY_BYTES) -> bytes:

@@ -142,12 +142,3 @@ class ModelAnswer(msgspec.Struct):
     format: str
     vocab_size: int
     notes: list[str]
-
-
-class Problem(msgspec.Struct):
-    """An error as defined by RFC 9457."""
-
-    status: int
-    title: str
-    detail: str
-    type: str = "about:blank"

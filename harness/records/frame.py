@@ -57,18 +57,12 @@ def _passes(record: Measurement) -> list[dict[str, Any]]:
     same = {key: getattr(record, key) for key in COLUMNS if key in record.__struct_fields__}
     same["outcome"] = record.outcome.value
     rows = []
-    for one in record.passes:
-        seconds = one.wall_seconds[-1]
-        rows.append(
-            same
-            | {
-                "round": one.round,
-                "lost": one.lost,
-                "n_bytes": one.n_bytes,
-                "seconds": seconds,
-                "cpu_seconds": one.cpu_seconds[-1],
-                "seconds_per_byte": seconds / one.n_bytes if one.n_bytes else None,
-                "mb_per_second": one.n_bytes / seconds / 1e6 if seconds else None,
-            }
-        )
+    for timed in record.passes:
+        seconds, n_bytes = timed.wall_seconds[-1], timed.n_bytes
+        figures = {
+            "round": timed.round, "lost": timed.lost, "n_bytes": n_bytes, "seconds": seconds,
+            "cpu_seconds": timed.cpu_seconds[-1], "seconds_per_byte": seconds / n_bytes if n_bytes else None,
+            "mb_per_second": n_bytes / seconds / 1e6 if seconds else None,
+        }  # fmt: skip
+        rows.append(same | figures)
     return rows or [same]

@@ -132,8 +132,6 @@ class RecordWriter:
             else "name another --out"
         )
         self._advice = "go on with --resume" if has_resume else "start again"
-        if path.exists() and path.stat().st_size and not resume:
-            raise RecordError(f"{folder}: already holds records; {advice}")
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(folder / f".{file}.lock")
         try:
@@ -143,7 +141,7 @@ class RecordWriter:
                 f"{folder}: another process is writing {file} there; wait for its end, or use another --out"
             ) from None
         try:
-            if not resume and path.exists() and path.stat().st_size:  # written between the check above and the lock
+            if not resume and path.exists() and path.stat().st_size:
                 raise RecordError(f"{folder}: already holds records; {advice}")
             if resume and path.exists():
                 _cut_half_written_line(path)

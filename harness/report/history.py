@@ -9,6 +9,7 @@ from functools import cache
 from itertools import combinations
 
 from harness.measure.comparison import compare_runs, machine_difference
+from harness.measure.summary import is_growth
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.run import Run
@@ -79,28 +80,21 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield what two runs of one machine both timed: versions, figures, and any change that may be claimed.
+    """Yield what two runs of one machine both timed: versions, and any change that may be claimed.
 
     Every run is compared with each earlier one that shares a workload with it, by `comparison.compare_runs`.
     """
     ordered = sorted(runs, key=lambda run: (date_of(run), run.folder.name))
     for group in by_machine(ordered):
         for old, new in combinations(group, 2):
-            sides = [list(of_kind(run.records, Measurement)) for run in (old, new)]
-            if not set.intersection(*({(m.workload, m.implementation) for m in side} for side in sides)):
-                continue
-            figures = [{(row["workload"], row["implementation"]): row for row in run.speed_rows} for run in (old, new)]
+            sides = [[m for m in of_kind(run.records, Measurement) if not is_growth(m.workload)] for run in (old, new)]
             for found in compare_runs(*sides):
-                earlier, later = (side.get((found.workload, found.implementation)) for side in figures)
-                if earlier is None or later is None:
-                    continue  # a point of growth, which has no figure of its own
                 gain = 1 / found.ratio.value
                 yield {
                     "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,
-                    "old": old.folder.name, "new": new.folder.name, "unit": later["unit"],
+                    "old": old.folder.name, "new": new.folder.name,
                     "old_version": shown_version(old, found.implementation),
                     "new_version": shown_version(new, found.implementation),
-                    "old_figure": earlier["median"], "new_figure": later["median"],
                     "gain": gain, "claimed": found.claim != "≈",
                     "shown_gain": f"{'≈ ' if found.claim == '≈' else ''}{wording.figure(gain)}",
                     "interval": f"{wording.figure(1 / found.ratio.high)}–{wording.figure(1 / found.ratio.low)}",

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from browsers import browser, open_page
 from command_line import bpebench
+from records_by_hand import pair, timed, weighed
 
 from harness.outcome import Outcome
 from harness.records import (
     MACHINE_FILE,
-    Agreement,
     AnyRecord,
     Compression,
     Counterexample,
@@ -54,51 +54,32 @@ MACHINE = {
 
 def _compression() -> Iterator[AnyRecord]:
     per_token = {"turkish-10k": 4.21, "o200k_base": 3.64, "cl100k_base": 2.67, "r50k_base": 2.02}
-    for corpus, n_bytes, n_texts in (
-        ("turkish-paragraph", 1042, 1),
-        ("turkish", 1_000_000, 6000),
-        ("turkish/held-out", 705_112, 4200),
-        ("english", 500_000, 9),
-    ):
+    for corpus, n_bytes in (("turkish-paragraph", 1042), ("turkish/held-out", 705_112), ("english", 500_000)):
         for model, reach in per_token.items():
-            reach *= 1.3 if corpus == "english" else 1
-            yield Compression(
-                model=model, corpus=corpus, implementation="priority", n_texts=n_texts, n_bytes=n_bytes,
-                n_characters=int(n_bytes * 0.93), n_words=n_bytes // 8, n_tokens=int(n_bytes / reach),
-                vocab_size=MODELS[model],
-            )  # fmt: skip
-        yield Compression(
-            model="hf:Trendyol/Trendyol-LLM", corpus=corpus, implementation="tokenizers", n_texts=0, n_bytes=0,
-            n_characters=0, n_words=0, n_tokens=0, vocab_size=0, status=Outcome.MISSING, reason="unavailable offline",
-        )  # fmt: skip
+            yield weighed(model, int(n_bytes / reach), corpus, n_bytes, vocab_size=MODELS[model])
+        missing = {"n_texts": 0, "status": Outcome.MISSING, "reason": "unavailable offline"}
+        yield weighed("hf:Trendyol/Trendyol-LLM", 0, corpus, 0, **missing)
 
 
 def _agreements() -> Iterator[AnyRecord]:
     names = [*EXACT[:5], "greedy", *EXACT[5:7]]
     for model in ("cl100k_base", "turkish-10k"):
         for name in [*names, "sentencepiece"]:
-            fine = Outcome.REFUSED if name == "sentencepiece" and model == "cl100k_base" else Outcome.RIGHT
-            reason = "needs a model it can express; pattern of two stages" if fine != "right" else ""
-            yield Verdict(
-                implementation=name, model=model, corpus="samples", check="round-trip" if fine == "right" else "load",
-                status=fine, reason=reason, n_texts=240 if fine == "right" else 0,
-                n_bytes=51_000 if fine == "right" else 0,
-            )  # fmt: skip
-        for i, b in enumerate(names):
-            for a in names[:i]:
-                greedy = "greedy" in (a, b)
-                production = {a, b} & {"tiktoken", "tokenizers"}
-                yield Agreement(
-                    a=a, b=b, model=model, corpus="samples",
-                    agreement_class="expected to differ" if greedy
-                    else "equal under conditions" if production else "provably equal",
-                    conditions="greedy is not byte pair encoding in merge order" if greedy
-                    else "splitting engines of one Unicode version (16)" if production else "",
-                    n_texts=240, n_bytes=51_000, n_differing_texts=31 if greedy else 0,
-                    differing_piece_share=0.0123 if greedy else None,
-                    counterexample=Counterexample(Text.of("aab"), [64, 370], [5418, 65], reference=a)
-                    if greedy else None,
-                )  # fmt: skip
+            refused = name == "sentencepiece" and model == "cl100k_base"
+            more: dict[str, Any] = {"check": "round-trip", "status": Outcome.RIGHT, "n_texts": 240, "n_bytes": 51_000}
+            if refused:
+                reason = "needs a model it can express; pattern of two stages"
+                more = {"check": "load", "status": Outcome.REFUSED, "reason": reason}
+            yield Verdict(implementation=name, model=model, corpus="samples", **more)
+        for b in names:
+            for a in names[: names.index(b)]:
+                example = Counterexample(Text.of("aab"), [64, 370], [5418, 65], reference=a)
+                if "greedy" in (a, b):
+                    share = {"differing_piece_share": 0.0123, "counterexample": example}
+                    yield pair(a, b, 31, "expected to differ", model=model, **share)
+                else:
+                    is_conditional = {a, b} & {"tiktoken", "tokenizers"}
+                    yield pair(a, b, 0, "equal under conditions" if is_conditional else "provably equal", model=model)
 
 
 def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
@@ -117,9 +98,7 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
     ]
     for task, workload, model, corpus, threads, factor in workloads:
         for name, speed in MB_PER_SECOND.items():
-            status = "right"
-            reason = ""
-            example = None
+            status, reason, example = "right", "", None
             if name == "rs-bpe":
                 status, reason = "missing", "the package 'rs_bpe' is not installed; pip install rs_bpe"
             elif name == "fastokens" and task == "encode-array":
@@ -132,20 +111,20 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
             elif name == "naive" and task == "decode":
                 status, reason = "panic", "PanicException: index out of bounds"
             n_bytes = 20_000 if name == "naive" else 400_000
-            for copy in (0, 1) if name == "tiktoken" and status == "right" else (0,):
-                for number in range(3 if status == "right" else 1):
-                    drift = rng.gauss(1, 0.01)
-                    n_calls = 8000 if workload.startswith("short") else 1
-                    seconds = n_bytes / (speed * factor * 1e6)
-                    times = [seconds * drift * rng.gauss(1, 0.008) for _ in range(5 if status == "right" else 0)]
+            n_calls = 8000 if workload.startswith("short") else 1
+            more = {"task": task, "model": model, "corpus": corpus, "threads": threads, "reason": reason}
+            if status != "right":
+                yield from timed(name, [[]], workload, status, counterexample=example, **more)
+                continue
+            for copy in (0, 1) if name == "tiktoken" else (0,):
+                for number in range(3):
+                    seconds = n_bytes / (speed * factor * 1e6) * rng.gauss(1, 0.01)
+                    times = [seconds * rng.gauss(1, 0.008) for _ in range(5)]
+                    memory = int(rng.uniform(3e6, 2e8))
                     yield Measurement(
-                        workload=workload, implementation=name, copy=copy, task=task, model=model, corpus=corpus,
-                        outcome=Outcome(status), reason=reason, opening=number,
-                        n_tokens=n_bytes // 3, exact=name != "greedy",
+                        workload=workload, implementation=name, copy=copy, outcome=Outcome.RIGHT, opening=number,
                         passes=[Pass(i, False, n_bytes, [n_calls], [t], [t]) for i, t in enumerate(times)],
-                        peak_memory_bytes=int(rng.uniform(3e6, 2e8)) if status == "right" else None,
-                        threads=threads, pinned=threads == 1, n_calls=n_calls,
-                        counterexample=example,
+                        peak_memory_bytes=memory, n_calls=n_calls, n_tokens=n_bytes // 3, exact=name != "greedy", **more,
                     )  # fmt: skip
 
 
@@ -176,14 +155,8 @@ def trainer_pair(a: str, b: str, step: int | None = None, text: str = "v\n") -> 
 def _trainers() -> Iterator[AnyRecord]:
     for name, rule in (("priority", "first met"), ("tiktoken", "first met"), ("sentencepiece", "shortest")):
         yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status=Outcome.RIGHT, n_texts=9)
-    yield Verdict(
-        implementation="rustbpe",
-        model="first met",
-        corpus="turkish",
-        check="train",
-        status=Outcome.MISSING,
-        reason="no",
-    )
+    where: dict[str, Any] = {"model": "first met", "corpus": "turkish", "check": "train"}
+    yield Verdict(implementation="rustbpe", status=Outcome.MISSING, reason="no", **where)
     yield trainer_pair("priority", "tiktoken")
     yield trainer_pair("tiktoken", "sentencepiece", 27)
 

@@ -65,11 +65,12 @@ def test_the_page_is_short_until_a_part_is_opened_by_its_link(open_page: Any, ur
 
 
 def test_a_phone_shows_the_speeds(open_page: Any, url: str) -> None:
-    page = open_page(url, width=360).page
-    for figure in page.locator("#view-table td.figure").all():
-        place = figure.bounding_box()
-        assert place is not None
-        assert 0 < place["x"] < place["x"] + place["width"] <= 360
+    for choice in ("", "#only=tiktoken&only=rs-bpe"):
+        page = open_page(url + choice, width=360).page
+        for cell in page.locator("#view-table td.figure, #view-table td.long, #view-table td.why").all():
+            place = cell.bounding_box()
+            assert place is not None
+            assert 0 < place["x"] < place["x"] + place["width"] <= 360
 
 
 def column(page: Page, table: str, heading: str) -> list[str]:

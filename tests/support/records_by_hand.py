@@ -50,7 +50,7 @@ def steady(median: float, openings: int = 3) -> list[list[float]]:
 
 def pair(a: str, b: str, differing: int = 0, kind: AgreementClass = "provably equal", **more: Any) -> Agreement:
     return Agreement(
-        a=a, b=b, model="m", corpus=more.pop("corpus", "samples"), agreement_class=kind, n_texts=10,
+        a=a, b=b, model=more.pop("model", "m"), corpus=more.pop("corpus", "samples"), agreement_class=kind, n_texts=10,
         n_differing_texts=differing, **more,
     )  # fmt: skip
 
