@@ -32,6 +32,8 @@ OPEN_SECONDS = 120.0
 """Limit on what is not timed: taking inputs, packing answers."""
 FIRST_TEXT = "hello world"
 """The text whose ids end the loading of an implementation."""
+_TRIAL_PASSES = 3
+"""Length of a warm-up, since first calls are slower."""
 APPENDED_CHARACTERS, N_APPENDS = 20, 20
 TURN_CHARACTERS, N_TURNS = (200, 2_000), 8
 
@@ -237,7 +239,7 @@ class Trial(NamedTuple):
 
 
 def warm_up(most_seconds: float) -> Trial:
-    """Run calls of what was prepared, 1, 1, 2, 4 …, until `most_seconds` are over."""
+    """Run calls of what was prepared, 1, 1, 2, 4 …, until `_TRIAL_PASSES` passes of `most_seconds` are over."""
     inputs, answers, call = _held.inputs, _held.answers, _held.run
 
     def timed(some: Sequence[Any]) -> float:
@@ -246,13 +248,13 @@ def warm_up(most_seconds: float) -> Trial:
         # On a busy machine the wall clock runs on, on several threads the processor's runs faster.
         return max(min(perf_counter() - start, process_time() - cpu_start), 1e-9) / len(some)
 
-    per_call, done, fitting = timed(inputs[:1]), 1, 1  # a first call is slower
-    while done < len(inputs):
+    spent = per_call = timed(inputs[:1])
+    done = fitting = 1
+    while done < len(inputs) and spent < _TRIAL_PASSES * most_seconds:
         per_call = timed(inputs[done : 2 * done])
+        spent += per_call * done
         done *= 2
         fitting = int(min(most_seconds / per_call, len(inputs)))
-        if done * per_call > most_seconds:
-            break
     return Trial(1 << max(0, fitting.bit_length() - 1), done, per_call)
 
 
