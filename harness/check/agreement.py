@@ -268,7 +268,7 @@ _MAX_BYTES = 2_000
 def support(
     implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
 ) -> list[Verdict]:
-    """Return a verdict per model and implementation: `ok`, `unsupported` or `missing` with the reason, or a failure.
+    """Return a verdict per model and implementation: `right`, `refused` or `missing` with the reason, or a failure.
 
     `progress(what)` is called as each is done. Raises what `load_model` raises.
     """
