@@ -138,8 +138,8 @@ def places(value: str, at_most: int = 3) -> str:
 
 STATUS_MEANS: dict[Status, str] = {
     Outcome.RIGHT: "verified and timed",
-    Outcome.MISMATCH: "its ids differ from the reference, or a text does not come back; never ranked",
-    Outcome.UNVERIFIED: "nothing there is to compare its answer with; never ranked",
+    Outcome.MISMATCH: "its ids differ from the reference, or a text does not decode to itself; never ranked",
+    Outcome.UNVERIFIED: "there is nothing to compare its answer with; never ranked",
     Outcome.REFUSED: "cannot express this model or task",
     Outcome.MISSING: "not installed, or not available offline",
     Outcome.TIMEOUT: "stopped at the time limit",

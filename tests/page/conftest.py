@@ -124,7 +124,8 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
                     yield Measurement(
                         workload=workload, implementation=name, copy=copy, outcome=Outcome.RIGHT, opening=number,
                         passes=[Pass(i, False, n_bytes, [n_calls], [t], [t]) for i, t in enumerate(times)],
-                        peak_memory_bytes=memory, n_calls=n_calls, n_tokens=n_bytes // 3, exact=name != "greedy", **more,
+                        peak_memory_bytes=memory, n_calls=n_calls, n_tokens=n_bytes // 3, exact=name != "greedy",
+                        **more,
                     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def breaks_table(records: Sequence[object]) -> Table:
     left_out = sorted({m.implementation for m in measured} - {name for _, name in opened})
     legend = ", ".join(f"{number} {family}" for number, family in enumerate(families, 1))
     legend += f".\n{said}" if said else ""
-    legend += f".\nCannot run the model, and so not there: {', '.join(left_out)}" if left_out else ""
+    legend += f".\nNot shown, as they cannot run the model: {', '.join(left_out)}" if left_out else ""
     figures = (Column(family, f"{number}", right=True) for number, family in enumerate(families, 1))
     return table_of("breaks", rows, (Column("implementation", "implementation"), *figures), legend=legend)
 

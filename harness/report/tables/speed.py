@@ -172,7 +172,7 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
         rows,
         workloads=wording.counted(len(shared), "workload"),
         shared=_summed(shared),
-        alone="One alone has no place. " if alone else "",
+        alone="A single implementation has no place. " if alone else "",
         claimed=claimed_where(),
     )
 

@@ -78,7 +78,7 @@ def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -
     assert "everything that must agree agrees (1 comparisons" in ended.out
     assert set(described(tmp_path / "run")["digests"]["corpora"]) == {"text.txt"}
     shown = bpebench("report", str(tmp_path / "run"))
-    assert "Trainers: do two of them learn the same merges?" in shown.out
+    assert "Trainers: do they learn the same merges?" in shown.out
     (found,) = json.loads(bpebench(*command, "--json").out)["agreements"]
     assert found["rule"] == "first met"
 

@@ -83,7 +83,7 @@ def test_the_table_of_breaks_has_an_exponent_or_a_verdict_for_each_family() -> N
     assert (rows["late"]["tabs"], rows["fine"]["tabs"]) == ("refuses", "right")
     assert rows["naive"]["repeats"].startswith("≥")
     assert "gone" not in rows
-    assert "Cannot run the model, and so not there: gone." in table.note
+    assert "Not shown, as they cannot run the model: gone." in table.note
     text = layout.render(table, "text")
     assert "panic" in text
     assert "1 repeats, 2 spaces, 3 tabs." in text

@@ -80,7 +80,7 @@ def test_one_alone_has_no_place() -> None:
     records = [*timed("naive", steady(0.1))]
     (row,) = rows_of([*records], "ranking")
     assert (row["place"], row["probability"], row["sure"]) == (None, None, "—")
-    assert "One alone has no place" in tables(records)["ranking"].note
+    assert "A single implementation has no place" in tables(records)["ranking"].note
 
 
 def test_the_second_copy_measures_noise_and_is_no_row() -> None:
