@@ -51,7 +51,6 @@ no merges.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -59,21 +58,19 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from impls.core.arguments import SpecialSet
-from impls.core.model.whole_tokens import WholeTokens, is_word
+from impls.core.model.whole_tokens import WholeTokens
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
-from impls.core.text.normalization import WHITE_SPACE
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.operations.coder import Coder
 from impls.operations.specials import encode_parts
+from impls.operations.token_borders import SURROGATE, TokenBorders
 
 if TYPE_CHECKING:
     from impls.core.model import Model
 
 _MOST_PAIRS = 1 << 16
-_FEW = 4
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pairs_of(tokenizer: Coder) -> CertainPairs:
@@ -187,7 +184,7 @@ class CertainPairs(dict[str, bool]):
         return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
 
     def _is_certain(self, before: str, after: str) -> bool:
-        if not self.possible or _SURROGATE.search(before + after):
+        if not self.possible or SURROGATE.search(before + after):
             return False
         written = self._borders.characters_at_cut(before, after)
         if written is None or self._pattern is None:
@@ -220,7 +217,7 @@ class CertainCuts:
         self._pairs = pairs
         self._possible = pairs.possible and not (hidden and texts)
         self._last_in_ascii = pairs.last_in_ascii
-        self._tokens = _TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
+        self._tokens = TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
         self.margin = max(1, *map(len, texts)) if texts else 1
         """Number of characters before a place, and after it, that decide whether it is certain."""
 
@@ -251,75 +248,3 @@ class CertainCuts:
     def holds_token(self, text: str) -> bool:
         """Return whether a special or added token may occur in a text, or depends on what is around it."""
         return self._tokens is not None and self._tokens.occurs(text)
-
-
-class _TokenBorders:
-    """Decides whether special and added tokens allow a cut."""
-
-    def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
-        self._longest = max(map(len, texts))
-        self._sorted = sorted(texts)
-        self._firsts = frozenset(text[0] for text in texts)
-        firsts = "".join(map(re.escape, self._firsts))
-        # Tokens are searched in the repaired text, in which surrogates may have become such characters.
-        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
-        self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
-        self._few_firsts = self._firsts if len(self._firsts) <= _FEW and not surrogates else frozenset()
-        flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
-        self._words = tuple(text for text, of in flags.items() if "single_word" in of)
-        self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
-        self._strips = any("lstrip" in of or "rstrip" in of for of in flags.values())
-        # The segment after a token would get a space of its own, unlike a text that continues.
-        self._not_after = () if keeps_beginning else tuple(texts)
-        self._flagged = bool(self._words or self._strips or self._not_after)
-
-    def may_occur(self, text: str) -> bool:
-        """Return whether `allow` may return False for a place in `text`."""
-        if self._flagged:
-            return True
-        if self._few_firsts:  # looked for one by one, which is faster
-            return any(first in text for first in self._few_firsts)
-        return self._may_begin(text) is not None
-
-    def occurs(self, text: str) -> bool:
-        """Return whether a token occurs in `text`; True if its surroundings matter too."""
-        return self.may_occur(text) and (self._flagged or any(token in text for token in self._sorted))
-
-    def allow(self, text: str, place: int) -> bool:
-        """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
-        start = max(0, place - self._longest + 1)
-        found = self._may_begin(text, start, place)
-        if found is not None and self._may_span(text, found.start(), place):
-            return False
-        return not self._flagged or self._independent(text, place)
-
-    def _may_span(self, text: str, start: int, place: int) -> bool:
-        if _SURROGATE.search(text, start, place + self._longest):
-            return True  # a token is searched in the repaired text
-        for begin in range(start, place):
-            if text[begin] not in self._firsts:
-                continue
-            beyond = text[begin : place + 1]
-            for number in range(bisect_left(self._sorted, beyond), len(self._sorted)):
-                token = self._sorted[number]
-                if not token.startswith(beyond):
-                    break
-                if token.startswith(text[begin : begin + len(token)]):
-                    return True
-        return False
-
-    def _independent(self, text: str, place: int) -> bool:
-        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts."""
-        if self._not_after and text.endswith(self._not_after, 0, place):
-            return False
-        if self._strips and text[place - 1] in WHITE_SPACE:
-            return False
-        if self._right_strippers and text[place] in WHITE_SPACE and text.endswith(self._right_strippers, 0, place):
-            return False
-        if not self._words:
-            return True
-        if is_word(text[place]) and text.endswith(self._words, 0, place):
-            return False
-        return not is_word(text[place - 1]) or not any(
-            token.startswith(text[place : place + len(token)]) for token in self._words
-        )

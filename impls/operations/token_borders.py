@@ -1,0 +1,93 @@
+"""Where special and added tokens allow a cut: none crosses it, and none depends on what is beyond it, whatever follows.
+
+"a <|end|> b"    not after "<|": the text may become one token
+"[x] a"          not before the space if [x] absorbs white space to its right
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from impls.core.model.whole_tokens import is_word
+from impls.core.text.normalization import WHITE_SPACE
+
+if TYPE_CHECKING:
+    from impls.core.model import Model
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+_FEW = 4
+
+
+class TokenBorders:
+    """Decides whether special and added tokens allow a cut."""
+
+    def __init__(self, model: Model, texts: Collection[str], *, keeps_beginning: bool) -> None:
+        self._longest = max(map(len, texts))
+        self._sorted = sorted(texts)
+        self._firsts = frozenset(text[0] for text in texts)
+        firsts = "".join(map(re.escape, self._firsts))
+        # Tokens are searched in the repaired text, in which surrogates may have become such characters.
+        surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
+        self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
+        self._few_firsts = self._firsts if len(self._firsts) <= _FEW and not surrogates else frozenset()
+        flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
+        self._words = tuple(text for text, of in flags.items() if "single_word" in of)
+        self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
+        self._strips = any("lstrip" in of or "rstrip" in of for of in flags.values())
+        # The segment after a token would get a space of its own, unlike a text that continues.
+        self._not_after = () if keeps_beginning else tuple(texts)
+        self._flagged = bool(self._words or self._strips or self._not_after)
+
+    def may_occur(self, text: str) -> bool:
+        """Return whether `allow` may return False for a place in `text`."""
+        if self._flagged:
+            return True
+        if self._few_firsts:  # looked for one by one, which is faster
+            return any(first in text for first in self._few_firsts)
+        return self._may_begin(text) is not None
+
+    def occurs(self, text: str) -> bool:
+        """Return whether a token occurs in `text`; True if its surroundings matter too."""
+        return self.may_occur(text) and (self._flagged or any(token in text for token in self._sorted))
+
+    def allow(self, text: str, place: int) -> bool:
+        """Return whether, however `text` continues, no token crosses `place` or depends on what is beyond it."""
+        start = max(0, place - self._longest + 1)
+        found = self._may_begin(text, start, place)
+        if found is not None and self._may_span(text, found.start(), place):
+            return False
+        return not self._flagged or self._independent(text, place)
+
+    def _may_span(self, text: str, start: int, place: int) -> bool:
+        if SURROGATE.search(text, start, place + self._longest):
+            return True  # a token is searched in the repaired text
+        for begin in range(start, place):
+            if text[begin] not in self._firsts:
+                continue
+            beyond = text[begin : place + 1]
+            for number in range(bisect_left(self._sorted, beyond), len(self._sorted)):
+                token = self._sorted[number]
+                if not token.startswith(beyond):
+                    break
+                if token.startswith(text[begin : begin + len(token)]):
+                    return True
+        return False
+
+    def _independent(self, text: str, place: int) -> bool:
+        """Return whether the white space that tokens absorb, and their word boundaries, are the same in both parts."""
+        if self._not_after and text.endswith(self._not_after, 0, place):
+            return False
+        if self._strips and text[place - 1] in WHITE_SPACE:
+            return False
+        if self._right_strippers and text[place] in WHITE_SPACE and text.endswith(self._right_strippers, 0, place):
+            return False
+        if not self._words:
+            return True
+        if is_word(text[place]) and text.endswith(self._words, 0, place):
+            return False
+        return not is_word(text[place - 1]) or not any(
+            token.startswith(text[place : place + len(token)]) for token in self._words
+        )
