@@ -48,11 +48,8 @@ def transitions(case: Case) -> str:
             expected, got = case.reference.pieces(text), case.client.ask("pieces", text=text)
             case.n_inputs += 1
             if got != expected:
-                shown = str(got) if isinstance(got, Failed) else " | ".join(map(expression, got))
-                wanted = " | ".join(map(expression, expected))
-                raise Fault(
-                    "pieces", "its method `pieces` cuts this text differently", text=text, expected=wanted, got=shown
-                )
+                reason = "its method `pieces` cuts this text differently"
+                raise Fault("pieces", reason, text=text, expected=_listed(expected), got=_listed(got))
     return ask_all(case, texts)
 
 
