@@ -57,6 +57,10 @@ def test_the_body_does_not_scroll_sideways(open_page: Any, several_url: str) -> 
 def test_the_page_is_short_until_a_part_is_opened_by_its_link(open_page: Any, url: str) -> None:
     page = open_page(url, width=360).page
     assert page.evaluate("document.documentElement.scrollHeight") < 7000
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#main"
     part = page.locator("#memory")
     assert part.get_attribute("open") is None
     page.get_by_role("navigation").get_by_role("link", name="Memory").click()
@@ -98,13 +102,8 @@ def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page: Any, url: str)
     figures = [float(text.replace("≈", "").replace(",", "")) for text in ascending]
     assert figures == sorted(figures)
     assert figures[-1] > 100
-
-
-def test_what_has_no_figure_is_last_whichever_way_a_table_is_sorted(open_page: Any, url: str) -> None:
-    page = open_page(url).page
-    page.evaluate(OPEN)
     button = page.locator("#table-training th", has_text="MB/s").get_by_role("button")
-    for _ in range(2):
+    for _ in range(2):  # what has no figure is last either way
         button.click()
         assert column(page, "table-training", "MB/s")[-2:] == ["—", "—"]
 
@@ -121,11 +120,13 @@ def test_a_table_filters_by_several_words_and_counts_what_is_left(open_page: Any
     assert len(column(page, "table-speed", "workload")) > 100
 
 
-def test_the_switch_changes_the_scheme_says_which_comes_next_and_is_remembered(open_page: Any, url: str) -> None:
-    page = open_page(url, scheme="light").page
+def test_the_scheme_is_the_systems_until_the_switch_which_is_remembered(open_page: Any, url: str) -> None:
+    page = open_page(url, scheme="dark").page
     ground = "getComputedStyle(document.body).backgroundColor"
     ink = "getComputedStyle(document.querySelector('.plot text')).fill"
     page.evaluate(OPEN)
+    assert page.evaluate(ground) == "rgb(22, 25, 29)"
+    page.emulate_media(color_scheme="light")
     light = page.evaluate(ground), page.evaluate(ink)
     assert light[0] == "rgb(255, 255, 255)"
     page.get_by_role("button", name="Dark theme").click()
@@ -136,22 +137,6 @@ def test_the_switch_changes_the_scheme_says_which_comes_next_and_is_remembered(o
     assert page.evaluate(ground) == dark[0]
     page.get_by_role("button", name="Light theme").click()
     assert page.evaluate(ground) == light[0]
-
-
-def test_the_page_follows_the_systems_scheme(open_page: Any, url: str) -> None:
-    page = open_page(url, scheme="dark").page
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 29)"
-    page.emulate_media(color_scheme="light")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.get_by_role("button", name="Dark theme").is_visible()
-
-
-def test_the_keyboard_reaches_the_results_first(open_page: Any, url: str) -> None:
-    page = open_page(url).page
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
-    page.keyboard.press("Enter")
-    assert page.evaluate("location.hash") == "#main"
 
 
 def test_no_text_of_a_record_runs(open_page: Any, hostile_url: str) -> None:

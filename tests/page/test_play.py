@@ -210,7 +210,7 @@ def test_a_megabyte_has_few_elements_and_its_end_can_be_reached(open_page: OpenP
     expect(page.locator("#message")).to_contain_text("at most 1,048,576 bytes")
 
 
-def test_ids_can_be_copied_and_special_tokens_switched_on(open_page: OpenPage, model_file: Path) -> None:
+def test_ids_are_copied_and_special_tokens_and_templates_chosen(open_page: OpenPage, model_file: Path) -> None:
     page = open_page()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     put(page, "hello<s>")
@@ -228,22 +228,15 @@ def test_ids_can_be_copied_and_special_tokens_switched_on(open_page: OpenPage, m
         page.get_by_label("special tokens").check()
     again = open_page(page.url)
     assert again.get_by_label("special tokens").is_checked()
-
-
-def test_a_chat_template_is_put_around_the_text_with_special_tokens_on(open_page: OpenPage) -> None:
-    page = open_page()
-    put(page, "hello")
-    page.get_by_label("Chat template").select_option("ChatML")
-    expect(page.locator("#text")).to_have_value("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
-    assert page.get_by_label("special tokens").is_checked()
-
-
-def test_the_steps_take_the_arrow_keys_once_their_tab_is_clicked(open_page: OpenPage) -> None:
-    page = open_page()
-    page.get_by_role("tab", name="Merge by merge").click()
-    expect(page.locator(".derivation")).to_have_count(4)
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#step")).to_contain_text("1 of")
+    again.get_by_label("special tokens").uncheck()
+    put(again, "hello")
+    again.get_by_label("Chat template").select_option("ChatML")
+    expect(again.locator("#text")).to_have_value("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
+    assert again.get_by_label("special tokens").is_checked()
+    again.get_by_role("tab", name="Merge by merge").click()
+    expect(again.locator(".derivation")).to_have_count(4)
+    again.keyboard.press("ArrowRight")  # the steps take the keys once their tab is clicked
+    expect(again.locator("#step")).to_contain_text("1 of")
 
 
 def test_training_shows_merges_and_gives_a_column(open_page: OpenPage) -> None:
