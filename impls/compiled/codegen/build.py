@@ -194,12 +194,12 @@ def _file_lock(path: Path) -> Iterator[None]:
     """Hold the lock of a file while the block runs, if it can be had: the system may have none, or another process hold
     it for too long.
 
-    The system releases the lock when its holder ends, however it ends. The library `filelock` is not used: what it does
-    at a fork can deadlock with a thread that compiles.
+    The file holds the id of the process. The system releases the lock when its holder ends, however it ends. The
+    library `filelock` is not used: what it does at a fork can deadlock with a thread that compiles.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError, ImportError):
-            _acquire(stack.enter_context(path.open("wb")))
+            _acquire(stack.enter_context(path.open("a+b", buffering=0)))
         yield
 
 
@@ -209,11 +209,15 @@ def _acquire(file: IO[bytes]) -> None:
     deadline, is_reported = time.monotonic() + LONGEST_WAIT_SECONDS, False
     while True:
         with contextlib.suppress(BlockingIOError):
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.truncate(0)
+            file.write(b"%d" % os.getpid())
+            return
         if time.monotonic() >= deadline:
-            return None
+            return
         if not is_reported:
-            _say("waiting for kernels that another process compiles")
+            file.seek(0)
+            _say(f"waiting for kernels that process {file.read().decode()} compiles")
             is_reported = True
         time.sleep(0.05)
 

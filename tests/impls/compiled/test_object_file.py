@@ -99,7 +99,7 @@ def test_of_two_processes_that_start_at_once_one_compiles(
         assert first.stdout.readline() == "compiling\n"
         with start("go", tmp_path / "cache") as second:
             assert second.stderr is not None
-            assert "waiting for kernels that another process compiles" in second.stderr.readline()
+            assert f"waiting for kernels that process {first.pid} compiles" in second.stderr.readline()
             with start("hurry", tmp_path / "cache") as hurried:
                 assert hurried.communicate(timeout=60)[0] == "compiling\ndone\n"
             # The one that hurried has written its result by now; the waiting one finds it once the lock is free.
