@@ -180,9 +180,8 @@ class Playground:
         done = False
         try:
             async with asyncio.timeout(TRAINING_SECONDS):
-                await call(tasks.begin_training, text, spec, seconds=self._seconds)
                 while not done:
-                    merges, done = await call(tasks.more_merges, seconds=TRAINING_SECONDS)
+                    merges, done = await call(tasks.train_more, text, spec, seconds=TRAINING_SECONDS)
                     counts += [count for _, _, _, count, _ in merges]
                     yield _event("merges", merges)
                 yield _event("plateau", plateau(counts))

@@ -41,7 +41,7 @@ class _Held:
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
     spelling: Spelling = field(init=False)
-    training: _Training | None = None
+    trained: impls.Model | None = None
 
 
 _held = _Held()
@@ -140,46 +140,24 @@ def steps(text: str, piece: int | None, dropout: DropoutChoice | None) -> bytes:
     return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece, dropout))
 
 
-# --- training, in parts ----------------------------------------------------------------------------------------------
+def train_more(text: str, spec: impls.TrainingSpec) -> tuple[list[Any], bool]:
+    """Return [left, right, token, count, id] of the next merges of a training, and whether these are the last.
 
-
-class _Training:
-    """A training continued a few merges at a time; the result is that of training in one go."""
-
-    def __init__(self, text: str, spec: impls.TrainingSpec) -> None:
-        self.text, self.spec = text, spec
-        self.model: impls.Model | None = None
-
-    def more(self) -> tuple[list[Any], bool]:
-        """Return [left, right, token, count, id] of the next merges, and whether these are the last."""
-        n_done = 0 if self.model is None else len(self.model.merges)
-        n_wanted = n_done + max(FEWEST_MERGES, n_done // 2)
-        spec = replace(self.spec, max_merges=n_wanted)
-        self.model = model = learn("compiled", [self.text], spec, self.model)
-        counts = model.merge_counts or [0] * len(model.merges)
-        ids = [(*pair, i) for pair, i in zip(model.merges, model.merge_results, strict=True)]
-        made = [
-            [*(readable(model.tokens[i] or b"") for i in ids[rank]), counts[rank], ids[rank][2]]
-            for rank in range(n_done, len(ids))
-        ]
-        return made, len(model.merges) < n_wanted or model.vocab_size >= self.spec.vocab_size
-
-
-def begin_training(text: str, spec: impls.TrainingSpec) -> None:
-    """Begin a training, to be continued by `more_merges`."""
-    _held.training = _Training(text, spec)
-
-
-def more_merges() -> tuple[list[Any], bool]:
-    """Return the next merges, and whether these are the last."""
-    assert _held.training is not None
-    return _held.training.more()
+    The result is that of training in one go; the first call begins it.
+    """
+    n_done = 0 if _held.trained is None else len(_held.trained.merges)
+    n_wanted = n_done + max(FEWEST_MERGES, n_done // 2)
+    model = _held.trained = learn("compiled", [text], replace(spec, max_merges=n_wanted), _held.trained)
+    counts = model.merge_counts or [0] * len(model.merges)
+    ids = [(*pair, i) for pair, i in zip(model.merges, model.merge_results, strict=True)]
+    merges = [
+        [*(readable(model.tokens[i] or b"") for i in ids[rank]), counts[rank], ids[rank][2]]
+        for rank in range(n_done, len(ids))
+    ]
+    return merges, len(model.merges) < n_wanted or model.vocab_size >= spec.vocab_size
 
 
 def trained_model() -> bytes:
     """Return the file of the trained model."""
-    assert _held.training is not None
-    assert _held.training.model is not None
-    content = own.write(_held.training.model)
-    _held.training = None
-    return content
+    assert _held.trained is not None
+    return own.write(_held.trained)
