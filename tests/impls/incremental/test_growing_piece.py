@@ -26,6 +26,7 @@ TEXTS: dict[str, Callable[[random.Random, int], str]] = {
     "letters": lambda rng, n: "".join(rng.choices("aeinrst", k=n)),
     "one letter": lambda rng, n: "a" * n,
     "blanks": lambda rng, n: " " * n,
+    "two letters": lambda rng, n: "".join(rng.choices("ae", (1, 50), k=n)),
     "Han": lambda rng, n: "".join(map(chr, rng.choices(range(0x4E00, 0x4E40), k=n))),
     "digits": lambda rng, n: "".join(rng.choices("0123456789", k=n)),
     "signs": lambda rng, n: "".join(rng.choices("<|>=-", k=n)),
@@ -165,7 +166,7 @@ def test_all_that_is_said_to_be_in_the_last_piece_is_and_may_be_continued(name: 
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
-@pytest.mark.parametrize("kind", ["letters", "one letter", "blanks", "Han", "all"])
+@pytest.mark.parametrize("kind", ["letters", "one letter", "two letters", "blanks", "Han", "all"])
 def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
     kind: str, side: Side, fuzz: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,18 +175,35 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
     real = KnownIds.count
     monkeypatch.setattr(KnownIds, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
     for _ in range(8 * fuzz):
-        model = random_model(rng, pattern=rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek"]))
+        pattern = rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek", r"a[ae]*t|[ae]+|[\s\S]"])
+        model = random_model(rng, pattern=pattern)
         tokenizer = impls.load(rng.choice(["compiled", "priority"]), model)
-        text = TEXTS[kind](rng, 1_500) + rng.choice((" ", "a", "", "b" * 30))
-        text += TEXTS[rng.choice([kind, "all"])](rng, 900)
-        n_ids = len(tokenizer.encode(text))
-        for n_tokens in (n_ids - 1, n_ids - 2, rng.randrange(n_ids // 3, n_ids)):
+        first = TEXTS[kind](rng, 1_500)
+        text = first + rng.choice((" ", "a", "", "b" * 30, "t", "T")) + TEXTS[rng.choice([kind, "all"])](rng, 900)
+        n_ids, n_first = len(tokenizer.encode(text)), len(tokenizer.encode(first))
+        for n_tokens in (n_ids - 1, n_ids - 2, n_first - 1, n_first, rng.randrange(n_ids // 3, n_ids)):
             for whole in get_args(Whole):
                 cuts = set()
-                for least in (100, 10_000):
+                for least in (10_000, 100):
                     monkeypatch.setattr(truncation, "_LEAST_KEPT", least)
                     monkeypatch.setattr(truncation, "_LEAST_CUT", least)
                     cuts.add(tokenizer.truncate(text, n_tokens, side=side, whole=whole))
                 assert len(cuts) == 1, (model.merges, text, n_tokens, whole)
     known = [n for n in counted if n is not None]
     assert 2 * len(known) > len(counted) > 10 or kind == "all"
+
+
+def test_a_piece_that_a_cut_changes_up_to_its_end_is_counted_as_it_then_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(truncation, "_LEAST_KEPT", 100)
+    tokens = (*(bytes([byte]) for byte in range(256)), b"et", b"  ", b"    ")
+    merges = ((0x65, 0x74), (0x20, 0x20), (257, 257))
+
+    def truncated(pattern: str, text: str, n_tokens: int, side: Side) -> int:
+        tokenizer = impls.load("priority", Model(tokens=tokens, merges=merges, pattern=pattern))
+        return len(tokenizer.truncate(text, n_tokens, side=side))
+
+    # It goes on up to "t" only from an "a", which the cut leaves out.
+    assert truncated(r"a[ae]*t|[ae]+|[\s\S]", "a" + "e" * 1_000 + "t", 800, "left") == 800
+    # The last of the blanks belongs to the next piece, except where they end the text.
+    assert truncated("gpt2", " " * 1_001 + "b", 251, "right") == 1_001
+    assert truncated(r"[e]+(?!t)|[\s\S]", "e" * 1_000 + "t", 1_000, "right") == 1_000
