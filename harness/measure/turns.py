@@ -261,7 +261,7 @@ class Contestants:
         answers: list[bytes] = self._ask(stand.who, OPEN_SECONDS, contestant.ids, workload.task)
         if workload.task == "count":
             counts: list[int] = unpacked(answers[0]).tolist()
-            judgement, n_tokens = judge_counts(counts, reference), sum(counts)
+            judgement, n_tokens = judge_counts(counts, reference, exact=record.exact), sum(counts)
         elif workload.task == "decode":
             assert reference is not None
             encoded = [

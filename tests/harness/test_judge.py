@@ -69,6 +69,7 @@ def test_counts_and_merges() -> None:
         Outcome.MISMATCH, "counts 3 tokens where the reference has 2", 1,
     )  # fmt: skip
     assert judge_counts([1], None).outcome is Outcome.UNVERIFIED
+    assert judge_counts([3], [[5]], exact=False).outcome is Outcome.UNVERIFIED
     other = Model(tokens=(*BYTES.tokens[:256], b"ba"), merges=((98, 97),))
     assert judge_merges(BYTES, BYTES).outcome is Outcome.RIGHT
     assert judge_merges(other, BYTES).reason == "merge 0 joins (98, 97); the reference joins (97, 98)"
