@@ -171,8 +171,8 @@ def estimate_seconds(plan: Plan) -> float:
     return total
 
 
-_PROCESS_SECONDS = 1.5
-"""Cost of starting a process: interpreter, imports, model. Half of the libraries need 0.7 s, half 4 s."""
+_PROCESS_SECONDS = 3.0
+"""Cost of a process: start, imports, model, end. Half of the libraries need 0.7 s to load, half 4 s."""
 _TRAINERS = 6
 """Implementations that train by the same rule, about."""
 _HANDLING, _SLOW_ENCODING, _TRAINING, _SLOW_TRAINING = 30e-9, 150e-9, 50e-9, 300e-9

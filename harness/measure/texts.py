@@ -52,13 +52,16 @@ class Corpora:
 
 
 class Stream:
-    """What one process reads: no document of any corpus twice, in an order of its own."""
+    """What one process reads: no document of any corpus twice, in an order of its own.
+
+    What is to be read again (state `again`) is not new text, and is taken from the beginning, whatever was given.
+    """
 
     def __init__(self, corpora: Corpora, seed: str) -> None:
         self._corpora, self._seed = corpora, seed
         self._given: set[bytes] = set()
-        self._left: dict[tuple[str, str | None], Iterator[bytes]] = {}
-        self._buffers: dict[tuple[str, str | None], bytearray] = {}
+        self._left: dict[tuple[str, str | None, bool], Iterator[bytes]] = {}
+        self._buffers: dict[tuple[str, str | None, bool], bytearray] = {}
 
     def calls(self, workload: Workload) -> list[list[bytes]] | None:
         """Return the texts of each call of a pass; None once the corpus is too short for another pass.
@@ -81,17 +84,18 @@ class Stream:
     def _take(self, workload: Workload, n_bytes: int) -> bytes | None:
         """Return the next text: documents, each with a line end after it unless it ends in one, cut between
         characters."""
-        key = (workload.corpus, workload.split)
+        is_again = workload.state == "again"
+        key = (workload.corpus, workload.split, is_again)
         if key not in self._left:
-            documents = list(self._corpora.documents(*key))
-            Random(f"{self._seed}/{key}").shuffle(documents)
+            documents = list(self._corpora.documents(*key[:2]))
+            Random(f"{self._seed}/{key[:2]}").shuffle(documents)
             self._left[key], self._buffers[key] = iter(documents), bytearray()
         buffer = self._buffers[key]
         while len(buffer) < n_bytes:
             document = next(self._left[key], None)
             if document is None:
                 return None
-            if document not in self._given:
+            if is_again or document not in self._given:
                 self._given.add(document)
                 buffer += document if document.endswith(b"\n") else document + b"\n"
         end = boundary(buffer, n_bytes) or boundary_after(buffer, 1)

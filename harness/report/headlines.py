@@ -64,7 +64,8 @@ def _speed(records: Sequence[object], floor: float | None) -> Iterator[Headline]
         return
     best = rows[0]
     if best is not yard:
-        mean = f"geometric mean over {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
+        workloads = ranking(of_kind(records, Measurement))[1]
+        mean = f"geometric mean over {counted(len(workloads), 'workload')}: {speed.workload_names(workloads)}"
         ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
             interval = f"(95 % {speed.shown_interval(yard)}, {mean})"

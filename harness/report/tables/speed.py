@@ -171,7 +171,7 @@ def ranking_table(records: Sequence[object], floor: float | None) -> Table:
         "ranking",
         rows,
         workloads=wording.counted(len(shared), "workload"),
-        shared=_summed(shared),
+        shared=workload_names(shared),
         alone="A single implementation has no place. " if alone else "",
         claimed=claimed_where(),
     )
@@ -183,7 +183,7 @@ def _is_behind(ranked: Sequence[Ranked], place: int, floor: float | None) -> boo
     return to_above is None or claim(to_above, floor) == "slower"
 
 
-def _summed(workloads: Sequence[str]) -> str:
+def workload_names(workloads: Sequence[str]) -> str:
     """Count workloads by their first word: `encode (5), decode (2)`."""
     counts = Counter(name.partition("/")[0] for name in workloads)
     return ", ".join(f"{printable(name)} ({n})" if n > 1 else printable(name) for name, n in counts.items())

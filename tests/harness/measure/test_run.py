@@ -169,8 +169,8 @@ def test_counting_decoding_and_loading_are_verified_and_timed_as_well() -> None:
     }
     (load, _) = (record for record in records if record.workload == "load")
     assert list(load.parts_seconds) == ["import", "model", "build", "first ids"]
-    (wrong,) = only("toy-miscounting", workload("count", task="count"))
-    assert (wrong.outcome, "counts 1 tokens where toy-bytes has" in wrong.reason) == ("mismatch", True)
+    (inexact,) = only("toy-miscounting", workload("count", task="count"))
+    assert inexact.outcome == "unverified"
 
 
 def lossy_model() -> Model:
