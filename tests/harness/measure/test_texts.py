@@ -60,6 +60,15 @@ def test_the_order_is_that_of_the_seed() -> None:
     assert first == again != other
 
 
+def test_text_to_be_read_again_is_there_where_others_have_read_the_corpus_to_its_end() -> None:
+    stream = Stream(corpora(some=[f"document {n}" for n in range(100)]), "seed")
+    new = workload(call_bytes=200, n_calls=1)
+    first = stream.calls(new)
+    while stream.calls(new) is not None:
+        pass
+    assert stream.calls(workload(call_bytes=200, n_calls=1, state="again")) == first
+
+
 def test_a_short_corpus_is_read_in_shorter_calls() -> None:
     stream = Stream(corpora(some=["a line of text"] * 1 + [f"line {n}" for n in range(5)]), "seed")
     assert stream.calls(workload(call_bytes=10_000, n_calls=2)) is not None
