@@ -8,7 +8,7 @@ import sys
 import click
 
 import impls
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.verb import Verb, argument, flag
 from impls.operations.canonical import Drift
 
@@ -38,7 +38,7 @@ class Decode(Verb):
 
         options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
         options.ensure(not (self.raw and self.canonical), "--raw writes bytes, --canonical a verdict; choose one")
-        words = options.read_text(" ".join(self.ids) if self.ids else None)
+        words = inputs.read_text(" ".join(self.ids) if self.ids else None)
         ids = _numbers(words)
         model = load_model(self.model)
         with options.answering(self.implementation):

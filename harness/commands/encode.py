@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.verb import Verb, argument, flag, option
 
 
@@ -32,7 +32,7 @@ class Encode(Verb):
         options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
         both = self.allow_special and self.special_as_text
         options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
-        content = options.read_text(self.text, self.file)
+        content = inputs.read_text(self.text, self.file)
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = load_tokenizer(self.implementation, model)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands import options, reading, writing
+from harness.commands import inputs, options, reading, writing
 from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Evaluate(Verb):
             texts = self._parallel_texts()
             return [joined(text) for text in texts] if self.protocol == "petrov" else texts
         names = list(dict.fromkeys(self.corpora or ("samples",)))
-        corpora = [options.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
+        corpora = [inputs.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
         label = "" if self.split is None else f"/{self.split}"
         return [CountedText(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import options, writing
+from harness.commands import inputs, options, writing
 from harness.commands.verb import Verb, argument, flag, option
 from harness.targets import DEFAULT_MODEL
 
@@ -46,7 +46,7 @@ class Explain(Verb):
                 self.a, self.b, split_object(self.a)[0], split_object(self.b)[0], *self.models
             )
             writing.check_target(self.html, [*sources, *writing.text_sources(self.text)])
-        content = options.read_sample(self.text, self.escaped)
+        content = inputs.read_sample(self.text, self.escaped)
         with options.printing_to_stderr():
             explanation = explain(*self._sides(), content)
         if self.html is not None:

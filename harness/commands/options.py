@@ -1,4 +1,4 @@
-"""Shared by the verbs: options, reading of texts and corpora, printing of results."""
+"""Shared by the verbs: options, choosing of names, printing of results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -19,17 +19,13 @@ from click.shell_completion import CompletionItem
 
 import impls
 from harness.commands.verb import ensure as ensure
-from harness.commands.verb import ensure_utf8, flag, option
+from harness.commands.verb import flag, option
 from harness.commands.verb import print_json as print_json
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
 from impls.core.errors import some_of
 
-if TYPE_CHECKING:
-    from harness.data import Corpus
-
-STANDARD_INPUT = "standard input"
 TARGETS = (
     "a name of `list` or a regular expression that one matches, module:object, a Python or model file, cmd:COMMAND"
 )
@@ -248,69 +244,12 @@ def say(line: str, *, err: bool = False) -> None:
     click.echo(printable(line), err=err)
 
 
-def read_text(argument: str | None, file: Path | None = None) -> str:
-    """Return the text of a verb: its argument, a file, or standard input (`-` or nothing). Raise if it is not UTF-8."""
-    if argument is not None and argument != "-":
-        ensure_utf8(argument, "the text given")
-        return argument
-    content = file.read_bytes() if file is not None else read_standard_input()
-    name = STANDARD_INPUT if file is None else file
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise click.UsageError(
-            f"{name}: not UTF-8 at byte {error.start} (0x{content[error.start]:02X}); convert it to UTF-8 first"
-        ) from None
-    if text.startswith("\ufeff"):
-        say(f"warning: {name}: begins with a byte order mark, which is left out", err=True)
-    return text.removeprefix("\ufeff")
-
-
-def read_standard_input() -> bytes:
-    """Return all of standard input; raise if it is closed."""
-    if sys.stdin is None:
-        raise click.UsageError(f"{STANDARD_INPUT} is closed; name a file, or pipe something in")
-    return sys.stdin.buffer.read()
-
-
-def load_corpus(name: str, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """Return a corpus as `harness.data.load_corpus`, from standard input for `-`; raise if it holds no text."""
-    from harness.data import DataError, corpora
-
-    if name == "-":
-        corpus = corpora.corpus_of(STANDARD_INPUT, read_standard_input(), split, max_bytes)
-    else:
-        corpus = corpora.load_corpus(name, split=split, max_bytes=max_bytes)
-    if not any(corpus.documents()):
-        part = "" if split is None else f"its part {split} "
-        raise DataError(f"{corpus.name}: {part}holds no text")
-    return corpus
-
-
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
     """Return a plain table that is never cut or wrapped, its cells printable."""
     from harness.report.layout import render
     from harness.report.table import plain_table
 
     return render(plain_table(headers, rows), "text").rstrip()
-
-
-def read_sample(argument: str | None, escaped: bool = False) -> str:
-    """Return the text of a verb as `read_text`, or of `@FILE`; with `escaped`, interpret backslash escapes."""
-    if argument is not None and argument.startswith("@"):
-        path = Path(argument[1:])
-        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
-        text = read_text(None, path)
-    else:
-        text = read_text(argument)
-    if not escaped:
-        return text
-    try:
-        return text.encode("ascii", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError as error:
-        raise click.UsageError(
-            f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
-        ) from None
 
 
 def terminal_width() -> int | None:

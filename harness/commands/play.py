@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import click
 
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.verb import Verb, argument, flag, option
 from impls.core.errors import BPEError
 
@@ -44,7 +44,7 @@ class Play(Verb):
         from harness.play.app import Playground
         from harness.play.store import Store
 
-        text = None if self.text is None else options.read_sample(self.text)
+        text = None if self.text is None else inputs.read_sample(self.text)
         store = Store(self.models)
         beginning = store.beginning(self.implementations, text)
         playground = Playground(store, beginning, self.limit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.verb import flag, option
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def corpus_parts(
     The corpora of `held_out` are used for the latter, of a named corpus only its held-out part. Without any, about a
     tenth of the documents of each training corpus is held out, also of the user's files.
     """
-    trained = [options.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
+    trained = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
     if not held_out:
         return [_part(one, "train") for one in trained], [_part(one, "held-out") for one in trained]
-    others = [options.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
+    others = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
     return (
         [_part(one, "train") if one.has_split else one for one in trained],
         [_part(one, "held-out") if one.has_split else one for one in others],

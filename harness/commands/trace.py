@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.verb import Verb, argument
 
 
@@ -28,7 +28,7 @@ class Trace(Verb):
         from harness.explain import trace
         from harness.report.explanation import render_trace
 
-        content = options.read_sample(self.text, self.escaped)
+        content = inputs.read_sample(self.text, self.escaped)
         loaded = load_model(self.model)
         with options.answering(self.implementation):
             found = trace(self.implementation, loaded, content, self.model)

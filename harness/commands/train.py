@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import impls
-from harness.commands import options, reading, training_output, writing
+from harness.commands import inputs, options, reading, training_output, writing
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
@@ -287,9 +287,9 @@ class Train(Verb):
         """Return the documents that compression is measured on: of a named corpus its held-out part."""
         documents: dict[str, list[str]] = {}
         for language, name in options.corpora_by_name("--parity-dev", self.parity_dev).items():
-            corpus = options.load_corpus(name)
+            corpus = inputs.load_corpus(name)
             if corpus.has_split:
-                corpus = options.load_corpus(name, split="held-out")
+                corpus = inputs.load_corpus(name, split="held-out")
             documents[language] = list(corpus.documents())
         return documents or None
 

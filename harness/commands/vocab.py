@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import options
+from harness.commands import inputs, options
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, argument, flag, option, write_charts
 from harness.commands.vocab_lint import lint, shown
@@ -78,7 +78,7 @@ class Vocab(Verb):
             document = difference(names, (load_model(names[0]), load_model(names[1])))
             self.output(document, lambda: _shown_difference(document))
             return False
-        corpora = [options.load_corpus(name, max_bytes=self.max_bytes) for name in dict.fromkeys(self.corpora)]
+        corpora = [inputs.load_corpus(name, max_bytes=self.max_bytes) for name in dict.fromkeys(self.corpora)]
         found = lint(self.model, load_model(self.model), corpora)
         self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
         return bool(found.failed(self.fail_on))

@@ -25,7 +25,7 @@ from harness.measure.stats import binned
 from harness.measure.texts import strings
 from harness.measure.workloads import GROWING, Task
 from harness.process import memory
-from impls import Model, Tokenizer, TrainingSpec
+from impls import Model, Tokenizer, TrainingSpec, get
 from impls.core.text.files import TextFile, TextFiles
 
 OPEN_SECONDS = 120.0
@@ -84,7 +84,7 @@ def open_implementation(
     With `first` also encode `FIRST_TEXT`. Pin the process to `cores` (until it is open to `opening_cores`, if there are
     any); if there are none, leave the affinity. Exceptions of the implementation pass.
     """
-    pinned = placement.pin_to(opening_cores or cores)
+    placement.pin_to(opening_cores or cores)
     began = perf_counter()
     factory = _factory(name)
     import_seconds = perf_counter() - began
@@ -105,10 +105,9 @@ def open_implementation(
             marks.append(perf_counter())
     parts = dict(zip(("model", "build", "first ids"), (b - a for a, b in pairwise(marks)), strict=False))
     gc.freeze()
-    pinned = placement.pin_to(cores) if opening_cores else pinned
     return Opened(
         exact=getattr(_held.tokenizer or factory, "exact", True),
-        pinned=pinned,
+        pinned=placement.pin_to(cores),
         parts_seconds={"import": import_seconds} | parts,
         load_seconds=(marks[-1] - marks[0], process_time() - cpu),
         first_ids=list(map(int, ids)),
@@ -118,7 +117,6 @@ def open_implementation(
 
 def _factory(name: str) -> Callable[[Model], Tokenizer]:
     from harness.targets import is_target, load_tokenizer
-    from impls import get
 
     return (lambda model: load_tokenizer(name, model)) if is_target(name) else get(name)
 
@@ -178,9 +176,8 @@ def _growing(task: Task, text: str) -> _Steps:
         lengths = [chance.randint(*TURN_CHARACTERS) for _ in range(N_TURNS)]
     first = max(0, len(text) - sum(lengths))
     ends = [min(len(text), end) for end in accumulate(lengths, initial=first)]
-    tokenizer = held()
-    if tokenizer.follows_text:
-        followed = tokenizer.incremental(text[:first], disallowed_special=())
+    if held().follows_text:
+        followed = held().incremental(text[:first], disallowed_special=())
         return _Steps(followed, [text[a:b] for a, b in pairwise(ends)])
     return _Steps(None, [text[:end] for end in ends[1:]])
 
@@ -215,9 +212,9 @@ def run(stops: Sequence[int], each: bool = False) -> Timed:
             answers += [call(item) for item in inputs[a:b]]
         wall.append(perf_counter() - start)
         cpu.append(process_time() - cpu_start)
-    interrupted = _switches() > before
+    was_interrupted = _switches() > before
     calls = sorted(Counter(binned(b - a for a, b in pairwise(marks))).items()) if each else []
-    return Timed(wall, cpu, interrupted, calls)
+    return Timed(wall, cpu, was_interrupted, calls)
 
 
 def _switches() -> int:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
+from harness.measure.entries import FURTHER_ROUNDS, Entry, Round, Stand, Who
 from harness.measure.materials import Materials
 from harness.measure.texts import Stream, least_bytes
-from harness.measure.turns import FURTHER_ROUNDS, Contestants, Entry, Round, Stand, Who
+from harness.measure.turns import Contestants
 from harness.measure.workloads import Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.session import Failed, FailedError

@@ -14,13 +14,13 @@ import msgspec
 
 from harness.data import load_corpus, load_model
 from harness.measure import cautions, placement
+from harness.measure.entries import Entry, Who
 from harness.measure.materials import LoadModel, Materials, kernels_compiled
 from harness.measure.opening import OpeningRun, slow_ones
 from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.summary import summaries
 from harness.measure.texts import LoadCorpus, Stream
 from harness.measure.token_use import add_text, uncounted
-from harness.measure.turns import Entry, Who
 from harness.measure.workloads import Plan, Profile, Workload, short_corpus, short_name
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks

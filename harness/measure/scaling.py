@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
+from harness.measure.entries import Entry
 from harness.measure.materials import Materials
 from harness.measure.opening import OpeningRun
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.summary import SCALE_PREFIX
-from harness.measure.turns import Entry
 from harness.measure.workloads import Profile, Workload, short_name
 from harness.outcome import Outcome
 from harness.records import AnyRecord, Measurement, RecordError, of_kind

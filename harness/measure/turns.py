@@ -2,108 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from harness.judge import Encoded, Judgement, judge, judge_counts, judge_merges
 from harness.measure import contestant, placement
 from harness.measure.answers import NotIds, unpacked
 from harness.measure.contestant import OPEN_SECONDS, Learned, Opened, Timed, Trial
 from harness.measure.counterexamples import of_mismatch
+from harness.measure.entries import Round, Stand, Who
 from harness.measure.materials import Materials
 from harness.measure.texts import strings
-from harness.measure.workloads import GROWING, Profile, Workload
+from harness.measure.workloads import GROWING, Profile
 from harness.outcome import Outcome
 from harness.process.memory import cpu_seconds
 from harness.process.session import Failed, FailedError, Session
-from harness.records import Measurement, Pass
+from harness.records import Pass
 
 NOTHING_TO_DECODE = "no reference gives ids to decode, or no second one confirms them"
 LEAST_OPEN_SECONDS = 60.0
 """Limit on importing an implementation and building it on a model, where that of a pass is shorter."""
-FURTHER_ROUNDS = 0.5
-"""Rounds added for passes that lost the processor, at most, as a share of the planned ones."""
 _LOST_SHARE = 0.02
 """An interrupted pass is lost if it waited for the processor for more than this share of its time."""
-_CLOCK_SECONDS, _CLOCK_SHARE, _CLOCK_PASSES = 0.002, 0.1, 3
-"""By how much the processor time the system counts may exceed the reported times, and the number of passes that decide:
-a request is read and answered beside them."""
-
-Who = tuple[str, int]
-"""An implementation and the number of its copy."""
-
-
-class Entry(NamedTuple):
-    """One contestant on one workload in this opening."""
-
-    who: Who
-    workload: Workload
-    n_rounds: int
-    n_calls: int
-    """Calls of its pass; 0 until the first opening has determined it."""
-
-
-class Round(NamedTuple):
-    """The texts of a round, and their ids by the reference as uint32."""
-
-    calls: list[list[bytes]]
-    ids: list[bytes] | None
-    reference: str
-
-    def texts(self, n_calls: int) -> list[bytes]:
-        """Return the texts of the first calls."""
-        return [text for call in self.calls[:n_calls] for text in call]
-
-    def rows(self, n_texts: int) -> list[np.ndarray] | None:
-        """Return the reference's ids of the first texts."""
-        return None if self.ids is None else [unpacked(ids) for ids in self.ids[:n_texts]]
-
-
-class Stand:
-    """One contestant on one workload while the opening runs."""
-
-    def __init__(self, entry: Entry, record: Measurement) -> None:
-        self.who, self.workload, self.record = entry.who, entry.workload, record
-        self.plan(entry.n_rounds)
-        self.n_calls = entry.n_calls
-        self.trial_seconds = 0.0
-        """Seconds of a call of the warm-up."""
-        self.calls = Counter[int]()
-        self.gaps: list[float] = []
-        """Seconds of processor time that the system counted, pass by pass, beyond what the reported times allow."""
-
-    def plan(self, n_rounds: int) -> None:
-        """Let it take part in so many rounds."""
-        self.n_rounds = self.left = n_rounds
-
-    @property
-    def may_go_on(self) -> bool:
-        """Return whether passes are missing, of which some that lost the processor are made again."""
-        return self.left > 0 and len(self.record.passes) < self.n_rounds * (1 + FURTHER_ROUNDS)
-
-    @property
-    def is_in(self) -> bool:
-        """Return whether it is still timed."""
-        return self.record.outcome is Outcome.RIGHT
-
-    def fail(self, failed: Failed | Judgement) -> None:
-        """Record an outcome other than right; its passes no longer count."""
-        self.record.outcome, self.record.reason = failed.outcome, failed.reason
-
-    def finish(self) -> None:
-        """Complete the record; what reports shorter times than the system counts has no times."""
-        self.record.call_times, self.record.n_calls = sorted(self.calls.items()), self.n_calls
-        if len(self.gaps) >= _CLOCK_PASSES and min(self.gaps) > 0 and self.is_in:
-            self.fail(Failed(Outcome.PROTOCOL, "it reports shorter times than the system counts"))
-        if not self.is_in:
-            self.record.passes = []
+_CLOCK_SECONDS, _CLOCK_SHARE = 0.002, 0.1
+"""By how much the processor time the system counts may exceed the reported times: a request is read and answered beside
+them."""
 
 
 class Contestants:

@@ -15,7 +15,6 @@ import numpy as np
 
 from impls.compiled import files
 from impls.compiled.cpython import plain
-from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.decoding import decode_bytes
 from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
 from impls.compiled.pretokenize.layout import AUTOMATON
@@ -65,8 +64,7 @@ class Compiled(Tokenizer):
         self._specials = Specials(model)
         index = SpecialTokenIndex.of(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
-        shared = tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts
-        self._pool = Pool(*shared)
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts)
         self._density = Density()
         # One context serves all calls that hold the interpreter lock; while it encodes a long text it is marked busy.
         self._use(self._pool.new())
@@ -75,8 +73,7 @@ class Compiled(Tokenizer):
     def _use(self, call_context: CallContext) -> None:
         """Make this the tokenizer's own context, whose built-ins `encode` and the other methods call."""
         self._own = call_context
-        builtins = call_context.builtins
-        self._fast = builtins if self._automaton else None
+        self._fast = call_context.builtins if self._automaton else None
         rewrites = self.model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
@@ -226,14 +223,11 @@ class Compiled(Tokenizer):
     def _merged(self, text: str) -> np.ndarray:
         with self._pool.borrowed() as call_context:
             if self._automaton:
-                if call_context.builtins is not None and self._own.context["busy"]:
-                    array = call_context.builtins.encode_to_array(text)
-                    if array is not None:
-                        return array
-                try:
+                builtins = call_context.builtins if self._own.context["busy"] else None
+                if builtins is not None and (array := builtins.encode_to_array(text)) is not None:
+                    return array
+                with suppress(plain.Uncovered):
                     return plain.encode(call_context.context, text)
-                except Uncovered:
-                    pass
             pieces = self.model.splitter.split(text)
             if self._prints:
                 pieces = [to_printable(piece.encode()) for piece in pieces]
