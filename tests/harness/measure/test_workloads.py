@@ -107,13 +107,13 @@ def test_the_shipped_workloads_have_unique_names_known_profiles_and_an_analysis(
         assert len(workload.analysis.split()) > 10, workload.name
 
 
-def test_the_default_profile_covers_every_task_and_state_and_lasts_less_than_three_quarters_of_an_hour() -> None:
+def test_the_default_profile_covers_every_task_and_state_and_lasts_less_than_an_hour() -> None:
     default = select(load_workloads(), profile="default")
     assert {workload.task for workload in default} == set(get_args(Task))
     assert {workload.state for workload in default} == set(get_args(State))
     names = tuple(f"peer-{number}" for number in range(25))
     plan = Plan(profile=PROFILES["default"], implementations=names, workloads=tuple(default))
-    assert estimate_seconds(plan) < 2700
+    assert estimate_seconds(plan) < 3600
 
 
 def test_workloads_of_one_model_share_processes_but_for_what_needs_a_fresh_one() -> None:
