@@ -27,6 +27,8 @@ from harness.outcome import Outcome
 from harness.process.pool import Pool, run_tasks_on
 from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
+from harness.targets.published import published_file
+from harness.targets.spec import PUBLISHED
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
@@ -196,7 +198,7 @@ def _faults_of_pairs(compared: Sequence[Agreement | NotCompared], relations: dic
             yield f"{found.a} and {found.b} were not compared {where}: {found.reason}"
         elif found.n_differing_texts:
             n_texts = f"{found.n_differing_texts} of {found.n_texts} texts"
-            yield f"{found.a} and {found.b} differ {where}: {n_texts}{_example(found)}"
+            yield f"{found.a} and {found.b} differ {where}: {n_texts}{explaining_command(found)}"
 
 
 def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -249,14 +251,15 @@ def _add_counterexamples(
         f.differing_piece_share = None if isinstance(share, Failed) else share
 
 
-def _example(agreement: Agreement) -> str:
+def explaining_command(agreement: Agreement) -> str:
     """Return a text the pair differs on, with the command that explains it; only the beginning of a long text."""
     if agreement.counterexample is None:
         return ""
     text = agreement.counterexample.text.escaped
     if len(text) > _LONGEST_EXAMPLE:
         return f", e.g. '{text[:_LONGEST_EXAMPLE]}…' (whole: --json)"
-    sides = f"{shlex.quote(agreement.a)} {shlex.quote(agreement.b)}"
+    published = published_file(agreement.model)
+    sides = shlex.join(str(published) if side == PUBLISHED else side for side in (agreement.a, agreement.b))
     return f"; why: bpebench explain {sides} -m {shlex.quote(agreement.model)} --escaped {shlex.quote(text)}"
 
 

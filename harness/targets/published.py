@@ -36,13 +36,14 @@ class _Library(NamedTuple):
 def library_of_model(name: str | Path) -> str | None:
     """Return the library that a model's file belongs to; None if it is of another format, or not at hand."""
     try:
-        path = _file(name)
+        path = published_file(name)
         return None if path is None else library_of(read_bytes(path))
     except BPEError:
         return None
 
 
-def _file(name: str | Path) -> Path | None:
+def published_file(name: str | Path) -> Path | None:
+    """Return the file that "as published" reads; None if it is not at hand."""
     path = model_file(name)
     if path is not None and path.is_dir():
         path = path / "tokenizer.json"
@@ -51,7 +52,7 @@ def _file(name: str | Path) -> Path | None:
 
 def published(name: str | Path) -> impls.Tokenizer:
     """Return the file of a model as its library reads it. Raises `Unsupported`, `Missing`, and what loading raises."""
-    model, library, path = load_model(name), library_of_model(name), _file(name)
+    model, library, path = load_model(name), library_of_model(name), published_file(name)
     if library is None or path is None:
         raise Unsupported(PUBLISHED, "the file belongs to none of the libraries tokenizers, sentencepiece and tiktoken")
     try:
@@ -140,7 +141,8 @@ def _by_tiktoken(path: Path, name: str, model: impls.Model) -> _Library:
             return load_tiktoken_bpe(str(path))
 
     if name in openai_public.ENCODING_CONSTRUCTORS:
-        with mock.patch.object(openai_public, "load_tiktoken_bpe", ranks):
+        readers = dict.fromkeys(("load_tiktoken_bpe", "data_gym_to_mergeable_bpe_ranks"), ranks)  # both would download
+        with mock.patch.multiple(openai_public, **readers):
             library = tiktoken.Encoding(**openai_public.ENCODING_CONSTRUCTORS[name]())
     elif len(model.pattern) != 1 or drops_text(model.pattern):
         raise Unsupported(PUBLISHED, "tiktoken splits by one pattern, which keeps all of a text")

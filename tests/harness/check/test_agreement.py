@@ -10,9 +10,11 @@ import pytest
 import impls
 from harness import judge
 from harness.check import tasks
-from harness.check.agreement import CheckPlan, CheckResult, check
+from harness.check.agreement import CheckPlan, CheckResult, check, explaining_command
 from harness.check.classes import relation
-from harness.records import Verdict
+from harness.records import Agreement, Counterexample, Verdict
+from harness.records.schema import Text
+from harness.targets.spec import PUBLISHED
 from impls import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
@@ -109,6 +111,22 @@ def test_a_fault_gives_the_command_that_explains_it(result: CheckResult) -> None
     for bpebench, verb, a, b, m, model, escaped, text in commands:
         assert (bpebench, verb, m, escaped) == ("bpebench", "explain", "-m", "--escaped")
         assert (a, b, model, text.encode().decode("unicode_escape")) in differing
+
+
+def test_that_command_names_the_file_of_a_published_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "model.tiktoken"
+    path.write_text("YQ== 0\n")
+    example = Counterexample(Text.of("é"), [0], [1])
+    differing = Agreement(
+        a="mine.py",
+        b=PUBLISHED,
+        model=str(path),
+        corpus="",
+        agreement_class="equal under conditions",
+        n_texts=1,
+        counterexample=example,
+    )
+    assert f"bpebench explain mine.py {path} -m {path}" in explaining_command(differing)
 
 
 def test_greedy_is_expected_to_differ_and_its_share_is_measured(result: CheckResult) -> None:

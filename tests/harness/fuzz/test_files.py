@@ -106,7 +106,9 @@ def test_a_decoder_or_places_that_are_read_wrongly_are_a_mismatch_as_published(
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize(("model", "library"), [("r50k_base", "tiktoken"), ("mistral-v1", "sentencepiece")])
+@pytest.mark.parametrize(
+    ("model", "library"), [("r50k_base", "tiktoken"), ("gpt2", "tiktoken"), ("mistral-v1", "sentencepiece")]
+)
 def test_published_vocabularies_are_read_by_their_own_libraries(model: str, library: str) -> None:
     assert library_of_model(model) == library
     ours, own = (encode_corpus(name, model, "samples/unusual", None, 5_000) for name in ("priority", PUBLISHED))
