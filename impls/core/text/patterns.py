@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import regex
 
-from impls.core.errors import InvalidPattern, plural
+from impls.core.errors import InvalidPattern, UnknownName, plural
 from impls.core.text.script_patterns import SCRIPTS_1, SCRIPTS_3
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
@@ -112,6 +113,7 @@ LEAST_CHARACTERS_PER_SECOND = 100_000
 """Sets the time limit for a text under a pattern that is not named; those in use are at least 20 times as fast."""
 
 _MAX_STAGES = 32
+_WORD = regex.compile(r"[a-z][\w.-]+")
 _TRUSTED = frozenset(stage for stages in NAMED.values() for stage in stages)
 _PART = regex.compile(
     r"\\[pPN]\{[^{}]*+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\{(\d*+),?(\d*+)\}|\((?:\?<?[\w-]*+[:=!>|])?|.", regex.DOTALL
@@ -120,8 +122,13 @@ _PART = regex.compile(
 
 
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the split stages of a name in `NAMED`, of one expression, or of several; raise `InvalidPattern`."""
+    """Return the split stages of a name in `NAMED`, of one expression, or of several; raise `InvalidPattern`.
+
+    A word that is nearly a name is an `UnknownName`: as an expression it would only match itself.
+    """
     if isinstance(pattern, str):
+        if pattern not in NAMED and _WORD.fullmatch(pattern) and get_close_matches(pattern, NAMED):
+            raise UnknownName("pattern", pattern, list(NAMED))
         stages = NAMED.get(pattern, (pattern,))
     else:
         stages = tuple(pattern)

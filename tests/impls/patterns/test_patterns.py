@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impls import InvalidPattern
+from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED, Splitter, name_of, resolve
 
 texts = st.text(
@@ -67,6 +68,12 @@ def test_stages_cut_one_after_the_other() -> None:
 def test_a_capturing_group_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidPattern, match=r"capturing groups?, and capturing breaks splitting; write \(\?:\.\.\.\)"):
         resolve(pattern)
+
+
+def test_a_misspelt_name_is_answered_with_the_name_meant() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'turkish'"):
+        resolve("trukish")
+    assert resolve("abc|.") == ("abc|.",)
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a{3,2}", r"\p{Nonsense}", "*", r"\S|\s"])
