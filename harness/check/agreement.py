@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import impls
 from harness.check.classes import Relation, relation
@@ -24,14 +24,11 @@ from harness.check.tasks import (
 )
 from harness.data import load_model
 from harness.outcome import Outcome
-from harness.process.pool import Pool, run_tasks_on
+from harness.process.pool import Pool
 from harness.process.session import Failed
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.targets.published import published_file
 from harness.targets.spec import PUBLISHED
-
-if TYPE_CHECKING:
-    from impls.compiled.training.count import Executors
 
 SLOW = {"naive": 10, "sentencepiece": 2}
 """Implementation -> the factor by which its text is reduced because it is slow. Others get this smaller
@@ -111,12 +108,8 @@ class Checked(Generic[A]):
 CheckResult = Checked[Agreement]
 
 
-def check(
-    plan: CheckPlan, progress: Callable[[str], None] = lambda what: None, executors: Executors | None = None
-) -> CheckResult:
+def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:
     """Run the plan; `progress(what)` is called as each cell, then each differing pair, is done.
-
-    With `executors` the cells are encoded by their workers, which must see the same files.
 
     A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
     encoded, or two that both ran but could not be compared.
@@ -124,7 +117,7 @@ def check(
     tasks = [(*cell, plan.split, plan.bytes_for(cell[0]), plan.slices) for cell in plan.cells]
     relations: dict[Cell, Relation] = {}
     with Pool() as pool:
-        outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, executors, pool), strict=True))
+        outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, pool), strict=True))
         compared = list(_compared(plan, outcomes, relations, pool))
         agreements = [found for found in compared if isinstance(found, Agreement)]
         _add_counterexamples(plan, agreements, outcomes, progress, pool)
@@ -139,17 +132,14 @@ def check(
 
 
 def encode_corpora(
-    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], executors: Executors | None, pool: Pool
+    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], pool: Pool
 ) -> list[CorpusOutcome]:
     """Return `encode_corpus(*task)` for each task, run by workers; if its worker dies, the verdict says so."""
 
     def done(index: int) -> None:
         progress(" · ".join(tasks[index][:3]))
 
-    if executors is None:
-        answers = pool.run(encode_corpus, tasks, done)
-    else:
-        answers = run_tasks_on(executors, encode_corpus, tasks, done)
+    answers = pool.run(encode_corpus, tasks, done)
     return [
         CorpusOutcome(
             Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.outcome, reason=answer.reason)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 
 import impls
 from harness.commands import options, writing
-from harness.commands.verb import Verb, flag, option
+from harness.commands.verb import Verb, flag
 from harness.printable import printable
 from harness.progress import progress
 from harness.targets import PUBLISHED, is_target
@@ -50,20 +49,15 @@ class Check(Verb):
     max_bytes: int | None = options.max_bytes
     out: Path | None = options.out
     resume: bool = options.resume
-    scheduler: str | None = option(
-        "Encode on the workers of a Dask cluster, which see the same files.", metavar="tcp://HOST:PORT"
-    )
 
     def run(self) -> bool:
         """Run the check that was asked for."""
-        options.ensure(not (self.trainers and self.scheduler), "--scheduler does not go with --trainers")
         return self._trainers() if self.trainers else self._implementations()
 
     def _implementations(self) -> bool:
         from harness.check.agreement import CheckPlan, check
         from harness.data import load_corpus, load_model
         from harness.report.tables import render_check
-        from harness.training.counting import executors_of
 
         models = self.models or default_models()
         plan = CheckPlan(
@@ -79,8 +73,7 @@ class Check(Verb):
         for corpus in plan.corpora:
             holds_text = any(load_corpus(corpus, split=plan.split).documents())
             options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
-        on = partial(check, executors=executors_of(None, self.scheduler))
-        return self._compared("checking", plan, plan.implementations, on, render_check, plan.models)
+        return self._compared("checking", plan, plan.implementations, check, render_check, plan.models)
 
     def _compared_on(self, models: Sequence[str]) -> list[str]:
         """Return the implementations, and a file as its own library reads it if a model has such a file."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands import inputs, options, reading, writing
+from harness.commands import inputs, options, writing
 from harness.commands.verb import Verb, flag, option, write, written
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ class Evaluate(Verb):
     )
     split: str | None = options.split
     max_bytes: int | None = options.max_bytes
-    workers: int | None = reading.workers
-    scheduler: str | None = reading.scheduler
     as_csv: bool = options.as_csv
     as_latex: bool = options.as_latex
     out: Path | None = options.out_option(
@@ -84,7 +82,6 @@ class Evaluate(Verb):
         from harness.evaluate.run import EvaluationPlan, evaluate
         from harness.progress import progress
         from harness.report.charts.costs import cost_chart, premium_chart
-        from harness.training.counting import executors_of
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         if self.morphology:
@@ -103,7 +100,7 @@ class Evaluate(Verb):
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
         plan = EvaluationPlan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
-            rows = evaluate(plan, bar, executors_of(self.workers, self.scheduler))
+            rows = evaluate(plan, bar)
         _warn_of_single_documents(rows)
         document, plain = output.document(rows, self.baseline), output.plain(rows)
         csv, latex = output.csv_of(plain), output.latex(rows)

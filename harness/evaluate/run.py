@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
 
 import impls
 from harness.data import DataError, load_model
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
-from harness.evaluate.tally import ModelTally, TextTally, TokenBytes, slices_of
+from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
 from harness.measure.token_use import counter
 from harness.progress import Bar
 from impls import Tokenizer
-from impls.core.errors import BPEError
 
-if TYPE_CHECKING:
-    from impls.compiled.training.count import Executors
-
-_Digests = tuple[tuple[str, str], ...]
-"""Names of models and their digests."""
-_Tallies = tuple[TextTally, dict[str, ModelTally]]
 _COUNTING_THREADS = 2
 """Counting threads besides the one that reads; a third gained nothing on two cores."""
-_MOST_WAITING = 32
-"""Most batches that have been given to workers but not joined yet."""
 
 
 class EvaluationPlan(NamedTuple):
@@ -51,41 +39,26 @@ def fastest(model: impls.Model) -> Tokenizer:
         return counter(model)
 
 
-def evaluate(plan: EvaluationPlan, bar: Bar, executors: Executors | None = None) -> list[EvaluationRow]:
-    """Return a row for each model and text, counted on `executors` if given; raise `DataError` for an empty text."""
-    known = _known(plan.models)
+def evaluate(plan: EvaluationPlan, bar: Bar) -> list[EvaluationRow]:
+    """Return a row for each model and text; raise `DataError` for an empty text."""
+    known = {name: TokenBytes(fastest(load_model(name))) for name in plan.models}
     rows: list[EvaluationRow] = []
     by_language: dict[str, dict[str, ModelTally]] = {name: {} for name in plan.models}
-    with nullcontext() if executors is None else executors() as executor:
-        for text in plan.texts:
-            of_text, of_models = _nothing(known)
-            if executor is None:
-                _tally(text, of_text, of_models, bar)
-            else:
-                _tally_by_workers(text, of_text, of_models, executor, bar)
-            if not of_text.n_documents:
-                raise DataError(f"{text.name}: holds no text")
-            baseline = None if plan.baseline is None else of_models[plan.baseline]
-            of_this = [
-                _row(name, text, of_text, made, baseline, plan.prices.get(name)) for name, made in of_models.items()
-            ]
-            rank(of_this, of_models)
-            rows += of_this
-            for name, made in of_models.items():
-                by_language[name][text.language or text.name] = made
+    for text in plan.texts:
+        of_text, of_models = TextTally(), {name: ModelTally(one) for name, one in known.items()}
+        _tally(text, of_text, of_models, bar)
+        if not of_text.n_documents:
+            raise DataError(f"{text.name}: holds no text")
+        baseline = None if plan.baseline is None else of_models[plan.baseline]
+        of_this = [_row(name, text, of_text, made, baseline, plan.prices.get(name)) for name, made in of_models.items()]
+        rank(of_this, of_models)
+        rows += of_this
+        for name, made in of_models.items():
+            by_language[name][text.language or text.name] = made
     if plan.pivot is not None:
         _compare_languages(rows, by_language, plan.pivot)
     rows.sort(key=lambda row: plan.models.index(row.model))
     return rows
-
-
-def _known(models: Iterable[str]) -> dict[str, TokenBytes]:
-    return {name: TokenBytes(fastest(load_model(name))) for name in models}
-
-
-def _nothing(known: dict[str, TokenBytes], n_documents: int = 0, n_slices: int = 0) -> _Tallies:
-    of_models = {name: ModelTally(one, n_documents, n_slices) for name, one in known.items()}
-    return TextTally(n_documents), of_models
 
 
 def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTally], bar: Bar) -> None:
@@ -102,56 +75,6 @@ def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTall
             bar.advance(float(batch.n_bytes.sum()), text.name)
         for one in counted:
             one.result()
-
-
-def _tally_by_workers(
-    text: CountedText, of_text: TextTally, of_models: dict[str, ModelTally], executor: Executor, bar: Bar
-) -> None:
-    """Tally a text like `_tally`, each batch in a worker; the sums are joined in the order of the text."""
-    digests = tuple((name, made.known.tokenizer.model.digest) for name, made in of_models.items())
-    waiting: deque[Future[_Tallies]] = deque()
-    n_documents = n_slices = 0
-
-    def join_first() -> None:
-        later_text, later = waiting.popleft().result()
-        of_text.join(later_text)
-        for name, made in of_models.items():
-            made.join(later[name])
-        bar.advance(int(later_text.bytes.sum()), text.name)
-
-    try:
-        for documents in batches(text.documents()):
-            waiting.append(executor.submit(tally_batch, documents, digests, n_documents, n_slices))
-            n_documents += len(documents)
-            n_slices += slices_of(len(documents))
-            if len(waiting) == _MOST_WAITING:
-                join_first()
-        while waiting:
-            join_first()
-    except BrokenExecutor:
-        raise BPEError("a worker died with a part of the text; it may lack memory: start fewer of them") from None
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
-def tally_batch(documents: list[str], digests: _Digests, n_documents: int, n_slices: int) -> _Tallies:
-    """Return a worker's counts of a batch; `n_documents` in `n_slices` slices precede it."""
-    of_text, of_models = _nothing(_known_to_worker(digests), n_documents, n_slices)
-    batch = batch_of(documents, Segmenter())
-    of_text.add(batch)
-    for made in of_models.values():
-        made.add(batch)
-    return of_text, of_models
-
-
-@lru_cache(maxsize=1)
-def _known_to_worker(digests: _Digests) -> dict[str, TokenBytes]:
-    known = _known(name for name, _ in digests)
-    for name, digest in digests:
-        if known[name].tokenizer.model.digest != digest:
-            raise BPEError(f"{name}: is another vocabulary on a worker; its files and ours must be the same")
-    return known
 
 
 def _row(

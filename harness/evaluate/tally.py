@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -24,9 +23,8 @@ SLICES = 20
 class TextTally:
     """Sums of a text that do not depend on a model: int64 of shape (GROUPS,)."""
 
-    def __init__(self, n_documents: int = 0) -> None:
-        self.n_documents = n_documents
-        """Documents so far, including those counted by another process."""
+    def __init__(self) -> None:
+        self.n_documents = 0
         self.documents, self.bytes, self.characters, self.words = np.zeros((4, GROUPS), np.int64)
         self.n_word_characters = self.n_unspaced = 0
 
@@ -40,12 +38,6 @@ class TextTally:
         np.add.at(self.words, groups, batch.n_words)
         self.n_word_characters += batch.words.n_characters
         self.n_unspaced += batch.words.n_unspaced
-
-    def join(self, later: TextTally) -> None:
-        """Add the sums of later documents; another process began to count them where these end."""
-        self.n_documents = later.n_documents
-        for name in ("documents", "bytes", "characters", "words", "n_word_characters", "n_unspaced"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
 
 
 class TokenBytes:
@@ -81,18 +73,18 @@ class ModelTally:
     text. They are not counted (`has_borders`) for a lossy model, or if the decoded bytes are not UTF-8.
     """
 
-    def __init__(self, known: TokenBytes, n_documents: int = 0, n_slices: int = 0) -> None:
+    def __init__(self, known: TokenBytes) -> None:
         self.known = known
         self.seconds = 0.0
         """Time the tokenizer took to encode."""
         self.has_borders = known.round_trip != "lossy"
-        self.n_documents = n_documents
+        self.n_documents = 0
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
         self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
         self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
         self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
         """Occurrences of each id, by slice of the documents."""
-        self._slice = n_slices % SLICES
+        self._slice = 0
         self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
         """Tokens of a document -> number of such documents."""
@@ -114,27 +106,6 @@ class ModelTally:
         self._count_ids(ids, offsets)
         if self.has_borders:
             self._count_borders(ids, offsets, groups, batch)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the sums alone, without zero counts."""
-        sums = {name: value for name, value in vars(self).items() if name not in ("known", "_segmenter")}
-        places = np.flatnonzero(self.times)
-        return sums | {"times": (self.times.shape, places, self.times.flat[places])}
-
-    def __setstate__(self, sums: dict[str, Any]) -> None:
-        shape, places, times = sums["times"]
-        vars(self).update(sums, times=np.zeros(shape, np.int64))
-        self.times.flat[places] = times
-
-    def join(self, later: ModelTally) -> None:
-        """Add the sums of later documents; another process began to count them where these end."""
-        self.n_documents = later.n_documents
-        self.times += later.times
-        for name in ("seconds", "tokens", "unknown", "byte_tokens", "lengths"):
-            setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.has_borders = self.has_borders and later.has_borders
-        for name in ("words", "continued", "single", "characters", "cut"):
-            setattr(self, name, (getattr(self, name) + getattr(later, name)) * self.has_borders)
 
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch continues with the next slice."""

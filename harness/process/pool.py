@@ -6,8 +6,7 @@ import os
 import select
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, as_completed
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from harness.outcome import Outcome
@@ -91,18 +90,3 @@ def run_tasks(
     """Run `Pool.run` with workers for this call only."""
     with Pool() as pool:
         return pool.run(function, tasks, done, seconds=seconds)
-
-
-def run_tasks_on(
-    executors: Callable[[], AbstractContextManager[Executor]],
-    function: Callable[..., T],
-    tasks: Sequence[tuple[Any, ...]],
-    done: Callable[[int], None] = lambda index: None,
-) -> list[T | Failed]:
-    """Run `run_tasks` with each task in a process of its own on one of an executor's workers."""
-    with executors() as executor:
-        futures = {executor.submit(run_tasks, function, [task]): index for index, task in enumerate(tasks)}
-        for future in as_completed(futures):
-            future.result()
-            done(futures[future])
-        return [future.result()[0] for future in futures]

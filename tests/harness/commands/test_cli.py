@@ -47,7 +47,6 @@ def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
         (["check", "--unicode"], "--unicode was removed: use `bpebench conform`"),
         (["report", "--record", "1"], "--record was removed: each line of records.jsonl"),
         (["report", "--charts", "x"], "--charts was removed: use --html"),
-        (["check", "--trainers", "--scheduler", "tcp://nowhere"], "does not go with --trainers"),
         (["train", "--vocab-size", "100", "-c", "samples"], "below the base size"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "(a)"], "capturing group"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "[a-z]+"], "leaves out"),

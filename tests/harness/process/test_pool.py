@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
@@ -15,7 +13,7 @@ import pytest
 
 from harness.process import pool, session
 from harness.process.limits import worker_limits
-from harness.process.pool import Pool, run_tasks, run_tasks_on
+from harness.process.pool import Pool, run_tasks
 from harness.process.session import Failed
 
 _HERE = Path(__file__).resolve().parent
@@ -62,20 +60,6 @@ def test_workers_stay_from_run_to_run_but_not_one_that_died_nor_any_after_the_po
     while any(map(psutil.pid_exists, used)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(psutil.pid_exists, used))
-
-
-def test_workers_of_an_executor_run_each_task_in_a_process_of_its_own() -> None:
-    import process_tasks
-
-    ended: list[int] = []
-    tasks = [(n,) for n in range(4)]
-    answers = run_tasks_on(
-        lambda: ProcessPoolExecutor(2, get_context("spawn")), process_tasks.die_of, tasks, ended.append
-    )
-    assert [answers[n] for n in (0, 1, 3)] == [0, 1, 3]
-    assert isinstance(answers[2], Failed)
-    assert (answers[2].outcome, "ended with exit status 7" in answers[2].reason) == ("crash", True)
-    assert sorted(ended) == [0, 1, 2, 3]
 
 
 def test_a_task_that_dies_of_what_ran_before_it_runs_again_in_a_process_of_its_own() -> None:
