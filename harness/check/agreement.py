@@ -1,7 +1,4 @@
-"""Check that every implementation round-trips and that every pair agrees, over models and corpora.
-
-`support` only finds out which implementation runs which model.
-"""
+"""Check that every implementation round-trips and that every pair agrees, over models and corpora."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ from harness.check.tasks import (
     is_sentencepiece,
     sizes,
 )
-from harness.data import load_model
 from harness.outcome import Outcome
 from harness.process.pool import Pool
 from harness.process.session import Failed
@@ -251,25 +247,3 @@ def explaining_command(agreement: Agreement) -> str:
     published = published_file(agreement.model)
     sides = shlex.join(str(published) if side == PUBLISHED else side for side in (agreement.a, agreement.b))
     return f"; why: bpebench explain {sides} -m {shlex.quote(agreement.model)} --escaped {shlex.quote(text)}"
-
-
-TEXT = "samples/unusual"
-"""The text that each implementation encodes and decodes: a few difficult lines."""
-_MAX_BYTES = 2_000
-
-
-def support(
-    implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
-) -> list[Verdict]:
-    """Return a verdict per model and implementation: `right`, `refused` or `missing` with the reason, or a failure.
-
-    `progress(what)` is called as each is done. Raises what `load_model` raises.
-    """
-    round_trips = {model: load_model(model).round_trip for model in models}
-    cells = [(implementation, model, TEXT) for model in models for implementation in implementations]
-    with Pool() as pool:
-        outcomes = encode_corpora([(*cell, None, _MAX_BYTES) for cell in cells], progress, None, pool)
-    verdicts = [outcome.verdict for outcome in outcomes]
-    for verdict in verdicts:
-        verdict.round_trip = round_trips[verdict.model]
-    return verdicts

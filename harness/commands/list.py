@@ -1,4 +1,4 @@
-"""`bpebench list`: implementations, models, corpora, patterns, formats, workloads, and which runs which."""
+"""`bpebench list`: implementations, models, corpora, patterns, formats and workloads."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, argument
-from harness.outcome import Outcome
 from harness.printable import printable
-from harness.progress import progress
 from impls.core.text.patterns import NAMED
 
-if TYPE_CHECKING:
-    from harness.records import Verdict
-
-_MATRIX = "matrix"
-_MATRIX_CELLS = {Outcome.RIGHT: "yes", Outcome.REFUSED: "no", Outcome.MISSING: "?"}
 _WIDTH = 100
 _LONG = ("about", "parts", "expression")
 """Cells shown below their row, indented, because they are too long for a column."""
@@ -66,44 +59,18 @@ _SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 class List(Verb):
-    """List implementations, models, corpora, patterns, formats and workloads: their names, or one section in full.
+    """List implementations, models, corpora, patterns, formats and workloads: their names, or one section in full."""
 
-    `bpebench list matrix` tries our own implementations and the production libraries (-e, -E) on every cached model
-    (-m) and shows which runs which, with the reason where one cannot, and the round trip. That takes about 20 s per
-    model.
-    """
+    what: str | None = argument(required=False, type=click.Choice(list(_SECTIONS)))
 
-    what: str | None = argument(required=False, type=click.Choice([*_SECTIONS, _MATRIX]))
-    implementation: str | None = options.implementation
-    exclude: str | None = options.exclude
-    models: tuple[str, ...] = options.models
-
-    def run(self) -> bool:
-        """Print the chosen sections, or the matrix."""
-        if self.what == _MATRIX:
-            from harness.commands.check import default_models
-            from harness.data import available_models
-
-            chosen = options.choose_implementations(self.implementation, self.exclude)
-            return self._matrix(chosen, self.models or available_models() or default_models())
-        is_plain = self.implementation is None and self.exclude is None and not self.models
-        options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
+    def run(self) -> None:
+        """Print the chosen sections."""
         sections = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
         if self.what is None:
             lines = [*_names(sections), "", "`bpebench list models` and the like describe each name."]
         else:
             lines = list(_lines(sections[self.what]))
         self.output(sections, "\n".join(map(printable, lines)))
-        return False
-
-    def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:
-        """Try every implementation on every model and print the results; return whether one fails."""
-        from harness.check.agreement import support
-
-        with progress("trying", len(implementations) * len(models)) as bar:
-            found = support(implementations, models, lambda what: bar.advance(1, what))
-        self.output({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
-        return any(verdict.status not in _MATRIX_CELLS for verdict in found)
 
 
 def _names(sections: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[str]:
@@ -130,25 +97,6 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _cell(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def _matrix_lines(found: Sequence[Verdict], implementations: Sequence[str], models: Sequence[str]) -> Iterator[str]:
-    """Yield a row per model, a column per implementation, and a line for each that does not run a model."""
-    verdicts = {(verdict.implementation, verdict.model): verdict for verdict in found}
-    rows = []
-    for model in models:
-        row = [verdicts[implementation, model] for implementation in implementations]
-        rows.append([model, row[0].round_trip, *(_MATRIX_CELLS.get(verdict.status, "fails") for verdict in row)])
-    yield from ("matrix: which implementation runs which model, tried on a few lines of text", "")
-    yield options.table(rows, ["model", "round trip", *implementations])
-    reasons: dict[tuple[str, Outcome, str], list[str]] = {}
-    for verdict in found:
-        if verdict.status != Outcome.RIGHT:
-            reasons.setdefault((verdict.implementation, verdict.status, verdict.reason), []).append(verdict.model)
-    if reasons:
-        yield ""
-    for (implementation, status, reason), where in reasons.items():
-        yield f"{_MATRIX_CELLS.get(status, status)}: {implementation} on {', '.join(where)}: {reason}"
 
 
 command = List.command()
