@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands import inputs, options, writing
-from harness.commands.verb import Verb, flag, option, write, written
+from harness.commands import inputs, options
+from harness.commands.verb import Verb, flag, option
 
 if TYPE_CHECKING:
     from harness.evaluate.metrics import EvaluationRow
@@ -70,18 +70,12 @@ class Evaluate(Verb):
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
     as_latex: bool = options.as_latex
-    out: Path | None = options.out_option(
-        "Also write evaluation.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
-        options.FOLDER,
-    )
 
     def run(self) -> None:
         """Count, print and write."""
         from harness.evaluate import output
-        from harness.evaluate.output import decision
         from harness.evaluate.run import EvaluationPlan, evaluate
         from harness.progress import progress
-        from harness.report.charts.costs import cost_chart, premium_chart
 
         options.ensure(self.models, "name at least one vocabulary with -m")
         if self.morphology:
@@ -91,10 +85,6 @@ class Evaluate(Verb):
             self._drift(self.sampled)
             return
         self._check_parallel()
-        if self.out is not None:
-            sources = [*writing.model_sources(*self.models, self.baseline), *self.corpora]
-            for file in written(self.out, "evaluation"):
-                writing.check_target(file, sources)
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
@@ -102,13 +92,12 @@ class Evaluate(Verb):
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar)
         _warn_of_single_documents(rows)
-        document, plain = output.document(rows, self.baseline), output.plain(rows)
-        csv, latex = output.csv_of(plain), output.latex(rows)
-        if self.out is not None:
-            charts = [*premium_chart(plain), *cost_chart(plain)]
-            page = decision(rows, writing.command_line(), [chart.name for chart in charts])
-            write(self.out, "evaluation", document, csv, latex, page, charts)
-        self.output(document, lambda: _shown(rows), csv=lambda: csv, latex=lambda: latex)
+        self.output(
+            output.document(rows, self.baseline),
+            lambda: _shown(rows),
+            csv=lambda: output.csv_of(output.plain(rows)),
+            latex=lambda: output.latex(rows),
+        )
 
     def _drift(self, file: Path) -> None:
         from harness.evaluate.drift import drift_rate

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import options, writing
+from harness.commands import options
 from harness.commands.reading import all_documents, corpus_parts, label
-from harness.commands.verb import Verb, option, write, written
+from harness.commands.verb import Verb, option
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from harness.evaluate.sweep import SweepPlan, SweepResult
     from harness.evaluate.texts import CountedText, Documents
-    from harness.report.charts.chart import Chart
 
 
 class Sweep(Verb):
@@ -45,10 +43,6 @@ class Sweep(Verb):
     implementation: str = options.one_implementation("Who trains.", "compiled")
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
-    out: Path | None = options.out_option(
-        "Also write sweep.json, .csv and .tex, charts (SVG) and a record of the decision (decision.md) here.",
-        options.FOLDER,
-    )
 
     def run(self) -> None:
         """Learn, measure, print and write."""
@@ -58,20 +52,12 @@ class Sweep(Verb):
 
         options.ensure(self.corpora, "name a text with -c")
         plan = self._plan()
-        if self.out is not None:
-            sources = [*writing.model_sources(*self.models), *self.corpora, *self.held_out]
-            for file in written(self.out, "sweep"):
-                writing.check_target(file, sources)
         with progress("sweeping") as bar:
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():
             options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
-        document, csv = sweep_output.document(plan, found), sweep_output.csv_text(found)
-        if self.out is not None:
-            charts = _charts(plan, found)
-            page = sweep_output.decision(plan, found, writing.command_line(), [chart.name for chart in charts])
-            write(self.out, "sweep", document, csv, sweep_output.latex(plan, found), page, charts)
-        self.output(document, lambda: _shown(plan, found), csv=lambda: csv)
+        document = sweep_output.document(plan, found)
+        self.output(document, lambda: _shown(plan, found), csv=lambda: sweep_output.csv_text(found))
 
     def _plan(self) -> SweepPlan:
         from harness.evaluate.sizes import parse_shares, parse_sizes
@@ -128,12 +114,6 @@ def _shown(plan: SweepPlan, found: SweepResult) -> str:
     return "\n".join(
         [render(table(plan, found), "text", width=options.terminal_width()), *map(printable, findings(plan, found))]
     )
-
-
-def _charts(plan: SweepPlan, found: SweepResult) -> list[Chart]:
-    from harness.report.charts.growth import size_charts
-
-    return list(size_charts(found.points, plan.held_out.name))
 
 
 command = Sweep.command()

@@ -17,16 +17,12 @@ from __future__ import annotations
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import click
 
 from harness.printable import printable_json
-
-if TYPE_CHECKING:
-    from harness.report.charts.chart import Chart
 
 
 class Declared(NamedTuple):
@@ -103,6 +99,12 @@ GONE_OPTIONS = {
     "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
+    "evaluate --out": "use --json, --csv or --latex, and > FILE",
+    "sweep --out": "use --json or --csv, and > FILE",
+    "vocab --against": "use `bpebench evaluate -m A -m B`, for what a text takes under both",
+    "vocab --held-out": "use `bpebench sweep`, for bytes per token by size",
+    "vocab --id": "use `bpebench decode ID`",
+    "vocab --irregular": "`bpebench vocab FILE` names irregular merges",
     "report --charts": "use --html, whose page draws every workload",
     "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
@@ -220,32 +222,3 @@ class Verb(ABC):
             if isinstance(declared, Declared):
                 decorated = declared.named(name)(decorated)
         return click.command(cls.__name__.lower(), _Command, context_settings=context_settings)(decorated)
-
-
-def write_charts(folder: Path, charts: Sequence[Chart]) -> list[Path]:
-    """Write each chart as NAME-light.svg and NAME-dark.svg; return their paths."""
-    from harness.records import write_atomically
-    from harness.report.charts.chart import svg
-    from harness.report.page.templates import slug
-    from harness.report.palette import SCHEMES
-
-    paths = []
-    for chart in charts:
-        for scheme in SCHEMES:
-            paths.append(folder / f"{slug(chart.name)}-{scheme}.svg")
-            write_atomically(paths[-1], svg(chart, scheme).encode())
-    return paths
-
-
-def written(folder: Path, name: str) -> list[Path]:
-    """Return the files that `write` writes, without the charts."""
-    return [folder / file for file in (f"{name}.json", f"{name}.csv", f"{name}.tex", "decision.md")]
-
-
-def write(folder: Path, name: str, document: Any, csv: str, latex: str, page: str, charts: Sequence[Chart]) -> None:
-    """Write NAME.json, .csv and .tex, decision.md, and the charts."""
-    from harness.records import write_atomically
-
-    for file, text in zip(written(folder, name), (json_text(document), csv, latex, page), strict=True):
-        write_atomically(file, text.encode())
-    write_charts(folder, charts)

@@ -1,12 +1,10 @@
-"""Rows of an evaluation as a JSON document, CSV, LaTeX, text tables, and a page to keep with a decision."""
+"""Rows of an evaluation as a JSON document, CSV, LaTeX and text tables."""
 
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from harness.evaluate.intervals import Figure
@@ -59,7 +57,7 @@ def json_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return cells for CSV and charts: a figure is followed by its `_low` and `_high`, and strings are printable."""
+    """Return cells for CSV: a figure is followed by its `_low` and `_high`, and strings are printable."""
     found: dict[str, Any] = {}
     for name, cell in cells.items():
         if isinstance(cell, Figure):
@@ -161,71 +159,6 @@ def label(row: EvaluationRow) -> str:
     return named(printable(row.model), row.round_trip)
 
 
-CAVEATS = (
-    "Fewer tokens are cheaper and faster; they do not say how well a model trained on them works (Goldman et al. 2024, "
-    "Schmidt et al. 2024).",
-    "Figures hold for text like this one. Each interval covers the choice of documents, not that of the corpus.",
-    "Bytes and tokens per word are not comparable between languages; premiums of parallel text are, up to how long a "
-    "translation is.",
-)
-_MOST_FINDINGS = 12
-_MOST_ROWS = 30
-"""Most rows of a table on a page; the CSV has all of them."""
-
-
-def decision(rows: Sequence[EvaluationRow], command: str, charts: Sequence[str]) -> str:
-    """Return the page of an evaluation as Markdown; `charts` are the names of files without `-light.svg`."""
-    return page("Which vocabulary", command, _findings(rows), tables(rows), charts)
-
-
-def page(
-    title: str,
-    command: str,
-    findings: Iterable[str],
-    tables: Iterable[Table],
-    charts: Sequence[str],
-) -> str:
-    """Return a page of Markdown: title, findings, tables of at most 30 rows each, charts, caveats, command."""
-    parts = [f"# {title}", f"Measured on {datetime.date.today().isoformat()}. Decision: (to be written)", "## Findings"]
-    lines = [f"- {_inline(line)}" for line in findings]
-    more = [f"- and {len(lines) - _MOST_FINDINGS} more, which the command prints"] * (len(lines) > _MOST_FINDINGS)
-    parts.append("\n".join([*lines[:_MOST_FINDINGS], *more]))
-    for table in tables:
-        parts.append(render(replace(table, rows=table.rows[:_MOST_ROWS]), "markdown").strip())
-        if len(table.rows) > _MOST_ROWS:
-            parts.append(f"The first {_MOST_ROWS} of {len(table.rows)} rows; the CSV has all of them.")
-    parts += [f"![{name}]({name}-light.svg)" for name in charts]
-    parts += ["## What this does not say", "\n".join(f"- {line}" for line in CAVEATS)]
-    parts += ["## Made by", f"```\n{printable(command)}\n```"]
-    return "\n\n".join(parts) + "\n"
-
-
-def _findings(rows: Sequence[EvaluationRow]) -> Iterable[str]:
-    if any(row.parallel for row in rows):
-        for row in {row.model: row for row in rows}.values():
-            some = [one for one in rows if one.model == row.model]
-            worst, best = (_paying(some, extreme) for extreme in (max, min))
-            paid = "all languages pay the same"
-            if worst != best:
-                premium = next(one.figures["premium"] for one in some if (one.language or one.corpus) == worst[0])
-                times = f"{plus_minus(premium)} times what {row.parallel['pivot']} pays"
-                paid = f"{_do(worst, 'pay')} most, {times}; {_do(best, 'pay')} least"
-            yield f"{label(row)}: {paid}; Gini coefficient {plus_minus(row.figures['gini'])}"
-        return
-    for corpus, some in grouped(rows, lambda row: row.corpus).items():
-        ranked = sorted((row for row in some if row.rank), key=lambda row: row.rank or 0)
-        if ranked:
-            first = [label(row) for row in ranked if row.rank == 1]
-            yield (
-                f"{corpus}: {_do(first, 'take')} the fewest tokens, {ranked[0].counts['n_tokens']:,} "
-                f"({plus_minus(ranked[0].figures['bytes_per_token'])} bytes a token)"
-            )
-            yield from _compared(ranked)
-        for row in some:
-            if row.rank is None:
-                yield f"{corpus}: {label(row)} does not give the text back, so it is not ranked"
-
-
 def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
     """Yield how many fewer tokens the first vocabulary takes than the next; `rows` are of one corpus, fewest first."""
     ranked = [row for row in rows if row.rank]
@@ -241,13 +174,3 @@ def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
         fewer, low, high = (1 - 1 / value for value in (times.value, times.low, times.high))
         bounds = f"95 % {100 * low:.1f}–{100 * high:.1f}"
         yield f"{label(best)} takes {percent(fewer)} fewer tokens than {label(other)} ({bounds})"
-
-
-def _do(names: Sequence[str], verb: str) -> str:
-    """Return names and what they do: `a takes`, `a and b take`."""
-    return f"{' and '.join(names)} {verb}{'s' if len(names) == 1 else ''}"
-
-
-def _inline(text: object) -> str:
-    """Return external text on one line of Markdown, without characters that would end a cell or begin HTML."""
-    return printable(text).replace("|", "\\|").replace("<", "&lt;")

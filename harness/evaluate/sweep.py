@@ -96,8 +96,6 @@ class SweepResult:
     doublings: list[dict[str, Any]] = field(default_factory=list)
     """By vocabulary: the first size at which twice as many ids save less than `LEAST_SAVED`, else the last size that
     can be doubled; what that saves, with its interval."""
-    points: list[dict[str, Any]] = field(default_factory=list)
-    """Bytes per token at more sizes, for charts."""
     unreached: list[dict[str, Any]] = field(default_factory=list)
     """Sizes that a text could not reach, and why."""
 
@@ -198,7 +196,7 @@ def _learned(plan: SweepPlan, pattern: str, documents: Iterable[str]) -> tuple[M
 def _measured(
     source: _Source, model: Model, sizes: Sequence[int], text: CountedText, found: SweepResult
 ) -> list[_Counted]:
-    """Measure a text under the first merges of a model, at each size; add doublings and a curve to `found`."""
+    """Measure a text under the first merges of a model, at each size; add doublings to `found`."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
@@ -207,9 +205,6 @@ def _measured(
         _Counted(text, size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
         for size, tokens in zip(grid, curve.n_tokens_by_group.T, strict=True)
     ]
-    for one in counted:
-        value, low, high = ratio(one.bytes, one.tokens, one.n_documents)
-        found.points.append(about | {"vocab_size": one.vocab_size, "bytes_per_token": value, "low": low, "high": high})
     found.doublings += [about | doubling for doubling in _doubling({one.vocab_size: one for one in counted})]
     return [one for one in counted if one.vocab_size in sizes]
 

@@ -1,4 +1,4 @@
-"""A sweep as a JSON document, CSV, LaTeX, text tables and a page for a decision."""
+"""A sweep as a JSON document, CSV and text tables."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import csv_of, json_cells, page, plain_cells
+from harness.evaluate.output import csv_of, json_cells, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
-from harness.report.layout import render
 from harness.report.round_trips import named, note
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
@@ -31,7 +30,6 @@ def document(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
         "rows": [json_cells(row.cells()) for row in found.rows],
         "least_saved": LEAST_SAVED,
         "doublings": found.doublings,
-        "curves": found.points,
         "unreached": found.unreached,
     }
 
@@ -112,16 +110,6 @@ def against(rows: Sequence[SweepRow], baseline: str) -> str:
 def _share_of(figure: Figure, size: int) -> str:
     bounds = "" if figure.low is None else f" (95 % {figure.low:.3f}–{figure.high:.3f})"
     return f"{figure.value:.3f} times as many{bounds} at {size:,}"
-
-
-def latex(plan: SweepPlan, found: SweepResult) -> str:
-    """Return the table for the LaTeX package booktabs."""
-    return render(table(plan, found), "latex")
-
-
-def decision(plan: SweepPlan, found: SweepResult, command: str, charts: Sequence[str]) -> str:
-    """Return the page of a sweep as Markdown; `charts` are the names of files without `-light.svg`."""
-    return page("Which vocabulary to train", command, findings(plan, found), [table(plan, found)], charts)
 
 
 def _label(row: SweepRow) -> str:

@@ -117,25 +117,6 @@ def _widened(value: float, draws: np.ndarray, n: int) -> Interval:
     )
 
 
-def ratio_of_totals(
-    tops: np.ndarray, bottoms: np.ndarray, *, seed: int = 0, resamples: int = RESAMPLES
-) -> list[Interval]:
-    """Return the total of `tops` over that of each column of `bottoms`, with its 95 % interval.
-
-    Rows, shape (n_rows,) and (n_rows, n_columns), all positive, are resampled, each with all its columns. The interval
-    of a single row is its value.
-    """
-    both = np.column_stack((tops, bottoms)).astype(float)
-    random = np.random.default_rng(seed)
-    n_rows = len(both)
-    totals = [np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows) @ both for _ in range(resamples)]
-    logs, estimates = np.log(totals), np.log(both.sum(axis=0))
-    return [
-        _widened(float(estimates[0] - estimates[column]), logs[:, 0] - logs[:, column], n_rows)
-        for column in range(1, both.shape[1])
-    ]
-
-
 def claim(interval: Interval, floor: float | None) -> Claim:
     """Return what may be claimed of a ratio of times: the side above is faster, slower, or neither (≈).
 

@@ -16,7 +16,6 @@ from itertools import accumulate
 
 import numpy as np
 
-from harness.measure.stats import Interval, ratio_of_totals
 from impls.core.model.merging import merging
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
@@ -40,10 +39,6 @@ class Curve:
     def bytes_per_token(self, n_merges: int) -> float:
         """Return the mean bytes of UTF-8 per token with `n_merges` merges."""
         return float(self.n_bytes.sum() / self.n_tokens[n_merges])
-
-    def intervals(self) -> list[Interval]:
-        """Return bytes per token at each of `sizes`, with its 95 % interval by bootstrap over groups."""
-        return ratio_of_totals(self.n_bytes, self.n_tokens_by_group)
 
 
 def vocabulary_curve(

@@ -88,7 +88,7 @@ def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> No
         ["compare", "RUN", "RUN"], ["report", "RUN", "--format", "csv"],
         ["evaluate", "-m", "gpt2", "-c", "FILE"], ["evaluate", "-m", "gpt2", "-c", "FILE", "--json"],
         ["train", "-c", "FILE", "--vocab-size", "257", "--out", "FILE.json"],
-        ["sweep", "-c", "FILE", "--held-out", "FILE", "--vocab-sizes", "257", "-m", "gpt2", "--out", "FILE.out"],
+        ["sweep", "-c", "FILE", "--held-out", "FILE", "--vocab-sizes", "257", "-m", "gpt2"],
     ],
     ids=lambda arguments: "-".join(arguments).replace("RUN", "").replace("FILE", ""),
 )  # fmt: skip

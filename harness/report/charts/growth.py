@@ -1,4 +1,4 @@
-"""Charts of growth: time by length, merge frequency by rank, bytes per token by vocabulary size."""
+"""Charts of growth: time by length, merge frequency by rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from harness.report import wording
 from harness.report.charts import plots
 from harness.report.charts.chart import Chart
-from harness.report.charts.costs import dot, in_words
 from harness.report.table import Row, grouped
 from harness.report.tables import growth
 from harness.report.tables.training import trained
@@ -72,43 +71,4 @@ def merge_chart(name: str, model: str, merge_counts: Sequence[int]) -> Iterator[
         subtitle="how often each merge occurred when it was learned, both axes logarithmic",
         alternative=f"Merge frequency of {model}: {counts}" + (f"; {mark['label']}." if mark else "."),
         spec=plots.merges(points, mark),
-    )
-
-
-def size_charts(points: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield bytes per token by size: for each pattern on the whole text, and for each share of the text.
-
-    Points have `pattern, text_share, vocab_size, bytes_per_token, low, high`.
-    """
-    most = max((row["text_share"] for row in points), default=1.0)
-    whole = [row for row in points if row["text_share"] == most]
-    yield from size_chart("sizes", "Bytes per token by size", "pattern", whole, text)
-    if len({row["text_share"] for row in points}) > 1:
-        points = [row | {"share": f"{100 * row['text_share']:.3g} % of the text"} for row in points]
-        for number, (pattern, some) in enumerate(grouped(points, lambda row: row["pattern"]).items(), 1):
-            title = f"Bytes per token by size and share of the text: {wording.text(pattern)}"
-            yield from size_chart(f"shares-{number}", title, "share", some, text)
-
-
-def size_chart(name: str, title: str, by: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
-    """Yield bytes per token by vocabulary size, a line for each value of `by`, if there are at least two sizes.
-
-    Points have `vocab_size, bytes_per_token, low, high`, the last two None without an interval.
-    """
-    lines = [
-        {"series": wording.text(row[by]), "at": row["vocab_size"], "value": row["bytes_per_token"]}
-        | {end: row.get(end) for end in ("low", "high")}
-        for row in points
-    ]
-    if len({line["at"] for line in lines}) < 2:
-        return
-    ends = {line["series"]: line for line in lines}.values()
-    dots = [dot(f"{end['at']:,} ids", end["series"], end["value"], end["low"], end["high"]) for end in ends]
-    yield Chart(
-        name=name,
-        section="cost",
-        title=title,
-        subtitle=f"on {wording.text(text)}, 95 % interval as a band, size logarithmic · higher is better",
-        alternative=in_words("Bytes per token at the largest size", dots),
-        spec=plots.bands(lines, "vocabulary size", "bytes per token", is_log=True),
     )

@@ -145,7 +145,6 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["fuzz", "naive", "priority", "--time", "nan"],
         ["play", "abc", "--limit", "nan"],
         ["sweep", "--price", "1e400"],
-        ["vocab", "gpt2", "--id", "-1"],
     ],
     ids="-".join,
 )  # fmt: skip

@@ -24,9 +24,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Pa
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(_TEXT, "utf-8")
     model = impls.train("priority", [_TEXT], impls.TrainingSpec(vocab_size=262)).model
-    for path in (Path("m.json"), Path("evaluation.json"), own_cache / "models" / "mine.json"):
+    for path in (Path("m.json"), own_cache / "models" / "mine.json"):
         model.save(path)
-    Path("decision.md").write_text(_TEXT, "utf-8")
     with RecordWriter(Path("run")) as writer:
         writer.write(
             Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT, n_texts=1)
@@ -60,9 +59,6 @@ def contents(folder: Path) -> dict[Path, bytes]:
         "explain naive greedy @ok.txt -m m.json --html ok.txt",
         "explain m.json greedy x -m mine --html m.json",
         "convert mine cache/models/mine.json --to tiktoken",
-        "evaluate -m evaluation.json -c ok.txt --out .",
-        "evaluate -m m.json -c decision.md --out .",
-        "sweep -c decision.md --vocab-sizes 270 --out .",
     ],
 )
 def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: str) -> None:
@@ -86,7 +82,6 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "check -m m.json -c ok.txt -e ^naive$ --out",
         "run --scale -m m.json -e ^naive$ --family digits --out",
         "run -m m.json -e ^naive$ --out",
-        "evaluate -m m.json -c ok.txt --out",
         "report run --html",
         "report",
         "vocab",
@@ -109,7 +104,6 @@ def test_an_empty_path_is_refused(bpebench: Any, here: Path, command: str) -> No
         ("convert m.json ok.txt --to all", "ok.txt is a file, not a folder"),
         ("train -c ok.txt --vocab-size 270 --out ok.txt/m.json", "ok.txt is a file, not a folder"),
         ("report run --html ok.txt/x.html", "ok.txt is a file, not a folder"),
-        ("evaluate -m m.json -c ok.txt --out ok.txt/x", "ok.txt is a file, not a folder"),
         ("check -m m.json -c ok.txt -e ^naive$ --out ok.txt/x", "ok.txt is a file, not a folder"),
     ],
 )

@@ -56,26 +56,6 @@ def test_premiums_and_gini_counted_by_hand(bpebench: Any, files: list[str], lett
     assert "gpt2: Gini" in latex
 
 
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        ({"aa": "ab", "bb": "ab"}, ["all languages pay the same"]),
-        ({"aa": "ab", "bb": "abab", "cc": "cdcd"}, ["bb and cc pay most, 2.00 ", "aa pays least"]),
-    ],
-)
-def test_languages_that_pay_the_same_are_said_to(
-    bpebench: Any, letters: str, tmp_path: Path, texts: dict[str, str], said: list[str]
-) -> None:
-    for language, text in texts.items():
-        (tmp_path / f"{language}.txt").write_text(f"{text}\n")
-    names = arguments([str(tmp_path / f"{language}.txt") for language in texts])
-    ended = bpebench("evaluate", "-m", letters, *names, "--parallel", "--out", str(tmp_path / "out"))
-    assert ended.status == 0
-    page = (tmp_path / "out" / "decision.md").read_text()
-    assert all(part in page for part in said)
-    assert ("all languages pay the same" in ended.out) == (len(texts) == 2)
-
-
 def test_a_tsv_file_says_the_same_as_a_file_for_each_language(
     bpebench: Any, files: list[str], letters: str, tmp_path: Path
 ) -> None:

@@ -75,29 +75,6 @@ def test_the_floor_is_how_far_from_1_a_copy_may_lie() -> None:
     assert stats.floor_of([stats.Interval(1.0, 0.8, 1.01)]) == pytest.approx(0.25)
 
 
-def test_the_interval_of_a_ratio_of_totals_holds_the_true_one_about_95_times_of_100() -> None:
-    random = np.random.default_rng(11)
-    held = 0
-    for seed in range(200):
-        tokens = random.lognormal(4, 0.7, 30)
-        n_bytes = tokens * random.normal(4.0, 0.4, 30)
-        (interval,) = stats.ratio_of_totals(n_bytes, tokens[:, None], seed=seed, resamples=400)
-        held += interval.low <= 4.0 <= interval.high
-    assert 180 <= held <= 198
-
-
-def test_a_ratio_of_totals_counts_by_hand_and_columns_share_their_resamples() -> None:
-    first, same, half = stats.ratio_of_totals(np.array([6, 2]), np.array([[3, 3, 6], [1, 1, 2]]))
-    assert first == same
-    assert first[:3] == pytest.approx((2, 2, 2))
-    assert half.value == pytest.approx(1)
-    wide, _ = stats.ratio_of_totals(np.array([6, 2]), np.array([[2, 2], [2, 2]]))
-    assert wide.value == pytest.approx(2)
-    assert wide.low < 1 < 3 < wide.high
-    (alone,) = stats.ratio_of_totals(np.array([6]), np.array([[4]]))
-    assert alone == pytest.approx((1.5, 1.5, 1.5))
-
-
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
 def test_the_exponent_of_a_power_law_is_found_within_its_interval(exponent: float) -> None:
     random = np.random.default_rng(3)

@@ -13,7 +13,6 @@ from harness.records import AnyRecord
 from harness.report import palette, wording
 from harness.report.charts import charts, plots
 from harness.report.charts.chart import Chart, svg
-from harness.report.charts.growth import size_chart
 
 
 def encoded(name: str, seconds: float, model: str = "m", corpus: str = "turkish") -> list[AnyRecord]:
@@ -53,20 +52,6 @@ def test_ticks_lie_within_the_axis_and_are_few(low: float, factor: float) -> Non
     assert all(low <= tick <= low * factor for tick in ticks)
     if factor >= 1.5:
         assert ticks
-
-
-def test_a_chart_of_sizes_has_a_band_where_there_is_an_interval() -> None:
-    points = [
-        {"model": "m", "vocab_size": size, "bytes_per_token": value, "low": low, "high": high}
-        for size, value, low, high in [(256, 1.0, 1.0, 1.0), (300, 1.5, 1.4, 1.7), (400, 2.25, 2.0, 2.5)]
-    ]
-    (chart,) = size_chart("sizes-m", "Sizes of m", "model", points, "turkish/held-out")
-    assert chart.alternative == "Bytes per token at the largest size: 400 ids 2.25 (2.00–2.50)."
-    assert "Sizes of m" in svg(chart, "dark")
-    without = [point | {"low": None, "high": None} for point in points]
-    (alone,) = size_chart("sizes-m", "m", "model", without, "one")
-    assert [svg(one, "light").count('aria-roledescription="area mark"') for one in (chart, alone)] == [1, 0]
-    assert list(size_chart("sizes-m", "m", "model", points[:1], "one")) == []
 
 
 def luminance(colour: str) -> float:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import impls
 from harness.outcome import Outcome
 from harness.report import wording
-from harness.report.vocabulary import curve_sizes
 
 
 @pytest.mark.parametrize(
@@ -67,12 +66,3 @@ def test_whatever_is_not_ours_nor_a_production_library_is_a_peer() -> None:
 
 def test_every_verdict_has_a_meaning() -> None:
     assert set(wording.STATUS_MEANS) == set(Outcome)
-
-
-@pytest.mark.parametrize(("n_merges", "fixed"), [(0, {0}), (1, {0, 1}), (120, {0, 1, 2, 5, 10, 20, 50, 100, 120})])
-def test_sizes_of_a_curve_hold_round_numbers_and_both_ends(n_merges: int, fixed: set[int]) -> None:
-    sizes = curve_sizes(n_merges)
-    assert sizes == sorted(set(sizes))
-    assert (sizes[0], sizes[-1]) == (0, n_merges)
-    assert fixed <= set(sizes)
-    assert len(curve_sizes(200_000)) < 90

@@ -79,15 +79,6 @@ def test_a_step_after_one_of_higher_rank_needs_that_one_too(hand_made: HandMade)
     assert curve.n_tokens.tolist() == [3, 3, 1]
 
 
-def test_a_single_document_has_no_spread_and_several_have(hand_made: HandMade) -> None:
-    model = hand_made("a+b", "")
-    (alone,) = vocabulary_curve(model, ["abab"], [1]).intervals()
-    assert alone.low == alone.value == alone.high == pytest.approx(2)
-    (several,) = vocabulary_curve(model, ["abab", "aabb", "ba"], [1]).intervals()
-    assert several.low < several.value < several.high
-    assert several.value == pytest.approx(10 / 7)
-
-
 def test_models_whose_first_merges_are_no_vocabulary_say_why(hand_made: HandMade) -> None:
     model = hand_made("a+b", "")
     assert uncuttable(model) is None
