@@ -57,11 +57,15 @@ def train(
     """Train a model on texts, or on the documents of files, and load it in the same implementation.
 
     A text is a str; a `Path` among the texts is a file to read: plain text, JSON lines or Parquet, compressed or not.
-    Options are those of `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and
+    Without `spec`, its fields are taken by name: `train(files=["a.txt"], vocab_size=8000)`. Other options are those of
+    `impls.train`. Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and
     `InvalidFile`.
     """
     if spec is None:
-        raise TypeError("what to train is missing: give spec=bpebench.TrainingSpec(vocab_size=…)")
+        fields = {name: options.pop(name) for name in TrainingSpec.__dataclass_fields__ if name in options}
+        if "vocab_size" not in fields:
+            raise TypeError("what to train is missing: give vocab_size=…, or spec=bpebench.TrainingSpec(vocab_size=…)")
+        spec = TrainingSpec(**fields)
     if (texts is None) == (files is None):
         raise TypeError("what to train on: give texts or files=, one of the two")
     corpus: Any = texts

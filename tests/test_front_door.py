@@ -60,6 +60,9 @@ def test_files_and_paths_are_read_and_a_text_that_names_a_file_warns(tmp_path: P
         {"texts": [tmp_path / "corpus.txt"]},
     ):
         assert bpebench.train("priority", spec=spec, **given).model.merges == expected
+        assert bpebench.train("priority", vocab_size=262, min_count=1, **given).model.merges == expected
+    with pytest.raises(TypeError, match="min_counts"):
+        bpebench.train("priority", ["a"], vocab_size=262, min_counts=1)
     with pytest.warns(UserWarning, match=r"corpus\.txt' is taken as a text, and is a file; give a Path, or files="):
         bpebench.train("priority", [str(tmp_path / "corpus.txt")], spec)
     with pytest.raises(TypeError, match=r"give texts or files="):
@@ -74,8 +77,8 @@ def test_a_tokenizer_is_saved_and_shown_in_one_line(model_file: Path, tmp_path: 
     tokenizer = bpebench.load("priority", model_file)
     tokenizer.save(tmp_path / "again.json")
     assert bpebench.load_model(tmp_path / "again.json") == tokenizer.model
-    assert repr(tokenizer.model) == "Model(268 tokens, 12 merges, pattern gpt2)"
-    assert repr(tokenizer) == "<priority: Model(268 tokens, 12 merges, pattern gpt2)>"
+    assert repr(tokenizer.model) == "Model(268 ids, 12 merges, pattern gpt2)"
+    assert repr(tokenizer) == "<priority: Model(268 ids, 12 merges, pattern gpt2)>"
 
 
 def test_help_says_what_the_fields_of_a_specification_are() -> None:

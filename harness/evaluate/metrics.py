@@ -33,6 +33,7 @@ class EvaluationRow:
     language: str | None
     implementation: str
     vocab_size: int
+    """Number of ids: rows that an embedding table needs."""
     round_trip: str
     counts: dict[str, int | None]
     figures: dict[str, Figure]

@@ -86,7 +86,7 @@ def _row(
         text.name,
         text.language,
         made.known.tokenizer.name,
-        model.n_tokens,
+        model.vocab_size,
         model.round_trip,
         counts_of(of_text, made),
         figures_of(of_text, made, model.n_tokens, baseline),

@@ -237,7 +237,7 @@ def _counted(model: Model, text: CountedText) -> _Counted:
         n_documents += len(documents)
         np.add.at(n_bytes, groups, [len(encoded(document)) for document in documents])
         np.add.at(n_tokens, groups, np.diff(tokenizer.encode_ragged(documents, disallowed_special=())[1]))
-    return _Counted(text, model.n_tokens, model.round_trip, n_documents, n_bytes, n_tokens)
+    return _Counted(text, model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
 
 
 def _row(plan: SweepPlan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> SweepRow:

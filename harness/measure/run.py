@@ -220,4 +220,4 @@ def _count(record: Compression, workload: Workload, materials: Materials) -> Non
         add_text(record, text.decode("utf-8", "surrogatepass"))
     record.implementation, record.n_tokens = reference, sum(map(len, ids)) // 4
     model = materials.models[workload.model]
-    record.vocab_size, record.round_trip = model.n_tokens, model.round_trip
+    record.vocab_size, record.round_trip = model.vocab_size, model.round_trip

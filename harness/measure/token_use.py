@@ -120,7 +120,7 @@ def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, c
     Words are runs of characters that are not white space. Special tokens in the text are read as ordinary text.
     """
     record = uncounted(model, corpus, tokenizer.name)
-    record.vocab_size, record.round_trip = tokenizer.model.n_tokens, tokenizer.model.round_trip
+    record.vocab_size, record.round_trip = tokenizer.model.vocab_size, tokenizer.model.round_trip
     for document in filter(None, documents):
         add_text(record, document)
         record.n_tokens += tokenizer.count(document)

@@ -141,8 +141,8 @@ def _by_tiktoken(path: Path, name: str, model: impls.Model) -> _Library:
             return load_tiktoken_bpe(str(path))
 
     if name in openai_public.ENCODING_CONSTRUCTORS:
-        readers = dict.fromkeys(("load_tiktoken_bpe", "data_gym_to_mergeable_bpe_ranks"), ranks)  # both would download
-        with mock.patch.multiple(openai_public, **readers):
+        readers: dict[str, Any] = dict.fromkeys(("load_tiktoken_bpe", "data_gym_to_mergeable_bpe_ranks"), ranks)
+        with mock.patch.multiple(openai_public, **readers):  # both would download
             library = tiktoken.Encoding(**openai_public.ENCODING_CONSTRUCTORS[name]())
     elif len(model.pattern) != 1 or drops_text(model.pattern):
         raise Unsupported(PUBLISHED, "tiktoken splits by one pattern, which keeps all of a text")

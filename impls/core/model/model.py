@@ -46,8 +46,7 @@ class Model(ModelData):
     def __repr__(self) -> str:
         stages = name_of(self.pattern) or " then ".join(self.pattern)
         merges = f"{len(self.merges):,} merges, " if self.merge_rule == "pairs" else ""
-        n_tokens = sum(token is not None for token in self.tokens)
-        return f"Model({n_tokens:,} tokens, {merges}pattern {stages if len(stages) < 60 else stages[:57] + '…'})"
+        return f"Model({self.vocab_size:,} ids, {merges}pattern {stages if len(stages) < 60 else stages[:57] + '…'})"
 
     @cached_property
     def tokens(self) -> tuple[bytes | None, ...]:
