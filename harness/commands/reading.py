@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -17,25 +16,12 @@ if TYPE_CHECKING:
     from harness.data import Corpus
 
 counts = option("File written by `--count-only`; repeatable.", "--counts", type=options.FILE, multiple=True)
-weight = option(
-    "Multiply the counts of a corpus or file, as named here; repeatable.",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    advanced=True,
-)
 documents = option(
     "What a document of a text file is; no piece spans two.",
     type=click.Choice(["paragraphs", "lines"]),
     default="paragraphs",
 )
 field = option("Field of JSON lines, column of Parquet.", "--field", "--column", default="text", metavar="NAME")
-decoding_errors = option(
-    "Bytes that are not UTF-8: an error, or U+FFFD.",
-    "--errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-    advanced=True,
-)
 memory_limit = option(
     "Memory for tables; more goes through files.  [default: half of what is free]",
     type=options.SIZE,
@@ -46,22 +32,6 @@ memory_limit = option(
 workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N", advanced=True)
 scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
 resume = flag("Go on with a count that was interrupted.", advanced=True)
-
-
-def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """Return the values of --weight by name; raise for an unknown name or a value that is not a positive number."""
-    found: dict[str, float] = {}
-    for entry in given:
-        name, equals, number = entry.rpartition("=")
-        options.ensure(equals, f"--weight {entry}: write it as NAME=NUMBER")
-        options.ensure(name in names, f"--weight {entry}: {name!r} is not counted here; there are {', '.join(names)}")
-        options.ensure(name not in found, f"--weight {entry}: {name!r} has a weight already; give one")
-        try:
-            found[name] = float(number)
-        except ValueError:
-            raise click.UsageError(f"--weight {entry}: {number!r} is not a number") from None
-        options.ensure(0 < found[name] < math.inf, f"--weight {entry}: must be a positive number")
-    return found
 
 
 def corpus_parts(

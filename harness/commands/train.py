@@ -14,7 +14,6 @@ import click
 
 import impls
 from harness.commands import inputs, options, reading, training_output, writing
-from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
@@ -23,7 +22,6 @@ from impls.core.text.patterns import resolve
 from impls.registry import learn
 
 if TYPE_CHECKING:
-    from harness.data import Corpus
     from harness.training.text import TrainingText
 
 
@@ -44,7 +42,6 @@ class Train(Verb):
     )
     counts: tuple[Path, ...] = reading.counts
     count_only: bool = flag("Only count the pieces, for --counts.")
-    weight: tuple[str, ...] = reading.weight
     vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
     implementation: str = options.one_implementation("Who trains.", "compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
@@ -59,27 +56,20 @@ class Train(Verb):
         default="smallest",
         advanced=True,
     )
-    base_order: str = option(None, type=click.Choice(["raw", "gpt2"]), default="raw", advanced=True)
     min_count: int = option("A merge (with --count-only a piece) needs at least this count.", default=1, advanced=True)
-    max_merges: int | None = option("Limit on the number of merges, kept ones included.", type=int, advanced=True)
     max_token_bytes: int | None = option("No token longer than this.", type=int, advanced=True)
-    max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int, advanced=True)
     forbidden_tokens: tuple[str, ...] = option(
         "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT", advanced=True
     )
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
-    special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last", advanced=True)
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT", advanced=True)
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT", advanced=True)
     documents: Literal["paragraphs", "lines"] = reading.documents
     field: str = reading.field
-    errors: Literal["strict", "replace"] = reading.decoding_errors
     memory_limit: int | None = reading.memory_limit
     workers: int | None = reading.workers
     scheduler: str | None = reading.scheduler
     resume: bool = reading.resume
-    until: str | None = option("End where another 1,000 merges gain less: 'gain<0.1%'.", metavar="RULE")
-    held_out: tuple[str, ...] = options.held_out
     extend: str | None = options.extend_option(
         "Go on from this vocabulary: keep its merges and ids; its pattern, alphabet, end of word, special and unknown "
         "tokens too, unless options name others."
@@ -110,7 +100,7 @@ class Train(Verb):
             return
         from harness.data import load_model
         from harness.report.wording import size
-        from harness.training.ends import end_of_training, n_listed_merges, parse_until, why_short
+        from harness.training.ends import n_listed_merges, why_short
         from harness.training.vocabulary_curve import plateau
         from impls.core.extension import Extension
 
@@ -123,14 +113,12 @@ class Train(Verb):
             Extension(self.implementation, begun, spec)  # refuses what cannot be extended before anything is counted
         if self._target is not None:
             measured_on = options.corpora_by_name("--parity-dev", self.parity_dev).values()
-            sources = (*text.corpora, *map(str, self.counts), *self.held_out, *measured_on)
+            sources = (*text.corpora, *map(str, self.counts), *measured_on)
             writing.check_target(self._target, (*sources, *writing.model_sources(self.extend)))
-        until = None if self.until is None else parse_until(self.until)
-        trained, held_out = corpus_parts(text.corpora, self.held_out, self.max_bytes) if until else ([], [])
         by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
         dev = self._parallel()
         start = time.perf_counter()
-        texts = self._read(text, resolve(spec.pattern), by_language, trained)
+        texts = self._read(text, resolve(spec.pattern), by_language)
         if isinstance(texts, list):
             n_bytes, start = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), time.perf_counter()
         else:
@@ -140,10 +128,6 @@ class Train(Verb):
                 impls.train_parity_aware(by_language, spec, dev=dev) if languages else self._learn(texts, spec, begun)
             )
             seconds = time.perf_counter() - start
-        end = None
-        if until is not None:
-            with progress(f"measuring on {label(held_out)}"):
-                model, end = end_of_training(model, until, all_documents(held_out), label(held_out), n_kept)
         if self._target is not None:
             model.save(self._target)
         if self._parts is not None:
@@ -151,8 +135,7 @@ class Train(Verb):
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
         document = self._asked_for(text) | {
             "n_bytes": n_bytes, "seconds": seconds, "vocab_size": model.vocab_size,
-            "why_short": end.why if end is not None and end.by_rule else why_short(model, last_spec, texts),
-            "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
+            "why_short": why_short(model, last_spec, texts), "n_merges": len(model.merges),
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
             "first_tokens": training_output.first_tokens(model, n_kept, self.show),
@@ -176,19 +159,15 @@ class Train(Verb):
         self.output(document, lambda: training_output.counted(document))
 
     def _read(
-        self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]], trained: list[Corpus]
+        self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]]
     ) -> list[str] | PieceCounts | TextFiles:
-        """Return the training input: texts, the counts of their pieces, or files; `trained` are parts not held out."""
-        is_split = bool(trained) and not self.held_out
-        is_counted = text.must_be_counted or self._is_counted(text)
-        is_counted = is_counted and not by_language and not is_split
+        """Return the training input: texts, the counts of their pieces, or files."""
+        is_counted = (bool(self.counts) or self._is_counted(text)) and not by_language
         for name in () if is_counted else ("workers", "scheduler", "resume"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
         if by_language:
             return list(chain.from_iterable(by_language.values()))
-        if is_split:
-            return list(all_documents(trained))
         if is_counted:
             return self._counts(text, pattern)
         return text.texts()
@@ -218,9 +197,7 @@ class Train(Verb):
         from harness.training.text import TrainingText
 
         corpora = self.corpora or (() if self.counts else ("turkish",))
-        weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
-        how = Reading(self.documents, self.field, self.errors)
-        return TrainingText(corpora, how, self.counts, weights, self.max_bytes)
+        return TrainingText(corpora, Reading(self.documents, self.field), self.counts, self.max_bytes)
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
         """Count the text on the requested workers; keep partial counts beside the output file until that is written."""
@@ -233,19 +210,12 @@ class Train(Verb):
 
     def _check(self, text: TrainingText) -> None:
         """Raise for options that do not go together."""
-        options.ensure(self.until or not self.held_out, "--held-out goes with --until")
-        if self.until is not None:
-            if self.alphabet == "chars":
-                options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
-            options.ensure(not self.superword_from, "--until cannot cut what --superword-from trains")
-            options.ensure(not self.parity, "--until cannot cut what --parity trains")
-        if text.must_be_counted:
+        if self.counts:
             can = impls.get(self.implementation).kind in ("pure", "compiled")
             options.ensure(can, f"{self.implementation} trains on text, not on counts; -e compiled does both")
             options.ensure(not self.superword_from, "--superword-from splits the text twice; counts are split already")
-            options.ensure(not self.parity, "--parity trains on texts; it goes with neither --counts nor --weight")
-            options.ensure(self.max_bytes is None, "--max-bytes goes with neither --counts nor --weight")
-            options.ensure(self.until is None or self.held_out, "--until needs --held-out where counts are trained on")
+            options.ensure(not self.parity, "--parity trains on texts; leave out --counts")
+            options.ensure(self.max_bytes is None, "--max-bytes does not go with --counts")
         is_alone = self.superword_from is None and "superword_pattern" in options.given(self)
         options.ensure(not is_alone, "--superword-pattern goes with --superword-from")
 
@@ -260,7 +230,9 @@ class Train(Verb):
         from harness.training.ends import spec_like
 
         counts = self._text.given_counts
-        chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
+        chosen = {
+            field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec) if hasattr(self, field.name)
+        }
         chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
 

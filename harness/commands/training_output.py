@@ -16,7 +16,7 @@ from impls.core.text.patterns import name_of
 from impls.formats.counts import save_counts
 
 _OPTIONS = (
-    *("corpora", "counts", "count_only", "pattern", "out", "weight", "min_count", "documents", "field", "errors"),
+    *("corpora", "counts", "count_only", "pattern", "out", "min_count", "documents", "field"),
     *("memory_limit", "workers", "scheduler", "resume", "show", "as_json"),
 )
 """The options of `train` that go with --count-only."""
@@ -58,8 +58,8 @@ def counted(document: dict[str, Any]) -> str:
     """Return the document as text: sources, most frequent pieces, sizes, and how to train on them."""
     shown = []
     if document["sources"]:
-        rows = [[s["name"], f"{s['n_bytes']:,}", f"{s['weight']:g}", s["digest"][:16]] for s in document["sources"]]
-        shown += [options.table(rows, ["source", "bytes", "weight", "sha256"]), ""]
+        rows = [[s["name"], f"{s['n_bytes']:,}", s["digest"][:16]] for s in document["sources"]]
+        shown += [options.table(rows, ["source", "bytes", "sha256"]), ""]
     if document["most_frequent"]:
         rows = [[repr(piece["piece"]), f"{piece['count']:,}"] for piece in document["most_frequent"]]
         shown += [options.table(rows, ["piece", "count"]), ""]
@@ -91,8 +91,6 @@ def learned(document: Mapping[str, Any], model: Model) -> str:
     if (short := document["why_short"]) is not None:
         asked_for = document["vocab_size_asked_for"]
         shown.append(printable(f"ended {asked_for - model.vocab_size} ids short of {asked_for}: {short}"))
-    if (end := document["until"]) is not None and not end["by_rule"]:
-        shown.append(printable(f"not ended by {end['rule']}: {end['why']}"))
     flat = document["plateau_merge"]
     if first and flat is not None and model.merge_counts is not None:
         most = model.merge_counts[flat]

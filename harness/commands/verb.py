@@ -101,6 +101,8 @@ GONE_OPTIONS = {
     "report --record": _RECORDS,
     "evaluate --out": "use --json, --csv or --latex, and > FILE",
     "sweep --out": "use --json or --csv, and > FILE",
+    "train --until": "use `bpebench sweep`, which says from which size on larger ones save little",
+    "encode --file": "write @FILE in place of TEXT",
     "vocab --against": "use `bpebench evaluate -m A -m B`, for what a text takes under both",
     "vocab --held-out": "use `bpebench sweep`, for bytes per token by size",
     "vocab --id": "use `bpebench decode ID`",

@@ -40,12 +40,11 @@ class Reading:
 
     documents: Literal["paragraphs", "lines"] = "paragraphs"
     field: str = "text"
-    errors: Literal["strict", "replace"] = "strict"
 
     def files(self, name: str) -> list[TextFile]:
         """Return the files of a path, a folder or a glob, or standard input for `-`."""
         paths = [None] if name == "-" else matching_files(name)
-        return [TextFile(path, self.documents, self.field, self.errors) for path in paths]
+        return [TextFile(path, self.documents, self.field) for path in paths]
 
 
 def counted(

@@ -27,8 +27,6 @@ class TrainingText:
     corpora: tuple[str, ...]
     reading: Reading
     count_files: tuple[Path, ...] = ()
-    weights: dict[str, float] | None = None
-    """Weight by corpus or file of counts."""
     max_bytes: int | None = None
     """UTF-8 bytes taken of each corpus."""
 
@@ -42,11 +40,6 @@ class TrainingText:
         return found
 
     @property
-    def must_be_counted(self) -> bool:
-        """Return whether counts must be used instead of texts: counts are given, or there are weights."""
-        return bool(self.count_files or self.weights)
-
-    @property
     def is_all_named(self) -> bool:
         """Return whether no file of the user's is read."""
         return "-" not in self.corpora and all(map(is_named, self.corpora))
@@ -58,13 +51,12 @@ class TrainingText:
         parts: Path | None = None,
         executors: Executors | None = None,
     ) -> PieceCounts:
-        """Return the sum of the counts, each times its weight; `parts` and `executors` are those of `counted`."""
+        """Return the sum of the counts; `parts` and `executors` are those of `counted`."""
         limit = memory_limit or half_of_free()
         found = counted(self.corpora, pattern, self.reading, memory_limit=limit, parts=parts, executors=executors)
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
-        weights = self.weights or {}
-        weighted = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
-        return replace(weighted[0] if len(weighted) == 1 else added(weighted), memory_limit=limit)
+        every = list((kept | found).values())
+        return replace(every[0] if len(every) == 1 else added(every), memory_limit=limit)
 
     def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
         """Return the documents of all corpora, or of `corpora`. Raises `DataError` for a corpus without text."""

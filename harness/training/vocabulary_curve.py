@@ -36,10 +36,6 @@ class Curve:
     n_tokens_by_group: np.ndarray
     """Tokens at `sizes`: int64 of shape (n_groups, n_sizes)."""
 
-    def bytes_per_token(self, n_merges: int) -> float:
-        """Return the mean bytes of UTF-8 per token with `n_merges` merges."""
-        return float(self.n_bytes.sum() / self.n_tokens[n_merges])
-
 
 def vocabulary_curve(
     model: Model, documents: Iterable[str], sizes: Sequence[int] = (), n_groups: int | None = None
@@ -112,22 +108,6 @@ def uncuttable(model: Model) -> str | None:
     if model.merge_results != tuple(range(n_tokens - len(model.merges), n_tokens)):
         return "its ids are not in the order of its merges"
     return None
-
-
-def cut(model: Model, n_merges: int) -> Model:
-    """Return `model`, which must not be `uncuttable`, with its first merges only, as training to that size gives it."""
-    n_tokens, n_left_out = len(model.tokens), len(model.merges) - n_merges
-
-    def moved(i: int) -> int:
-        return i - n_left_out if i >= n_tokens else i
-
-    return model.with_(
-        tokens=model.tokens[: n_tokens - n_left_out],
-        merges=model.merges[:n_merges],
-        merge_counts=None if model.merge_counts is None else model.merge_counts[:n_merges],
-        special_tokens={text: moved(i) for text, i in model.special_tokens.items()},
-        unknown_id=None if model.unknown_id is None else moved(model.unknown_id),
-    )
 
 
 def plateau(counts: Sequence[float]) -> int | None:

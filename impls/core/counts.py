@@ -1,4 +1,4 @@
-"""Counts of the distinct pieces of a corpus, which is all that training needs: to be saved, added up and weighted."""
+"""Counts of the distinct pieces of a corpus, which is all that training needs: to be saved and added up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class CountedSource(NamedTuple):
     name: str
     n_bytes: int
     digest: str
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,21 +92,6 @@ class PieceCounts:
         """Return the pieces that occur `least` times or more."""
         return self.chosen(np.flatnonzero(self.counts >= least))
 
-    def weighted(self, weight: float) -> PieceCounts:
-        """Return the counts times `weight`, each rounded to the nearest integer (halves to even), but at least 1.
-
-        Raises `BPEError` for a weight that is not positive, or counts that would not fit in 64 bits.
-        """
-        if not 0 < weight < float("inf"):
-            raise BPEError(f"a weight must be a positive number, not {weight}")
-        if weight == 1:
-            return self
-        if float(self.counts.astype(np.float64) @ self.lengths) * weight >= _MOST:
-            raise BPEError(f"a weight of {weight} makes this 2**63 bytes of text or more; give a smaller one")
-        counts = np.maximum(1, np.rint(self.counts * weight)).astype(np.int64)
-        sources = tuple(source._replace(weight=source.weight * weight) for source in self.sources)
-        return replace(self, counts=counts, sources=sources)
-
 
 def added(parts: Sequence[PieceCounts]) -> PieceCounts:
     """Return the sum of counts, sorted. Raises `BPEError` for different patterns, or a sum of 2**63 or more."""
@@ -116,7 +100,7 @@ def added(parts: Sequence[PieceCounts]) -> PieceCounts:
         if part.pattern != first.pattern:
             raise BPEError("counts of different patterns cannot be added; count all text with one")
     if sum(float(part.counts.astype(np.float64) @ part.lengths) for part in parts) >= _MOST:
-        raise BPEError("the counts add up to 2**63 bytes of text or more; give smaller weights")
+        raise BPEError("the counts add up to 2**63 bytes of text or more")
     everything = concatenated(parts)
     order, group = _order(everything.text, everything.starts, everything.lengths)
     if not len(order):

@@ -52,7 +52,9 @@ def load_counts(path: Path) -> PieceCounts:
         if about["format"] != _FORMAT:
             raise InvalidFile(name, f"has format {about['format']}; this version reads {_FORMAT}")
         pattern = tuple(map(str, about["pattern"]))
-        sources = tuple(CountedSource(**source) for source in about["sources"])
+        sources = tuple(
+            CountedSource(source["name"], source["n_bytes"], source["digest"]) for source in about["sources"]
+        )
         pieces = table["piece"].combine_chunks().cast(pyarrow.large_binary())
         counts = table["count"].to_numpy().astype(np.int64, casting="safe")
     except (AttributeError, KeyError, TypeError, ValueError, pyarrow.ArrowException):

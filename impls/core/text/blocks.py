@@ -48,10 +48,10 @@ def documents_of(text: str, documents: str) -> Iterator[str]:
         yield "".join(begun)
 
 
-def decoded(content: bytes | memoryview, name: str, offset: int = 0, errors: str = "strict") -> str:
+def decoded(content: bytes | memoryview, name: str, offset: int = 0) -> str:
     """Return the text of bytes at `offset` of a file; raise `InvalidFile` if it is not UTF-8."""
     try:
-        return str(content, "utf-8", errors)
+        return str(content, "utf-8")
     except UnicodeDecodeError as error:
         at, byte = offset + error.start, error.object[error.start]
         hint = "it looks like UTF-16; " if at == 0 and byte in (0xFE, 0xFF) else ""

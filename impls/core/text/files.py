@@ -58,8 +58,6 @@ class TextFile:
     """What a document of plain text is."""
     field: str = "text"
     """The field of JSON lines, or the column of Parquet."""
-    errors: Literal["strict", "replace"] = "strict"
-    """Treatment of bytes that are not UTF-8: an error, or U+FFFD."""
 
     @property
     def name(self) -> str:
@@ -110,8 +108,8 @@ class TextFile:
                 yield from self.column_texts(column)
 
     def decoded(self, offset: int, content: bytes | memoryview) -> str:
-        """Return the text of bytes at `offset`; raise `InvalidFile` for invalid UTF-8, unless it is replaced."""
-        return decoded(content, self.name, offset, self.errors)
+        """Return the text of bytes at `offset`; raise `InvalidFile` for invalid UTF-8."""
+        return decoded(content, self.name, offset)
 
     def blocks(self, first: int = 0, end: int | None = None, n_bytes: int | None = None) -> Iterator[Block]:
         """Yield the offset and the bytes of each block, valid until the next one; at most the first `n_bytes` are read.

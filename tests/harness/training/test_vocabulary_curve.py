@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.training.vocabulary_curve import cut, uncuttable, vocabulary_curve
+from harness.training.vocabulary_curve import plateau, uncuttable, vocabulary_curve
 from impls import Model, TrainingSpec
 
 HandMade = Any
@@ -27,38 +27,27 @@ def texts(seed: int, n: int) -> list[str]:
     return [" ".join(rng.choices(words, k=rng.choice([1, 12]))) for _ in range(n)]
 
 
-def learned(shape: str, **changes: Any) -> Model:
-    trained = impls.get("priority").train_model(texts(1, 12), TrainingSpec(**(SHAPES[shape] | changes)))
+def learned(shape: str) -> Model:
+    trained = impls.get("priority").train_model(texts(1, 12), TrainingSpec(**SHAPES[shape]))
     assert len(trained.merges) > 20
     return trained
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_model_cut_to_k_merges_is_the_model_trained_to_k_merges(shape: str) -> None:
+def test_the_curve_is_what_the_vocabularies_trained_to_each_size_give(shape: str) -> None:
     model = learned(shape)
     assert uncuttable(model) is None
-    for n_merges in (0, 1, 7, len(model.merges) - 1, len(model.merges)):
-        size = model.vocab_size - len(model.merges) + n_merges
-        spec = TrainingSpec(**(SHAPES[shape] | {"vocab_size": size}))
-        trained, shorter = impls.get("priority").train_model(texts(1, 12), spec), cut(model, n_merges)
-        assert shorter.digest == trained.digest
-        assert shorter.merge_counts == trained.merge_counts
-        assert shorter.vocab_size == size
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_the_curve_is_what_encoding_by_each_cut_model_gives(shape: str) -> None:
-    model = learned(shape)
     held_out = ["", *texts(2, 8), "xyz é", "a\ud83d"]
     sizes = [0, 3, len(model.merges)]
     curve = vocabulary_curve(model, held_out, sizes)
     documents = [text for text in held_out if text]
     assert curve.n_bytes.tolist() == [len(text.encode("utf-8", "surrogatepass")) for text in documents]
     for n_merges in {*range(0, len(model.merges), 5), *sizes}:
-        tokenizer = impls.load("priority", cut(model, n_merges))
+        size = model.vocab_size - len(model.merges) + n_merges
+        spec = TrainingSpec(**(SHAPES[shape] | {"vocab_size": size}))
+        tokenizer = impls.load("priority", impls.get("priority").train_model(texts(1, 12), spec))
         counted = [tokenizer.count(text) for text in documents]
         assert curve.n_tokens[n_merges] == sum(counted)
-        assert curve.bytes_per_token(n_merges) == curve.n_bytes.sum() / sum(counted)
         if n_merges in sizes:
             assert curve.n_tokens_by_group[:, sizes.index(n_merges)].tolist() == counted
 
@@ -69,7 +58,6 @@ def test_a_text_counted_by_hand(hand_made: HandMade) -> None:
     curve = vocabulary_curve(model, ["abc_ab", "a"], [1])
     assert curve.n_tokens.tolist() == [7, 5, 4]
     assert curve.n_tokens_by_group.tolist() == [[4], [1]]
-    assert [curve.bytes_per_token(k) for k in range(3)] == [7 / 7, 7 / 5, 7 / 4]
 
 
 def test_a_step_after_one_of_higher_rank_needs_that_one_too(hand_made: HandMade) -> None:
@@ -86,3 +74,14 @@ def test_models_whose_first_merges_are_no_vocabulary_say_why(hand_made: HandMade
     assert uncuttable(model.with_(ignore_merges=True)) == "it looks up whole pieces"
     assert uncuttable(model.with_(added_tokens={"x": 3})) == "it has tokens that no merge makes"
     assert uncuttable(hand_made("a+b", "ba")) == "its ids are not in the order of its merges"
+
+
+@pytest.mark.parametrize(
+    ("counts", "knee"),
+    [
+        ([100, 50, 10, 9, 8, 7, 6, 5], 2), ([0, 50, 90, 91, 92, 93, 94, 95], 2), ([1.0, 2.5, 2.75, 2.875], 1),
+        ([], None), ([7, 7, 7], None), ([9, 1], None),
+    ],
+)  # fmt: skip
+def test_counts_flatten_after_their_knee(counts: list[float], knee: int | None) -> None:
+    assert plateau(counts) == knee

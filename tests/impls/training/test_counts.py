@@ -1,4 +1,4 @@
-"""Counts of pieces: sorted, added, weighted, kept in files; our trainers learn of them what they learn of text."""
+"""Counts of pieces: sorted, added, kept in files; our trainers learn of them what they learn of text."""
 
 from __future__ import annotations
 
@@ -89,22 +89,10 @@ def test_counts_add_up_in_the_order_of_utf8(tmp_path: Path) -> None:
         assert list(runs.added(partial(np.zeros, dtype=np.uint8)).items()) == in_order(total)
 
 
-def test_weights_round_but_lose_no_piece() -> None:
-    counts = PieceCounts.of(GPT2, {"a": 1, "b": 3, "c": 100})
-    assert dict(counts.weighted(0.5).items()) == {"a": 1, "b": 2, "c": 50}
-    assert dict(counts.weighted(0.001).items()) == {"a": 1, "b": 1, "c": 1}
-    assert dict(counts.at_least(3).items()) == {"b": 3, "c": 100}
-    for weight in (0, -1, float("nan"), float("inf")):
-        with pytest.raises(BPEError, match="positive number"):
-            counts.weighted(weight)
-
-
 def test_counts_that_do_not_fit_are_refused() -> None:
     large = PieceCounts.of(GPT2, {"ab": 1 << 61})
     with pytest.raises(BPEError, match=r"2\*\*63"):
         added([large, large])
-    with pytest.raises(BPEError, match=r"2\*\*63"):
-        large.weighted(3.0)
     with pytest.raises(BPEError, match="different patterns"):
         added([large, PieceCounts.of(resolve("cl100k"), {"ab": 1})])
 
@@ -134,7 +122,7 @@ def test_counts_are_kept_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "a.counts"
     for pieces in ({}, {"a": 1}, random_counts(random.Random(2), 500)):
         counts = PieceCounts.of(resolve("deepseek"), pieces)
-        source = counts_module.CountedSource("a.txt", 12, "00ff", 2.0)
+        source = counts_module.CountedSource("a.txt", 12, "00ff")
         save_counts(replace(counts, sources=(source,)), path)
         kept = load_counts(path)
         assert (list(kept.items()), kept.pattern, kept.sources) == (in_order(pieces), resolve("deepseek"), (source,))

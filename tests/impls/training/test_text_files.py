@@ -109,7 +109,6 @@ def test_bytes_that_are_not_utf8_are_named_or_replaced(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 3_000_000 + b"\xffy")
     with pytest.raises(InvalidFile, match=r"not UTF-8 at byte 3000000 \(0xFF\); convert it to UTF-8 first"):
         list(TextFile(path).texts())
-    assert "".join(TextFile(path, errors="replace").texts()) == "x" * 3_000_000 + "\ufffdy"
     path.write_bytes("text".encode("utf-16"))
     with pytest.raises(InvalidFile, match="it looks like UTF-16"):
         list(TextFile(path).texts())
