@@ -14,19 +14,8 @@ Stage = Literal[
     "failure", "determinism", "special tokens", "normalisation", "pieces", "unicode version", "pieces or merges",
     "merges", "vocabulary", "decode",
 ]  # fmt: skip
-STAGES: dict[Stage, str] = {
-    "failure": "one side fails to encode the text, or fails on one of two calls",
-    "determinism": "one side gives other ids when asked again",
-    "special tokens": "one side reads a part of the text as a special or added token, the other as text",
-    "normalisation": "the text is rewritten before it is cut: a normal form, a space before it, dropped characters",
-    "pieces": "the text is cut into different pieces",
-    "unicode version": "the pieces differ because a character is newer than one of the engines",
-    "pieces or merges": "the tokens differ; whether by cutting or by merging is not known, as a side hides its pieces",
-    "merges": "the same piece is merged differently",
-    "vocabulary": "the same bytes have a different id, or no token, on one side",
-    "decode": "the ids are equal but decode to different texts",
-}
-"""Every stage, in the order a text passes through them (Unicode version: a reason why pieces differ)."""
+"""Every stage, in the order a text passes through them (Unicode version: a reason why pieces differ); METHODOLOGY says
+what each means."""
 
 PiecesFrom = Literal["reported", "pattern", "unknown"]
 PIECES_FROM: dict[PiecesFrom, str] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import inputs, options, writing
-from harness.commands.verb import Verb, argument, flag, option
+from harness.commands import inputs, options
+from harness.commands.verb import Verb, argument, flag
 from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ class Explain(Verb):
     )
     allow_special: bool = flag("Special tokens in the text become their id, where a side can.")
     escaped: bool = options.escaped
-    html: Path | None = option("Also write a self-contained page.", type=options.FILE)
 
     def run(self) -> bool:
         """Explain the difference; return whether there is one."""
@@ -39,21 +38,9 @@ class Explain(Verb):
         from harness.report.explanation import render_explanation
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
-        if self.html is not None:
-            from harness.targets.spec import split_object
-
-            sources = writing.model_sources(
-                self.a, self.b, split_object(self.a)[0], split_object(self.b)[0], *self.models
-            )
-            writing.check_target(self.html, [*sources, *writing.text_sources(self.text)])
         content = inputs.read_sample(self.text, self.escaped)
         with options.printing_to_stderr():
             explanation = explain(*self._sides(), content)
-        if self.html is not None:
-            from harness.records import write_atomically
-            from harness.report.explanation import explanation_page
-
-            write_atomically(self.html, explanation_page(explanation).encode())
         self.output(explanation, lambda: render_explanation(explanation))
         return not explanation.agree
 

@@ -15,7 +15,7 @@ from harness.commands.verb import ensure
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
     """Raise, before any work is done, if `target` cannot be written or is one of the input files, or in such a folder.
 
-    For sources that are models or a TEXT see `model_sources` and `text_sources`.
+    For sources that are models see `model_sources`.
     """
     ensure(not target.is_dir(), f"{target}: is a folder; name a file to write")
     for source in sources if target.exists() else ():
@@ -34,11 +34,6 @@ def model_sources(*names: str | None) -> list[str]:
 
     given, trained = [name for name in names if name is not None], trained_model_names()
     return [*given, *(str(trained_model_path(name)) for name in given if name in trained)]
-
-
-def text_sources(argument: str | None) -> list[str]:
-    """Return the file of a TEXT for `check_target`, if that is @FILE."""
-    return [argument[1:]] if argument is not None and argument.startswith("@") else []
 
 
 def command_line() -> str:

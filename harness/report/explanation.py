@@ -1,11 +1,11 @@
-"""Render explanations and traces: both derivations side by side, as plain columns for the terminal, and as a page."""
+"""Render explanations and traces: both derivations side by side, in columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
-from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, Step, Trace, TracedPiece
+from harness.explanations import PIECES_FROM, Explanation, Piece, SideSummary, Step, Trace, TracedPiece
 from harness.report import layout, wording
 from harness.report.table import plain_table
 
@@ -31,74 +31,50 @@ def render_explanation(found: Explanation) -> str:
             f"  {wording.text(found.what)}",
             *(f"  - {wording.text(line)}" for line in found.evidence),
         ]
+    return "\n".join([*lines, "", layout.render(plain_table(["", found.a.name, found.b.name], _stages(found)), "text")])
+
+
+def _stages(found: Explanation) -> list[list[str]]:
+    """Return everything known about both sides, stage by stage."""
     a, b = found.a, found.b
-    steps = step_rows(found, "steps", _STEPS_SHOWN) if a.steps or b.steps or a.way or b.way else []
-    if max(len(a.steps), len(b.steps)) > _STEPS_SHOWN:
-        steps.append(SideRow("", [f"… {len(side.steps)} steps in all" for side in (a, b)]))
-    rows = [_written_row(row) for row in stage_rows(found, _IDS_SHOWN, steps)]
-    return "\n".join([*lines, "", layout.render(plain_table(["", a.name, b.name], rows), "text")])
 
+    def both(heading: str, show: Callable[[SideSummary], str | None]) -> list[str]:
+        return [heading, show(a) or "", show(b) or ""]
 
-class SideRow(NamedTuple):
-    """A row of the table of both sides."""
-
-    heading: str
-    cells: Sequence[Any]
-    """One cell per side; None if it has nothing to show."""
-    here: bool = False
-    """Whether the sides first differ here."""
-    kind: Literal["text", "piece", "step", "code"] = "text"
-    """Kind of content of the cells."""
-
-
-def stage_rows(found: Explanation, ids_shown: int, steps: Sequence[SideRow] = ()) -> list[SideRow]:
-    """Return everything known about both sides, stage by stage, with `steps` after the pieces."""
-    both, stage = (found.a, found.b), found.stage
-    rewriting = [side.rewriting or "as it is" if side.error is None else f"refused: {side.error}" for side in both]
     return [
-        SideRow("what it is", [side.about for side in both]),
-        SideRow(
-            "special tokens", ["; ".join(side.special) or "none recognised" for side in both], stage == "special tokens"
-        ),
-        SideRow("text", rewriting, stage in ("normalisation", "failure")),
-        SideRow("pieces", [PIECES_FROM[side.pieces_from] for side in both]),
-        *_piece_rows(found),
-        *steps,
-        SideRow("ids", [wording.ids(side.ids, ids_shown) for side in both], stage == "determinism"),
-        SideRow("decoded", [side.decoded for side in both], stage == "decode", "code"),
+        both("what it is", lambda side: side.about),
+        both("special tokens", lambda side: "; ".join(side.special) or "none recognised"),
+        both("text", lambda side: side.rewriting or "as it is" if side.error is None else f"refused: {side.error}"),
+        both("pieces", lambda side: PIECES_FROM[side.pieces_from]),
+        *_pieces(found),
+        *_steps(found),
+        both("ids", lambda side: wording.ids(side.ids, _IDS_SHOWN)),
+        both("decoded", lambda side: wording.ABSENT if side.decoded is None else shown(side.decoded)),
     ]
 
 
-def _piece_rows(found: Explanation) -> Iterator[SideRow]:
-    """Yield the pieces of both sides; those that begin at the same byte share a row."""
+def _pieces(found: Explanation) -> Iterator[list[str]]:
+    """Yield the pieces of both sides; those that begin at the same byte share a row, marked where they differ."""
     by_start = [{piece.start: piece for piece in side.pieces} for side in (found.a, found.b)]
     for start in sorted({*by_start[0], *by_start[1]}):
         pieces = [side.get(start) for side in by_start]
-        yield SideRow(f"byte {start}", pieces, any(piece is not None and piece.differs for piece in pieces), "piece")
+        mark = "» " if any(piece is not None and piece.differs for piece in pieces) else "  "
+        yield [f"{mark}byte {start}", *("" if piece is None else piece_line(piece) for piece in pieces)]
     if found.a.pieces_left_out or found.b.pieces_left_out:
-        yield SideRow("", [f"… {side.pieces_left_out} more pieces" for side in (found.a, found.b)])
+        yield ["", *(f"… {side.pieces_left_out} more pieces" for side in (found.a, found.b))]
 
 
-def step_rows(found: Explanation, heading: str, at_most: int) -> list[SideRow]:
-    """Return the derivation of the piece in which the sides differ, `heading` beside the algorithms."""
+def _steps(found: Explanation) -> Iterator[list[str]]:
+    """Yield the derivation of the piece in which the sides differ, below the algorithms."""
     sides = (found.a.steps, found.b.steps)
-    rows = [SideRow(heading, [found.a.way, found.b.way])]
-    for i in range(min(max(map(len, sides)), at_most)):
-        steps = [steps[i] if i < len(steps) else None for steps in sides]
-        rows.append(SideRow(f"step {i + 1}", steps, i + 1 == found.step, "step"))
-    return rows
-
-
-def _written_row(row: SideRow) -> list[str]:
-    mark = "" if row.kind not in ("piece", "step") else "» " if row.here else "  "
-    return [f"{mark}{row.heading}", *(_written(cell, row.kind) for cell in row.cells)]
-
-
-def _written(cell: Any, kind: str) -> str:
-    if cell is None:
-        return wording.ABSENT if kind == "code" else ""
-    write: dict[str, Callable[[Any], str]] = {"text": str, "piece": piece_line, "step": step_line, "code": shown}
-    return write[kind](cell)
+    if any(sides) or found.a.way or found.b.way:
+        yield ["steps", found.a.way or "", found.b.way or ""]
+    for number, steps in enumerate(zip_longest(*sides), 1):
+        if number > _STEPS_SHOWN:
+            yield ["", *(f"… {len(side)} steps in all" for side in sides)]
+            return
+        mark = "» " if number == found.step else "  "
+        yield [f"{mark}step {number}", *("" if step is None else step_line(step) for step in steps)]
 
 
 def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
@@ -161,22 +137,3 @@ def _traced(piece: TracedPiece) -> list[str]:
         f"  ids {' '.join(map(str, piece.ids))}",
         *([] if piece.reproduces else ["  these steps do not give its ids"]),
     ]
-
-
-_STEPS_ON_A_PAGE = 200
-_IDS_ON_A_PAGE = 60
-
-
-def explanation_page(found: Explanation) -> str:
-    """Return the whole page. External text is escaped, and none of it can run as a script."""
-    from harness.report.page.templates import render
-
-    return render(
-        "explanation.html",
-        title=f"bpebench explain: {found.a.name} and {found.b.name}",
-        found=found,
-        where="" if found.where is None else f"At character {found.where} of the text. ",
-        meaning=STAGES[found.stage] if found.stage is not None else "",
-        stages=stage_rows(found, _IDS_ON_A_PAGE),
-        steps=step_rows(found, "by", _STEPS_ON_A_PAGE) if found.a.steps or found.b.steps else [],
-    )

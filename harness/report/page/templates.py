@@ -17,11 +17,7 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from harness.printable import printable
 from harness.report import palette, wording
-
-_LONGEST_PIECE = 80
-"""Most characters shown of a piece."""
 
 
 def render(template: str, script: str = "", **values: object) -> str:
@@ -63,12 +59,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.globals["asset"] = asset
-    environment.filters |= {
-        "attributes": _attributes,
-        "capitalized": str.capitalize,
-        "shortened": lambda text: text if len(text) <= _LONGEST_PIECE else f"{text[:_LONGEST_PIECE]}…",
-        "spaces_marked": _spaces_marked,
-    }
+    environment.filters["attributes"] = _attributes
     return environment
 
 
@@ -80,11 +71,6 @@ def _attributes(values: Mapping[str, object]) -> Markup:
     """Return HTML attributes, each preceded by a space; those that are None are left out."""
     shown = {name: value for name, value in values.items() if value is not None}
     return Markup("").join(Markup(' {}="{}"').format(name, _printable(value)) for name, value in shown.items())
-
-
-def _spaces_marked(text: str | None) -> Markup:
-    """Return a text with each space as a pale mark."""
-    return Markup('<span class="space">·</span>').join(printable(part) for part in (text or "").split(" "))
 
 
 def _policy(script: str) -> str:

@@ -54,10 +54,6 @@ def contents(folder: Path) -> dict[Path, bytes]:
         "conform priority -m m.json --junit m.json --check ids",
         "conform m.json --library tokenizers --junit m.json --check ids",
         "conform t.py:T -m m.json --junit t.py --check ids",
-        "explain t.py:T greedy x -m m.json --html t.py",
-        "explain naive greedy x -m m.json --html m.json",
-        "explain naive greedy @ok.txt -m m.json --html ok.txt",
-        "explain m.json greedy x -m mine --html m.json",
         "convert mine cache/models/mine.json --to tiktoken",
     ],
 )
@@ -77,7 +73,6 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "convert m.json --to tiktoken",
         "convert m.json --to all",
         "conform priority -m m.json --check ids --junit",
-        "explain naive greedy x -m m.json --html",
         "fuzz naive greedy -m m.json --texts 1 --save",
         "check -m m.json -c ok.txt -e ^naive$ --out",
         "run --scale -m m.json -e ^naive$ --family digits --out",

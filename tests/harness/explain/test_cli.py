@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html.parser
 import json
 from pathlib import Path
 from typing import Any
@@ -42,12 +41,10 @@ def test_two_that_refuse_the_text_do_not_agree(
         "class Refusing:\n    def encode(self, text): raise ValueError('no')\n    def decode(self, ids): return ''\n"
     )
     monkeypatch.chdir(tmp_path)
-    page = tmp_path / "page.html"
-    ended = bpebench("explain", "refusing.py", "refusing.py", "aab", "-m", model_file, "--json", "--html", str(page))
+    ended = bpebench("explain", "refusing.py", "refusing.py", "aab", "-m", model_file, "--json")
     document = json.loads(ended.out)
     assert (ended.status, document["agree"], document["stage"]) == (1, None, None)
     assert "both refuse the text, so nothing was compared" in document["what"]
-    assert "Both refuse the text" in page.read_text(encoding="utf-8")
     shown = bpebench("explain", "refusing.py", "refusing.py", "aab", "-m", model_file)
     assert (shown.status, "agree:" in shown.out) == (1, False)
 
@@ -151,34 +148,6 @@ def test_bad_usage_is_one_line_and_status_2(bpebench: Any, model_file: str, argu
     assert ended.status == 2
     assert message in ended.err
     assert ended.out == ""
-
-
-class _Page(html.parser.HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
-
-
-def test_the_page_is_complete_in_itself_and_runs_nothing(bpebench: Any, model_file: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    text = "aab<script>alert(1)</script>&\"'\u202e\x07"
-    ended = bpebench("explain", "priority", "greedy", text, "-m", model_file, "--html", str(page))
-    assert ended.status == 1
-    content = page.read_text(encoding="utf-8")
-    found = _Page()
-    found.feed(content)
-    assert "script" not in found.tags
-    assert found.targets == ["data:,"]
-    assert "prefers-color-scheme: dark" in content
-    assert "\x07" not in content
-    assert "\u202e" not in content
-    assert "They differ first in: merges" in content
-    assert "aab&lt;script&gt;" in content
 
 
 def test_trace_shows_each_merge_with_its_rank(bpebench: Any, model_file: str) -> None:
