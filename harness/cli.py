@@ -20,7 +20,7 @@ import click
 
 from harness.printable import printable
 
-BENCH_MODULES = (*("altair", "cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert"),)
+BENCH_MODULES = (*("cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert"),)
 """Import names of the packages that the extra `bench` installs."""
 
 

@@ -97,6 +97,7 @@ GONE_OPTIONS = {
     "check --vocab-size": "256 merges are compared",
     "check --unicode": "use `bpebench conform`, which asks every code point",
     "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
+    "explain --html": "`bpebench play` explains on a page, and `explain` prints the same",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
     "evaluate --out": "use --json, --csv or --latex, and > FILE",

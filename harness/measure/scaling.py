@@ -6,7 +6,8 @@ series ends at the first size that fails or exceeds the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.summary import SCALE_PREFIX
 from harness.measure.workloads import Profile, Workload, short_name
 from harness.outcome import Outcome
-from harness.records import AnyRecord, Measurement, RecordError, of_kind
+from harness.records import AnyRecord, Measurement, of_kind
 
 FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
 """The default families; `harness.data.generated.ADVERSARIAL` has more."""
@@ -60,16 +61,10 @@ def measure_scaling(
 ) -> list[Measurement]:
     """Write one `Measurement` per implementation, family, size and round, up to the first too slow or not right.
 
-    Return all of them; those in `done` are neither measured again nor written again. Raise `RecordError` if those had
-    another limit, since their curves ended elsewhere.
+    Return all of them; those in `done` are neither measured again nor written again.
     """
     names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
     records = [record for record in of_kind(done, Measurement) if record.workload in names]
-    if others := {limit_of(record) for record in records} - {scale.limit_seconds}:
-        raise RecordError(
-            f"the curves there were measured with --limit {min(others):g}, not {scale.limit_seconds:g}; use that "
-            "limit, or use another --out"
-        )
     known = {(record.workload, record.implementation, record.opening): record for record in records}
     for number in range(scale.rounds):
         for family in scale.families:
@@ -101,18 +96,8 @@ def _curve(
                 (record,) = opening.records([Entry((name, 0), workload, 1, 1)])
                 record.limit_seconds = scale.limit_seconds
                 yield record
-            if record.outcome is not Outcome.RIGHT or seconds_of(record) > scale.limit_seconds:
+            if record.outcome is not Outcome.RIGHT or record.passes[0].wall_seconds[-1] > scale.limit_seconds:
                 return
-
-
-def seconds_of(record: Measurement) -> float:
-    """Return the seconds of the only pass of a record."""
-    return record.passes[0].wall_seconds[-1]
-
-
-def limit_of(record: Measurement) -> float:
-    """Return the limit of a pass a record was made with, in seconds."""
-    return PASS_LIMIT_SECONDS if record.limit_seconds is None else record.limit_seconds
 
 
 def family_of(record: Measurement) -> str:
@@ -125,38 +110,33 @@ def size_of(record: Measurement) -> int:
     return int(record.corpus.partition(":")[2])
 
 
-def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Measurement]:
-    """Map (implementation, family) -> its exponent, or where it ended if fewer than two sizes were right.
+class Curve(NamedTuple):
+    """The growth of one implementation on one family."""
 
-    The time of a size is the minimum over its rounds. A timeout gives a lower bound at its limit.
-    """
-    records = list(records)
-    points: dict[tuple[str, str], dict[int, float]] = {}
+    seconds: dict[int, float]
+    """Bytes -> the least seconds over its rounds, of the sizes that were right."""
+    end: Measurement | None
+    """The record of the smallest size that was not right, if there is one."""
+    exponent: Exponent | None
+    """None if fewer than two sizes were right. A timeout gives a lower bound at its limit."""
+
+
+def curves(records: Iterable[Measurement]) -> dict[tuple[str, str], Curve]:
+    """Map (implementation, family) -> its curve."""
+    of: dict[tuple[str, str], list[Measurement]] = {}
     for record in records:
-        by_size = points.setdefault((record.implementation, family_of(record)), {})
+        of.setdefault((record.implementation, family_of(record)), []).append(record)
+    return {key: _curve_of(some) for key, some in of.items()}
+
+
+def _curve_of(records: Sequence[Measurement]) -> Curve:
+    seconds: dict[int, float] = {}
+    for record in sorted(records, key=size_of):
         if record.outcome is Outcome.RIGHT:
-            seconds = seconds_of(record)
-            by_size[size_of(record)] = min(seconds, by_size.get(size_of(record), seconds))
-    ended = ends(records)
-    found: dict[tuple[str, str], Exponent | Measurement] = {}
-    for key, by_size in points.items():
-        end = ended.get(key)
-        timeout = None
-        if end is not None and end.outcome is Outcome.TIMEOUT and size_of(end) > max(by_size, default=0) > 0:
-            timeout = (size_of(end), limit_of(end))
-        fit = fit_exponent(list(by_size.items()), timeout)
-        if fit is not None:
-            found[key] = fit
-        elif end is not None:
-            found[key] = end
-    return found
-
-
-def ends(records: Iterable[Measurement]) -> dict[tuple[str, str], Measurement]:
-    """Map (implementation, family) -> the record of the smallest size that was not right, if there is one."""
-    found: dict[tuple[str, str], Measurement] = {}
-    for record in records:
-        key = (record.implementation, family_of(record))
-        if record.outcome is not Outcome.RIGHT and (key not in found or size_of(record) < size_of(found[key])):
-            found[key] = record
-    return found
+            n_bytes, its = size_of(record), record.passes[0].wall_seconds[-1]
+            seconds[n_bytes] = min(its, seconds.get(n_bytes, its))
+    end = min((record for record in records if record.outcome is not Outcome.RIGHT), key=size_of, default=None)
+    timeout = None
+    if end is not None and end.outcome is Outcome.TIMEOUT and size_of(end) > max(seconds, default=0) > 0:
+        timeout = (size_of(end), PASS_LIMIT_SECONDS if end.limit_seconds is None else end.limit_seconds)
+    return Curve(seconds, end, fit_exponent(list(seconds.items()), timeout))

@@ -1,4 +1,4 @@
-"""Colours, shapes and fonts of every chart, in a light and a dark scheme. Knows no data.
+"""Colours, shapes and fonts of charts and pages, in a light and a dark scheme. Knows no data.
 
 Colours are Okabe and Ito's (2008, "Color universal design"), lightened on a dark background; each also has its own
 shape or word, so that nothing depends on colour alone.
@@ -31,24 +31,19 @@ IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
 """Fonts of images: text is measured on the machine that renders them and drawn on another."""
 
 
-def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
-    """Return the Vega-Lite configuration of a scheme; specifications themselves name no colour."""
+def config(scheme: Scheme) -> dict[str, Any]:
+    """Return the Vega-Lite configuration of a scheme; specifications themselves have no colours."""
     ink, quiet = INK[scheme], QUIET[scheme]
-    labels = {"labelColor": ink, "titleColor": quiet, "labelFontSize": 12}
-    titles = {"titleFontSize": 12, "titleFontWeight": "normal"}
+    labels = {"labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontWeight": "normal"}
     return {
         "background": "transparent",
-        "font": font,
+        "font": IMAGE_FONT,
         "view": {"stroke": None},
         "range": {"category": list(KIND_COLOURS[scheme])},
         "axis": {
-            **labels, **titles, "gridColor": GRID[scheme], "domain": False, "ticks": False, "labelPadding": 6,
-            "titlePadding": 10, "labelLimit": 200,
+            **labels, "gridColor": GRID[scheme], "domain": False, "ticks": False, "labelPadding": 6, "titlePadding": 10,
         },
-        "legend": {
-            **labels, **titles, "orient": "top", "direction": "horizontal", "symbolSize": 80, "symbolOpacity": 1,
-            "labelLimit": 240,
-        },
+        "legend": {**labels, "orient": "top", "direction": "horizontal", "symbolSize": 80, "symbolOpacity": 1},
         "title": {
             "color": ink, "subtitleColor": quiet, "fontSize": 15, "subtitleFontSize": 12, "fontWeight": 600,
             "anchor": "start", "frame": "group", "offset": 14, "subtitlePadding": 5,
@@ -56,7 +51,5 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         "header": labels,
         "text": {"color": ink, "fontSize": 12},
         "rule": {"color": quiet},
-        "line": {"strokeWidth": 1.75},
-        "mark": {"color": KIND_COLOURS[scheme][0]},
         "point": {"filled": True, "size": 70, "opacity": 1},
     }  # fmt: skip

@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.measure.summary import summaries
 from harness.records import Measurement, of_kind, read_machine, read_records
-from harness.report.charts import charts
-from harness.report.charts.chart import Chart
+from harness.report.chart import Chart, throughput
 from harness.report.headlines import Headline, headlines
 from harness.report.table import Row, Table
 from harness.report.tables import speed, tables
@@ -30,9 +29,9 @@ class Run:
         return read_records(self.folder)
 
     @cached_property
-    def charts(self) -> dict[str, Chart]:
-        """Return its charts by name."""
-        return {chart.name: chart for chart in charts(self.records, self.speed_rows)}
+    def chart(self) -> Chart | None:
+        """Return the chart of its encoding speed, or None if there is nothing to draw."""
+        return throughput(self.speed_rows)
 
     @cached_property
     def headlines(self) -> list[Headline]:

@@ -72,9 +72,6 @@ def test_landmarks_captions_and_alternatives_are_there(page: str) -> None:
     assert [len(found.of(tag)) for tag in ("main", "nav", "header", "h1")] == [1, 1, 1, 1]
     assert found.of("html")[0]["lang"] == "en"
     assert len(found.of("caption")) == len(found.of("table"))
-    plots = [attributes for attributes in found.of("div") if attributes.get("class") == "plot"]
-    assert len(plots) == 3
-    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in plots)
     assert all(attributes.get("scope") for attributes in found.of("th"))
 
 
@@ -86,13 +83,12 @@ def test_noise_bias_and_the_command_are_said(page: str) -> None:
     assert "the load was 1.2 before the run" in text
 
 
-def test_trainers_and_hostile_texts_have_their_tables(page: str) -> None:
+def test_trainers_have_their_tables(page: str) -> None:
     text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page.partition("<script")[0])))
     assert "Trainers: do they learn the same merges?" in text
     assert "3 sentencepiece n/a ≠27" in text
     assert "tiktoken sentencepiece first met 27 ' b'+'ir' ' b'+'v\\n'" in text
     assert "missing: no" in text
-    assert "Hostile texts: where implementations break" in text
 
 
 # --- self-contained ---------------------------------------------------------------------------------------------

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from harness.outcome import Outcome
 from harness.report import palette, wording
-from harness.report.charts.chart import IMAGE_ONLY, Chart, themed
 from harness.report.history import by_machine, date_of, history_rows, machine_name
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json, slug
@@ -75,7 +72,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("agreement", "Agreement", ("agreement", "agreement-pairs", "round-trip")),
     ("speed", "Speed", ("ranking", "speed")),
     ("compression", "Compression", ("compression",)),
-    ("scaling", "Scaling", ("breaks", "scaling")),
+    ("scaling", "Scaling", ("scaling",)),
     ("memory", "Memory and load time", ("memory",)),
     ("training", "Training", ("training", "trained", "trainers", "trainer-differences")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
@@ -124,7 +121,6 @@ def _run(run: Run, prefix: str) -> dict[str, Any]:
     """Return the values of the section of a run."""
     tables, machine = run.tables, run.machine
     facts = {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")}
-    drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
     overview = tables.get("overview")
     return {
         "id": f"{prefix}run",
@@ -134,27 +130,22 @@ def _run(run: Run, prefix: str) -> dict[str, Any]:
         "headlines": run.headlines,
         "overview": None if overview is None else view_of(overview, prefix),
         "warnings": run.warnings,
-        "parts": list(_parts(run, tables, drawn, prefix)),
+        "parts": list(_parts(run, tables, prefix)),
         "noise": _noise(run.speed_rows),
         "command": machine.get("command") or "bpebench run",
         "machine": json.dumps(facts, ensure_ascii=False, indent=1).splitlines() if facts else ["Not recorded."],
     }
 
 
-def _parts(run: Run, tables: Mapping[str, Table], drawn: Sequence[Chart], prefix: str) -> Iterator[dict[str, Any]]:
-    """Yield the values of each part of a run that has a table or a chart."""
+def _parts(run: Run, tables: Mapping[str, Table], prefix: str) -> Iterator[dict[str, Any]]:
+    """Yield the values of each part of a run that has a table."""
     for name, heading, names in _PARTS:
-        views = {key: view_of(tables[key], prefix) for key in names if key in tables}
-        charts = [{"chart": chart, "svg": Markup(themed(chart))} for chart in drawn if chart.section == name]
-        if views or charts:
+        if views := {key: view_of(tables[key], prefix) for key in names if key in tables}:
             yield {
                 "id": prefix + name,
                 "name": name,
                 "heading": heading,
-                "count": ", ".join(
-                    wording.counted(n, what) for n, what in ((len(charts), "chart"), (len(views), "table")) if n
-                ),
-                "charts": charts,
+                "count": wording.counted(len(views), "table"),
                 "tables": views,
                 "analyses": _analyses(tables["speed"], run.analyses) if "speed" in views else {},
             }

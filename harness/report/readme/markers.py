@@ -1,8 +1,8 @@
 """The markers of a README's generated parts.
 
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
-(`bpebench report RUN --json` lists them), `headlines` or `chart-NAME`. Further words of a marker: `only:REGEX` keeps
-the groups of a table (its implementations, if it has no groups) that match, `only:ID` one of the headlines, and
+(`bpebench report RUN --json` lists them), `headlines` or `chart-throughput`. Further words of a marker: `only:REGEX`
+keeps the groups of a table (its implementations, if it has no groups) that match, `only:ID` one of the headlines, and
 `columns:KEY,KEY` the columns of a table.
 """
 
@@ -45,11 +45,6 @@ class Block:
         words = {"only": self.only, "columns": self.columns, "run": self.run}
         shown = [f"generated:{self.name}", *(f"{word}:{value}" for word, value in words.items() if value)]
         return f"<!-- {' '.join(shown)} -->\n"
-
-    @property
-    def chart(self) -> str | None:
-        """Return the name of the chart this block shows, or None."""
-        return self.name.removeprefix("chart-") if self.name.startswith("chart-") else None
 
 
 def blocks(text: str) -> list[Block]:

@@ -14,9 +14,8 @@ from markupsafe import escape
 from harness.measure.summary import CITABLE_FLOOR
 from harness.records import write_atomically
 from harness.report import palette
-from harness.report.charts.chart import Chart, svg
+from harness.report.chart import Chart, svg
 from harness.report.headlines import Headline
-from harness.report.page.templates import slug
 from harness.report.readme.markers import Block, ReadmeError, blocks
 from harness.report.readme.runs import headline_list, pages, table_text
 from harness.report.run import Run
@@ -24,6 +23,7 @@ from harness.report.tables import overview
 from harness.report.wording import percent
 
 _REMEDY = "bpebench report --readme"
+_CHART = "chart-throughput"
 
 Image = tuple[str, Chart, palette.Scheme]
 """Path relative to the README, chart, and colour scheme."""
@@ -86,13 +86,12 @@ def _rendered(text: str, root: Path) -> Iterator[tuple[Block, str, list[Image]]]
     runs: dict[str, Run] = {}
     for block in blocks(text):
         run = runs.setdefault(block.run, Run(block.run, root / block.run))
-        if block.chart is None:
-            body = headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, run)
-            yield block, f"{body.strip()}\n", []
+        if block.name == _CHART and run.chart is not None:
+            images = [(_image_path(block.run, scheme), run.chart, scheme) for scheme in palette.SCHEMES]
+            yield block, f"{_picture(block.run, run.chart)}\n", images
             continue
-        chart = chart_of(block, run)
-        images = [(image_path(block.run, chart, scheme), chart, scheme) for scheme in palette.SCHEMES]
-        yield block, f"{_picture(block, run)}\n", images
+        body = headline_list(_headlines(block, run)) if block.name == "headlines" else _table(block, run)
+        yield block, f"{body.strip()}\n", []
 
 
 def _stale_images(images: list[Image], root: Path) -> Iterator[tuple[Path, str]]:
@@ -116,7 +115,7 @@ def _headlines(block: Block, run: Run) -> list[Headline]:
 def _table(block: Block, run: Run) -> str:
     found = run.tables
     if block.name not in found:
-        known = ", ".join([*found, "headlines", *(f"chart-{name}" for name in run.charts)])
+        known = ", ".join([*found, "headlines", *([_CHART] if run.chart else [])])
         raise ReadmeError(f"line {block.line}: {run.label} has nothing for {block.name!r}; it has: {known}")
     chosen = found[block.name]
     if block.only:
@@ -142,31 +141,21 @@ def _table(block: Block, run: Run) -> str:
     return table_text(chosen)
 
 
-def chart_of(block: Block, run: Run) -> Chart:
-    """Return the chart of a block; raise `ReadmeError` if the run has none of this name."""
-    if block.chart not in run.charts:
-        known = ", ".join(run.charts)
-        raise ReadmeError(f"line {block.line}: {run.label} has no chart {block.chart!r}; it has: {known}")
-    return run.charts[block.chart]
-
-
-def image_path(run: str, chart: Chart, scheme: palette.Scheme) -> str:
+def _image_path(run: str, scheme: palette.Scheme) -> str:
     """Return the path of a chart's image, relative to the README's folder: beside the run's records."""
-    return f"{run}/charts/{slug(chart.name)}-{scheme}.svg"
+    return f"{run}/charts/throughput-{scheme}.svg"
 
 
 def digest_line(chart: Chart) -> str:
     """Return the first line of a chart's image, a digest that shows whether the image is stale."""
-    parts = [chart.spec, chart.title, chart.subtitle, chart.alternative]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([chart.spec, chart.alternative], sort_keys=True).encode()).hexdigest()
     return f"<!-- bpebench chart {digest} -->"
 
 
-def _picture(block: Block, run: Run) -> str:
-    chart = chart_of(block, run)
+def _picture(run: str, chart: Chart) -> str:
     return (
         "<picture>\n"
-        f'  <source media="(prefers-color-scheme: dark)" srcset="{image_path(run.label, chart, "dark")}">\n'
-        f'  <img alt="{escape(chart.alternative)}" src="{image_path(run.label, chart, "light")}">\n'
+        f'  <source media="(prefers-color-scheme: dark)" srcset="{_image_path(run, "dark")}">\n'
+        f'  <img alt="{escape(chart.alternative)}" src="{_image_path(run, "light")}">\n'
         "</picture>"
     )

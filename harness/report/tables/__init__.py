@@ -39,7 +39,6 @@ def tables(
         "trainers": lambda: training.matrix_table(records),
         "trainer-differences": lambda: training.differences_table(records),
         "memory": lambda: table_of("memory", speed.memory_rows(timed())),
-        "breaks": lambda: growth.breaks_table(records),
         "scaling": lambda: growth.scaling_table(records),
         "failures": lambda: correctness.failures_table(records),
     }

@@ -247,7 +247,7 @@ def test_an_unknown_split_is_refused(split: str) -> None:
 
 
 def test_importing_the_room_is_cheap() -> None:
-    heavy = "{'pandas', 'numba', 'rich', 'altair', 'tokenizers', 'tiktoken'} & set(sys.modules)"
+    heavy = "{'pandas', 'numba', 'rich', 'tokenizers', 'tiktoken'} & set(sys.modules)"
     script = f"import sys, harness.data; sys.exit(str({heavy} or ''))"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert found.stderr.strip() == ""

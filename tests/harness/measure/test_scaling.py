@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from harness.measure.materials import Materials
-from harness.measure.scaling import Scale, exponents, measure_scaling, size_of
-from harness.measure.stats import Exponent
+from harness.measure.scaling import Scale, curves, measure_scaling, size_of
 from harness.outcome import Outcome
-from harness.records import Measurement, Pass, RecordError
+from harness.records import Measurement, Pass
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -57,29 +56,21 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(TOYS))
 
 
-def test_every_size_is_read_once_and_verified() -> None:
+def test_every_size_is_read_once_and_verified_and_only_what_is_missing_is_measured() -> None:
     records = scaled("toy-bytes")
     assert [size_of(record) for record in records] == list(SIZES)
     for record in records:
-        assert (record.outcome, len(record.passes)) == (Outcome.RIGHT, 1)
+        assert (record.outcome, len(record.passes), record.limit_seconds) == (Outcome.RIGHT, 1, 3.0)
         assert record.reference == "toy-bytes"
-    assert set(exponents(records)) == {("toy-bytes", "letters")}
-
-
-def test_a_curve_taken_up_again_measures_only_what_is_missing() -> None:
-    records = scaled("toy-bytes")
     again = scaled("toy-bytes", done=records[:2])
     assert [size_of(record) for record in again] == list(SIZES[2:])
-    assert scaled("toy-bytes", done=records) == []
-    failed = scaled("toy-wrong-on-a")
-    assert scaled("toy-wrong-on-a", done=failed) == []
 
 
 def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
-    (record,) = scaled("toy-wrong-on-a")
+    (record,) = failed = scaled("toy-wrong-on-a")
     assert record.outcome == "mismatch"
-    (verdict,) = exponents([record]).values()
-    assert verdict == record
+    assert curves(failed)["toy-wrong-on-a", "letters"] == ({}, record, None)
+    assert scaled("toy-wrong-on-a", done=failed) == []
 
 
 @pytest.mark.parametrize(("name", "status"), [("toy-wrong-on-a", 1), ("toy-bytes", 0), ("toy-refusing", 0)])
@@ -110,23 +101,14 @@ def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | N
 
 def test_the_exponent_comes_from_the_least_time_of_each_size_and_a_timeout_bounds_it() -> None:
     quadratic = [point(n, n * n * 1e-8 * (1 + 3 * number), number) for n in (1000, 2000, 4000) for number in (0, 1)]
-    fit = exponents([*quadratic, point(8000, None, limit=0.64)])["one", "spaces"]
-    assert isinstance(fit, Exponent)
-    assert fit.value == pytest.approx(2)
-    assert fit.lower_bound == pytest.approx(2)
+    fit = curves([*quadratic, point(8000, None, limit=0.64)])["one", "spaces"].exponent
+    assert fit is not None
+    assert (fit.value, fit.lower_bound) == (pytest.approx(2), pytest.approx(2))
 
 
 def test_a_timeout_without_a_limit_stands_at_three_seconds_and_a_flaky_one_bounds_nothing() -> None:
     linear = [point(n, n * 1e-3) for n in (1000, 2000)]
-    bound = exponents([*linear, point(3000, None)])["one", "spaces"].lower_bound  # type: ignore[union-attr]
-    assert bound == pytest.approx(1)
-    assert exponents([*linear, point(2000, None)])["one", "spaces"].lower_bound is None  # type: ignore[union-attr]
-
-
-def test_the_limit_is_recorded_and_a_curve_is_not_mixed_with_one_of_another_limit() -> None:
-    records = scaled("toy-bytes")
-    assert {record.limit_seconds for record in records} == {3.0}
-    for record in records:
-        record.limit_seconds = 1.0
-    with pytest.raises(RecordError, match="measured with --limit 1, not 3"):
-        scaled("toy-bytes", done=records)
+    for size, bound in ((3000, pytest.approx(1)), (2000, None)):
+        fit = curves([*linear, point(size, None)])["one", "spaces"].exponent
+        assert fit is not None
+        assert fit.lower_bound == bound

@@ -147,7 +147,7 @@ def test_groups_and_columns_can_be_chosen_in_the_marker(root: Path) -> None:
         ("x\n\n<!-- /generated -->\n", "line 3: <!-- /generated --> closes nothing"),
         (readme("compression"), "line 4: generated:compression has no run"),
         (readme(f"nonsense run:{RUN}"), "has nothing for 'nonsense'; it has: "),
-        (readme(f"chart-none run:{RUN}"), "has no chart 'none'; it has:"),
+        (readme(f"chart-none run:{RUN}"), "has nothing for 'chart-none'; it has: "),
         (readme(f"compression run:{RUN} colour:red"), "'colour' means nothing in a marker"),
         (readme(f"compression only:( run:{RUN}"), "line 4: "),
         (readme(f"headlines only:zzz run:{RUN}"), "results/a-run has no headline 'zzz'; it has: "),

@@ -1,4 +1,4 @@
-// The page of runs: its scheme, its folded parts, and data of tables and images of charts to take away.
+// The page of runs: its scheme, its folded parts, and data of tables to take away.
 
 // --- scheme ---------------------------------------------------------------------------------------------------
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -65,15 +65,6 @@ function asJson({ heads, rows }) {
   return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((cell, i) => [keys[i], number(cell)]))), null, 1) + "\n";
 }
 
-function asImage(svg) {
-  // A copy that needs no page: the colours as they are here and now.
-  const copy = svg.cloneNode(true);
-  copy.setAttribute("font-family", "Arial, Helvetica, sans-serif");
-  const style = getComputedStyle(document.documentElement);
-  const text = new XMLSerializer().serializeToString(copy);
-  return text.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
-}
-
 function offer(after, makers) {
   let line = after.nextElementSibling;
   while (line && !line.matches(".command") && line.matches(".note")) line = line.nextElementSibling;
@@ -103,7 +94,4 @@ for (const table of document.querySelectorAll("main .scroll > table")) {
   if (table.id === "view-table") makers.push(["SVG", () => save(`${name()}.svg`, "image/svg+xml", table.image())]);
   const box = table.parentElement;
   offer(box.closest(".data") ?? box, makers);
-}
-for (const plot of document.querySelectorAll("figure .plot")) {
-  offer(plot, [["SVG", () => save(`${plot.dataset.name}.svg`, "image/svg+xml", asImage(plot.querySelector("svg")))]]);
 }

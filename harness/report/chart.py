@@ -1,0 +1,113 @@
+"""The chart of speed that a README shows: an image in two colour schemes. What one chooses, the page of a run draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.printable import printable_values
+from harness.report import palette, wording
+from harness.report.table import Row, grouped
+
+_MOST_PANELS, _PANEL_WIDTH, _ROW_HEIGHT = 4, 250, 21
+_MOST_NAMES, _N_LEADERS = 6, 3
+_ASKED_FOR = ("compiled", "tiktoken", "tokenizers", "sentencepiece")
+"""Implementations that are shown if they were timed, before the fastest others."""
+_UNIT = "MB/s, higher is better"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One chart: its Vega-Lite specification without colours, with title, and the chart in a sentence or two."""
+
+    spec: dict[str, Any]
+    alternative: str
+
+
+def throughput(rows: Sequence[Row]) -> Chart | None:
+    """Return the chart of the plain encoding workloads that may be cited, or None without any."""
+    plain = [
+        row
+        for row in rows
+        if (row["floor"] is None or row["citable"]) and (row["task"], row["state"]) == ("encode", "new text")
+        if not row["corpus"].startswith("gen/")
+    ]
+    workloads = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
+    if not workloads:
+        return None
+    plain = [row for row in plain if row["workload"] in workloads]
+    names = _named(plain)
+    dots = [_dot(row) for row in plain if row["implementation"] in names]
+    leaders = "; ".join(
+        f"{workload}: " + ", ".join(f"{dot['implementation']} {dot['figure']}" for dot in some[:_N_LEADERS])
+        for workload, some in grouped((dot for dot in dots if dot["median"]), lambda dot: dot["workload"]).items()
+    )
+    text = f"Encoding speed, MB/s, the best of each workload. {leaders}. The table has all of them."
+    # Some characters make the renderer abort the process.
+    return Chart(printable_values(_panels(dots, workloads)), printable_values(text))
+
+
+def _named(rows: Sequence[Row]) -> set[str]:
+    """Return at most `_MOST_NAMES` implementations: those people ask for, then the fastest ones."""
+    fastest = sorted((row for row in rows if row["times_best"]), key=lambda row: float(row["times_best"]))
+    names = [str(row["implementation"]) for row in fastest]
+    return set(list(dict.fromkeys([name for name in _ASKED_FOR if name in names] + names))[:_MOST_NAMES])
+
+
+def _dot(row: Row) -> Row:
+    keys = ("workload", "implementation", "kind", "median", "low", "high", "status")
+    return {key: row[key] for key in keys} | {"figure": wording.figure(row["median"])}
+
+
+def _panels(dots: Sequence[Row], workloads: Sequence[str]) -> dict[str, Any]:
+    """Return a panel for each workload with a dot and its 95 % interval for each row, or its `status`."""
+    ends = [dot[key] for dot in dots for key in ("low", "high") if dot[key]]
+    domain = [min(ends) / 1.15, max(ends) * 1.5]  # room at the right for the label of the last dot
+    names = list(dict.fromkeys(dot["implementation"] for dot in dots))
+    y = {
+        "field": "implementation", "type": "nominal", "sort": names, "title": None,
+        "axis": {"grid": False, "labelLimit": 150},
+    }  # fmt: skip
+
+    def along(field: str) -> dict[str, Any]:
+        scale = {"type": "log", "nice": False, "domain": domain}
+        return {"field": field, "type": "quantitative", "scale": scale, "title": _UNIT,
+                "axis": {"tickCount": 3, "format": ",~g"}}  # fmt: skip
+
+    def kind(shapes: bool) -> dict[str, Any]:
+        scale: dict[str, Any] = {"domain": wording.KINDS} | ({"range": palette.SHAPES} if shapes else {})
+        return {"field": "kind", "type": "nominal", "scale": scale, "title": None}
+
+    def layer(mark: dict[str, Any], *, failed: bool = False, **encoding: Any) -> dict[str, Any]:
+        is_kept = "!isValid(datum.median)" if failed else "isValid(datum.median)"
+        return {"mark": mark, "transform": [{"filter": is_kept}], "encoding": {"y": y, **encoding}}
+
+    text = {"type": "text", "align": "left", "fontSize": 11}
+    layers = [
+        layer({"type": "rule", "opacity": 0.2}, x=along("edge"), x2={"field": "median"}),
+        layer({"type": "rule", "strokeWidth": 2.5, "opacity": 0.55}, x=along("low"), x2={"field": "high"},
+              color=kind(False)),
+        layer({"type": "point"}, x=along("median"), color=kind(False), shape=kind(True)),
+        layer(text | {"dx": 9}, x=along("high"), text={"field": "figure"}),
+        layer(text | {"fontStyle": "italic", "opacity": 0.7}, failed=True, x={"value": 4}, text={"field": "status"}),
+    ]  # fmt: skip
+    header = {"labelAnchor": "start", "labelFontWeight": "bold", "labelPadding": 6}
+    return {
+        "title": {
+            "text": "Encoding speed",
+            "subtitle": "MB/s of text, logarithmic, median with 95 % interval · higher is better",
+        },
+        "data": {"values": [dot | {"edge": domain[0]} for dot in dots]},
+        "facet": {"field": "workload", "type": "nominal", "sort": workloads, "title": None, "header": header},
+        "columns": 2,
+        "spec": {"width": _PANEL_WIDTH, "height": {"step": _ROW_HEIGHT}, "layer": layers},
+    }
+
+
+def svg(chart: Chart, scheme: palette.Scheme) -> str:
+    """Render a chart as an SVG image for a background of the scheme."""
+    import vl_convert
+
+    spec = chart.spec | {"description": chart.alternative, "padding": 12}
+    return str(vl_convert.vegalite_to_svg(spec, config=palette.config(scheme)))
