@@ -21,7 +21,7 @@ CAMPAIGNS = {
     "models": (
         3,
         "tests/impls/encoding tests/impls/compiled/test_models.py tests/impls/compiled/test_segments.py "
-        "tests/impls/training tests/impls/compiled/test_training.py tests/impls/compiled/test_training_extension.py",
+        "tests/impls/training tests/impls/compiled/test_training.py",
     ),
     "drop-ins": (2, "tests/impls/drop_in"),
     "steps": (2, "tests/impls/incremental tests/impls/streaming"),
