@@ -59,7 +59,6 @@ def test_every_way_reads_no_more_than_its_text(pattern: str, monkeypatch: pytest
 
 WILD = """
 from impls import Model
-from impls import TrainingSpec
 from impls.compiled import Compiled
 from impls.compiled.codegen.native import faults
 
@@ -78,23 +77,29 @@ def test_the_checked_build_notices_a_wild_address() -> None:
     assert done.stdout == "True\n", done.stderr[-2000:]
 
 
-CHECKED = (
-    "memory segments bitparallel_characters growth",
-    "specials characters parts pairs",
-    "training training_extension",
-)
-"""Files of tests that run with the checked build besides, by the process that runs them."""
-OPTIONS = ("-qx", "-n0", "--timeout=0", "-p", "no:cacheprovider", "-m", "not corpus")
+CHECKED = """
+test_memory.py::test_every_way_reads_no_more_than_its_text
+test_segments.py::test_ids_are_those_of_whole_pieces
+test_bitparallel_characters.py::test_windows_of_a_sentencepiece_model_give_the_ids_of_priority
+test_growth.py::test_tables_of_a_few_slots_grow[1-gpt2]
+test_specials.py::test_ids_and_refusals_are_those_of_priority[fast-of_several_bytes]
+test_characters.py::test_ids_and_unknown_characters_are_those_of_priority[</w>-None]
+test_parts.py::test_ids_are_those_of_a_batch_where_memory_is_short
+test_training.py::test_every_rule_and_alphabet_at_once_and_continued[bytes-first]
+test_training.py::test_every_rule_and_alphabet_at_once_and_continued[chars-shortest]
+test_training.py::test_threads_tables_that_grow_and_texts_that_are_cut[3-gpt2]
+"""
+"""Tests that run with the checked build besides: every kernel of encoding, decoding, batches and training."""
+OPTIONS = ("-qx", "-n0", "--timeout=0", "-p", "no:cacheprovider")
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(is_checked(), reason="it starts processes that are checked")
-@pytest.mark.parametrize("files", CHECKED)
-def test_no_access_lies_outside_what_may_be_reached(files: str) -> None:
+@pytest.mark.skipif(is_checked(), reason="it starts a process that is checked")
+def test_no_access_lies_outside_what_may_be_reached() -> None:
     """`tests/conftest.py` fails each test after which the build has seen such an access."""
-    paths = [str(Path(__file__).with_name(f"test_{name}.py")) for name in files.split()]
+    tests = [f"{Path(__file__).parent}/{test}" for test in CHECKED.split()]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *OPTIONS, *paths],
+        [sys.executable, "-m", "pytest", *OPTIONS, *tests],
         cwd=Path(__file__).parents[3], env=os.environ | {"BPEBENCH_COMPILED_BUILD": "checked"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -105,9 +110,7 @@ BEFORE_A_CLOSED_PAGE = """
 import ctypes, mmap, os
 import numpy as np
 from impls import Model
-from impls import TrainingSpec
 from impls.compiled import Compiled
-from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import native
 
 model = Model(tokens=(*(bytes([b]) for b in range(256)), b"ab"), merges=((97, 98),), pattern="gpt2")
@@ -214,7 +217,7 @@ def test_a_child_forked_while_kernels_are_loaded_can_load_them() -> None:
     assert run(FORK_WHILE_LOADING).stdout == "0\n"
 
 
-HOSTILE = """
+GROWTH = """
 import random, resource, sys
 import impls
 from impls.compiled import Compiled, context
@@ -233,23 +236,24 @@ def distinct(n_pieces, length):
     letters = "abcdefghijklmnopqrstuvwxyz"
     return " ".join("".join(rng.choices(letters, k=length)) for _ in range(n_pieces))
 
-def step(seed):
-    for text in (distinct(40_000, 6), distinct(8_000, 20), distinct(2_000, 100), "ab" * 40_000):
+def step():
+    for text in (distinct(40_000, 6), distinct(8_000, 20), distinct(2_000, 100), "ab" * 40_000, "üstü\u015f " * 50_000):
         assert tokenizer.decode_bytes(tokenizer.encode_array(text)) == text.encode()
+        tokenizer.count(text)
 
-step(0)
+step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 reserved = sum(array.nbytes for array in tokenizer._own.context.arrays)
-for seed in range(1, 13):
-    step(seed)
+for _ in range(8):
+    step()
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._contexts))
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in the unit Linux gives it in")
-def test_pieces_that_never_come_again_do_not_make_memory_grow() -> None:
-    assert run(HOSTILE).stdout == "True 1\n"
+def test_neither_pieces_that_never_come_again_nor_large_texts_make_memory_grow() -> None:
+    assert run(GROWTH).stdout == "True 1\n"
 
 
 def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
@@ -264,25 +268,15 @@ def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
             memory[:] = 1
 
 
-def test_a_text_whose_places_no_int32_can_tell_is_refused_before_it_is_read() -> None:
+def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
-    context = tokenizer._own.context
-    too_many = MOST_TEXT_BYTES + 1
+    context, too_many = tokenizer._own.context, MOST_TEXT_BYTES + 1
     assert native.encode(context.address, 0, too_many, 0, 1) == NO_MEMORY
     assert native.split(context.address, 0, too_many, 0) == NO_MEMORY
     assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY
-
-
-def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     monkeypatch.setattr(plain, "MOST_TEXT_BYTES", 20)
-    tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
     assert len(tokenizer.encode("ü" * 10)) == 20
-    for call in (
-        tokenizer.encode,
-        tokenizer.encode_array,
-        tokenizer.count,
-        lambda text: tokenizer.encode_batch([text]),
-    ):
+    for call in (tokenizer.encode, tokenizer.count, lambda text: tokenizer.encode_batch([text])):
         with pytest.raises(Unsupported, match=r"22 bytes in one call; it takes 20 at most: cut it .*encode_file"):
             call("ü" * 11)

@@ -6,82 +6,22 @@ import gc
 import random
 import sys
 import threading
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from child import run
-from random_patterns import ALPHABET, random_pattern, random_text
 
 import impls
 from impls.compiled import Compiled, context, layout
 from impls.compiled.cpython import boundary
 from impls.core.errors import SpecialToken
 from impls.core.model.model import Model
-from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import (
-    SplitTables,
     certain_cuts,
     cuts_outside,
     split_tables,
 )
-from impls.core.text.patterns import NAMED, Splitter
-
-ONE_STAGE = sorted(name for name, stages in NAMED.items() if len(stages) == 1)
-
-
-def cut_everywhere(tables: SplitTables, reference: Splitter, text: str) -> int:
-    """Return the number of certain cuts of a text, all of which are tried."""
-    cuts, whole, found = certain_cuts(tables), reference.split(text), 0
-    for at, (before, behind) in enumerate(pairwise(text), 1):
-        if cuts[tables.class_of(before), tables.class_of(behind)]:
-            found += 1
-            assert reference.split(text[:at]) + reference.split(text[at:]) == whole, (text[:at], text[at:])
-    return found
-
-
-@pytest.mark.parametrize("name", ONE_STAGE)
-def test_certain_cuts_of_the_patterns_change_no_piece(name: str) -> None:
-    tables, reference, rng = split_tables(NAMED[name][0]), Splitter(NAMED[name]), random.Random(1)
-    alphabet = ALPHABET + "sltrevdm's  \n漢かな1234/İıЖאع"
-    found = sum(
-        cut_everywhere(tables, reference, "".join(rng.choices(alphabet, k=rng.randrange(2, 12)))) for _ in range(600)
-    )
-    assert found > 600
-
-
-def test_cuts_of_random_patterns_change_no_piece(fuzz: int) -> None:
-    rng, found, tried = random.Random(2), 0, 0
-    while tried < 60 * fuzz:
-        pattern = random_pattern(rng)
-        try:
-            tables = split_tables(pattern)
-        except NotExpressible:
-            continue
-        tried += 1
-        reference = Splitter((pattern,))
-        for _ in range(12):
-            text = random_text(rng)[:30]
-            found += cut_everywhere(tables, reference, text)
-    assert found > 20 * tried
-
-
-@pytest.mark.parametrize(
-    ("name", "places", "certain"),
-    [
-        ("cl100k", ["a ", "a.", "漢。", "é ", ". ", "\na", "\n漢", "1a", "1 ", "l "], True),
-        ("cl100k", ["ab", " a", ".a", "11", "  ", "\n\n", "''"], False),
-        ("gpt2", ["a ", "a\n", ".a", "a1", "l "], True),
-        ("gpt2", ["\na", "  ", " a", "11"], False),
-        ("o200k", ["a ", "1.", "\n漢", "aB"], True),
-        ("o200k", ["a'", "./"], False),
-    ],
-)
-def test_which_cuts_are_certain(name: str, places: list[str], certain: bool) -> None:
-    tables = split_tables(NAMED[name][0])
-    cuts = certain_cuts(tables)
-    for before, behind in places:
-        assert cuts[tables.class_of(before), tables.class_of(behind)] == certain, (before, behind)
+from impls.core.text.patterns import NAMED
 
 
 def test_no_cut_is_within_what_special_texts_begin_with() -> None:
@@ -92,9 +32,6 @@ def test_no_cut_is_within_what_special_texts_begin_with() -> None:
     assert bits is not None
     assert not bits[place[0]] >> place[1] & 1
     assert bits[place[0]] >> tables.class_of(".") & 1
-
-
-# --- texts of several parts ------------------------------------------------------------------------------------
 
 
 def model(pattern: str, special: str) -> Model:
@@ -154,28 +91,26 @@ def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.Monk
         assert tokenizer._own.context["large_text"] == 0
 
 
-def test_a_special_token_is_found_wherever_a_part_ends() -> None:
-    special = "x y|end"
+@pytest.mark.parametrize("special", ["x y|end", "<|fim x y|>"])
+def test_a_special_token_is_found_wherever_a_part_ends(special: str) -> None:
     tokenizer = Compiled(model("cl100k", special))
     token = tokenizer.model.special_tokens[special]
     for before in range(len(special) + 2):
         text = ("ü " * LONG)[: LONG - before] + special + " ü" * 20
-        assert tokenizer.encode(text, allowed_special="all").count(token) == 1
-        assert tokenizer.encode_array(text, allowed_special="all").tolist().count(token) == 1
-        with pytest.raises(SpecialToken, match="x y"):
-            tokenizer.encode(text)
+        for way in (tokenizer.encode, tokenizer.encode_array):
+            assert list(way(text, allowed_special="all")).count(token) == 1
+            with pytest.raises(SpecialToken, match="x y"):
+                way(text)
 
 
-@pytest.mark.parametrize("name", ["as many", "ever more", "ever fewer", "many"])
+@pytest.mark.parametrize("name", ["ever more", "ever fewer"])
 def test_lists_are_filled_part_by_part(name: str) -> None:
     """More ids than become ints at once; the rest of the text has as many per character as its start, or not."""
     few, many = "the cat sat üstünde ", "\u0378\U0001f389"
     n = boundary.IDS_AT_ONCE
     text = {
-        "as many": few * (n // 2),
         "ever more": few * (n // 4) + many * (n // 2),
         "ever fewer": many * (n // 4) + few * (n // 4),
-        "many": many * (n // 2),
     }[name]
     tokenizer = Compiled(model("cl100k", "a b|end"))
     expected = tokenizer.encode_batch([text])[0]
@@ -218,12 +153,12 @@ from impls.priority import Priority
 
 spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
 tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde 日本語 the cat üstünde"] * 2, spec))
-text = "the cat sat " * 50_000 + "\\u0378\\U0001f389" * 400_000
+text = "the cat sat " * 50_000 + "\\u0378\\U0001f389" * 200_000
 expected = tokenizer.encode_batch([text])[0]
 _, most = resource.getrlimit(resource.RLIMIT_AS)
 outcomes = {}
 for way in (tokenizer.encode, tokenizer.encode_array):
-    for megabytes in (1, 9, 17, 25, 33, 41, 60, 100, 180):
+    for megabytes in (1, 17, 33, 60, 180):
         in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (in_use + megabytes * 2**20, most))
         try:

@@ -36,21 +36,13 @@ def worker_ids() -> list[int]:
     return [worker.native_id or 0 for worker in worker_threads._shared._threads]
 
 
-def test_the_processor_one_runs_on_is_known() -> None:
-    assert worker_threads._processor is not None
-    only = max(allowed := os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {only})
-    try:
-        assert worker_threads._processor() == only
-    finally:
-        os.sched_setaffinity(0, allowed)
-
-
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="there is one processor")
 def test_workers_are_kept_off_the_processor_of_the_caller(
     tokenizer: Compiled, on_processor: Callable[[int], None]
 ) -> None:
+    assert worker_threads._processor is not None
     allowed = os.sched_getaffinity(0)
+    assert worker_threads._processor() in allowed
     expected = [tokenizer.encode(text) for text in TEXTS]
     for number in sorted(allowed)[:2] * 2:
         on_processor(number)
@@ -58,15 +50,6 @@ def test_workers_are_kept_off_the_processor_of_the_caller(
         assert len(worker_ids()) == 2
         assert [os.sched_getaffinity(worker) for worker in worker_ids()] == [allowed - {number}] * 2
     assert os.sched_getaffinity(0) == allowed
-
-
-def test_who_may_run_on_one_processor_alone_shares_it(tokenizer: Compiled, on_processor: Callable[[int], None]) -> None:
-    only = min(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {only})
-    on_processor(only)
-    expected = [tokenizer.encode(text) for text in TEXTS]
-    assert tokenizer.encode_batch(TEXTS, 2) == expected
-    assert [os.sched_getaffinity(worker) for worker in worker_ids()] == [{only}]
 
 
 def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
