@@ -7,9 +7,8 @@ compiled module is imported. It silently skips unknown ids, so ids are decoded b
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Calls, Peer, library, on_several
 
 bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
 
@@ -28,7 +27,7 @@ class BpeQwen(Peer):
     name: ClassVar[str] = "bpe-qwen"
     summary: ClassVar[str] = "Rust: backtracking; Qwen's pattern only"
 
-    def _load(self, model: Model) -> Any:
+    def _load(self, model: Model) -> Calls:
         if model.pattern != NAMED["qwen"]:
             raise Unsupported(self.name, "it splits by Qwen's pattern only")
         parts = json.loads(tokenizer_json(self.name, model))["model"]
@@ -36,18 +35,10 @@ class BpeQwen(Peer):
         with file_of(f"#version: 0.2\n{merges}".encode(), "merges.txt") as path:
             folder = Path(path).parent
             folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
-            return bpe_qwen.QwenTokenizer(str(folder))
-
-    def encode_normalized_array(self, text: str) -> np.ndarray:
-        """Return the ids of `encode_normalized` as a read-only view of the library's buffer."""
-        return np.frombuffer(self._library.encode_bytes(text), np.uint32)
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text, by the library's own threads."""
-        if threads == 1:
-            return super().encode_normalized_batch(texts, threads)
-        return self._library.encode_batch_parallel(list(texts), threads)
-
-    def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count_tokens, text, at_most)
+            found = bpe_qwen.QwenTokenizer(str(folder))
+        return Calls(
+            encode=found.encode,
+            array=lambda text: np.frombuffer(found.encode_bytes(text), np.uint32),
+            batch=on_several(found.encode_batch_parallel),
+            count=found.count_tokens,
+        )

@@ -132,6 +132,35 @@ def underived_reason(model: Model) -> str | None:
     )
 
 
+def listed_merges(name: str, model: Model) -> Sequence[tuple[int, int]]:
+    """Return the model's merges as pairs of ids, for a library that starts from bytes and knows merges only.
+
+    Raise `Unsupported` where they would not give the model's ids.
+    """
+    if model.alphabet != "bytes":
+        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
+    if model.ignore_merges:
+        raise Unsupported(name, "it knows merges only; this model's ignore_merges makes whole pieces tokens")
+    if len(model.pattern) > 1:
+        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
+    if why := underived_reason(model):
+        raise Unsupported(name, why)
+    return model.merges if model.merge_rule == "pairs" else model.recovered_merges[0]
+
+
+def merges_after_bytes(name: str, model: Model) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return `listed_merges` and the ids of the bytes, for a library that numbers bytes first and merges after them.
+
+    Raise `Unsupported` for a model that numbers its tokens otherwise.
+    """
+    merges = list(listed_merges(name, model))
+    id_of_byte = [model.id_by_token[bytes([byte])] for byte in range(256)]
+    results = [model.id_by_token[(model.tokens[left] or b"") + (model.tokens[right] or b"")] for left, right in merges]
+    if max(id_of_byte) > 255 or results != list(range(256, 256 + len(merges))):
+        raise Unsupported(name, "it numbers bytes first and merges after them, in order; this model does not")
+    return merges, id_of_byte
+
+
 def public_digest(model: Model) -> str | None:
     """Return the SHA-256 of the model's rank file if that is published, and used with this pattern, or None."""
     if not has_ranks(model):

@@ -6,17 +6,14 @@ It splits by one pattern of any kind, and knows only listed merges.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
-from impls.peers.conversion import one_pattern_of, underived_reason
-from impls.peers.peer import Peer, library
+from impls.peers.conversion import listed_merges, one_pattern_of
+from impls.peers.peer import Calls, Peer, library
 from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
 
 ffbpe = library("ffbpe", "ffbpe", "ffbpe")
@@ -31,33 +28,11 @@ class Ffbpe(Peer):
     name: ClassVar[str] = "ffbpe"
     summary: ClassVar[str] = "Rust: trains by two rules for ties; encodes"
 
-    def _load(self, model: Model) -> Any:
-        if model.alphabet != "bytes":
-            raise Unsupported(self.name, "its tokens start from bytes; this model's alphabet is 'chars'")
-        if model.ignore_merges:
-            raise Unsupported(self.name, "it knows merges only; this model's ignore_merges makes whole pieces tokens")
-        if len(model.pattern) > 1:
-            raise Unsupported(self.name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
-        if why := underived_reason(model):
-            raise Unsupported(self.name, why)
-        pairs = model.merges if model.merge_rule == "pairs" else model.recovered_merges[0]
+    def _load(self, model: Model) -> Calls:
+        pairs = listed_merges(self.name, model)
         merges = [(model.tokens[left], model.tokens[right]) for left, right in pairs]
-        vocab = dict(model.id_by_token)
-        return ffbpe.BpeEncoder("byte", merges=merges, vocab=vocab, pat_str=one_pattern_of(model))
-
-    def encode_normalized_array(self, text: str) -> np.ndarray:
-        """Return the ids of `encode_normalized` as the array the library makes."""
-        return self._library.encode_to_numpy(text)
-
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """Return the text of the ids. The library raises for unknown ids, special ones included, and invalid UTF-8."""
-        ids = id_list(ids)
-        if errors == "replace":
-            try:
-                return self._library.decode(ids)
-            except (RuntimeError, ValueError, TypeError):
-                pass
-        return super().decode(ids, errors)
+        found = ffbpe.BpeEncoder("byte", merges=merges, vocab=dict(model.id_by_token), pat_str=one_pattern_of(model))
+        return Calls(encode=found.encode, array=found.encode_to_numpy, decode=found.decode)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

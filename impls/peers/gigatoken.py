@@ -7,12 +7,9 @@ Unicode 16 may therefore get other ids than in other libraries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from inspect import signature
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
-
-import numpy as np
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
@@ -21,7 +18,6 @@ from impls.core.text.patterns import NAMED, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
-from impls.operations import pieces
 from impls.peers.conversion import (
     file_of,
     has_plain_rules,
@@ -33,7 +29,7 @@ from impls.peers.conversion import (
     tokenizer_json,
     underived_reason,
 )
-from impls.peers.peer import Peer, library, stdout_to_stderr
+from impls.peers.peer import Calls, Peer, Ragged, T, library, stdout_to_stderr
 from impls.production.training import files_of_lines, model_of_merges, require
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
@@ -41,11 +37,6 @@ gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 _SCHEMES = {NAMED["gpt2"]: "gpt2", NAMED["cl100k"]: "gpt4", NAMED["o200k"]: "o200k"}
 _NO_BYTE_OF_UTF8 = b"\xff"
 _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
-
-
-def _takes_schemes() -> bool:
-    """Return whether this release reads a rank file with a scheme; before 0.10 it reads a tokenizer.json."""
-    return "pretokenizer" in signature(gigatoken.Tokenizer.from_tiktoken).parameters
 
 
 class Gigatoken(Peer):
@@ -56,54 +47,37 @@ class Gigatoken(Peer):
     surrogate_errors = (TypeError,)  # the library accepts bytes, and so do we here: a check would be timed
     reads_sentencepiece = True
 
-    def _load(self, model: Model) -> Any:
+    def _load(self, model: Model) -> Calls:
+        found = self._backend(model)
+
+        def parallel(call: Callable[..., T]) -> Callable[[list[str], int], T | None]:
+            known = (1, rayon_threads())
+            return lambda texts, threads: call(texts, parallel=threads > 1) if threads in known else None
+
+        def ragged(texts: list[str], parallel: bool) -> Ragged:
+            layout = found.encode_batch(texts, parallel=parallel).layout  # of an awkward array
+            return layout.content.data, layout.offsets.data
+
+        return Calls(
+            # Lists only come in batches: one of a long text is no faster, and the first costs a tenth of a second more.
+            encode=lambda text: found.encode(text).tolist(),
+            array=found.encode,
+            batch=parallel(found.encode_batch_list),
+            ragged=parallel(ragged),
+            encode_bytes=lambda data: found.encode(data).tolist(),
+            decode_bytes=found.decode,
+        )
+
+    def _backend(self, model: Model) -> Any:
         if has_plain_rules(model):
             return gigatoken.Tokenizer.from_sentencepiece(sentencepiece_file(model)).backend
         if not model.pattern:
             raise Unsupported(self.name, "it splits by patterns it knows, and this model does not split")
         scheme = _SCHEMES.get(plain_pattern(model))
-        if (
-            scheme is not None
-            and _takes_schemes()
-            and has_ranks(model)
-            and None not in model.tokens
-            and not underived_reason(model)
-        ):
+        if scheme is not None and has_ranks(model) and None not in model.tokens and not underived_reason(model):
             with file_of(rank_file(model), "model.tiktoken") as path:
                 return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
         return gigatoken.Tokenizer.from_json(tokenizer_json(self.name, model, every_way=True)).backend
-
-    def encode_normalized(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens; the library gives arrays, and lists only in batches.
-
-        A batch of one long text is no faster, and the first batch costs a tenth of a second more.
-        """
-        return self._library.encode(text).tolist()
-
-    def encode_normalized_array(self, text: str) -> np.ndarray:
-        """Return the ids of `encode_normalized` as the array the library makes."""
-        return self._library.encode(text)
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text; on the library's pool if it has this many threads."""
-        if threads not in (1, rayon_threads()):
-            return super().encode_normalized_batch(texts, threads)
-        return self._library.encode_batch_list(list(texts), parallel=threads > 1)
-
-    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `encode_normalized_batch`: the two buffers of the awkward array the library makes."""
-        if threads not in (1, rayon_threads()):
-            return super().encode_normalized_ragged(texts, threads)
-        layout = self._library.encode_batch(list(texts), parallel=threads > 1).layout
-        return layout.content.data, layout.offsets.data
-
-    def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of bytes, if not UTF-8 by the library's rule: bytes after invalid ones are split too."""
-        return pieces.encode_bytes(self, data, lambda given: self._library.encode(given).tolist())
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of the ids. The library panics for unknown ids, special ones included."""
-        return self._bytes_unless_refused(self._library.decode, ids, panics=True)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

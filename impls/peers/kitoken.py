@@ -5,13 +5,12 @@ Not exact with GPT-2's pattern: after white space other than U+0020 it splits `'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.peers.conversion import has_plain_rules, public_digest, rank_file, sentencepiece_file, tokenizer_json
-from impls.peers.peer import Peer, library, stdout_to_stderr
+from impls.peers.peer import Calls, Peer, library, stdout_to_stderr
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 
@@ -23,7 +22,15 @@ class Kitoken(Peer):
     summary: ClassVar[str] = "Rust: many formats, compact definitions"
     reads_sentencepiece = True
 
-    def _load(self, model: Model) -> Any:
+    def _load(self, model: Model) -> Calls:
+        found = self._over(model)
+        return Calls(
+            encode=found.encode,
+            batch=lambda texts, threads: found.encode_all(texts) if threads == 1 else None,  # it releases the GIL
+            decode_bytes=lambda ids: found.decode(ids, True),
+        )
+
+    def _over(self, model: Model) -> Any:
         if has_plain_rules(model):
             with stdout_to_stderr():  # it prints each id without a token
                 return kitoken.Kitoken.from_sentencepiece(sentencepiece_file(model))
@@ -31,13 +38,3 @@ class Kitoken(Peer):
         if digest is not None and KNOWN[digest].special_tokens == model.whole_token_ids:
             return kitoken.Kitoken.from_tiktoken(rank_file(model))
         return kitoken.Kitoken.from_tokenizers(tokenizer_json(self.name, model))
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text; the library's batch call uses one thread, and releases the GIL."""
-        return (
-            self._library.encode_all(list(texts)) if threads == 1 else super().encode_normalized_batch(texts, threads)
-        )
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of the ids. The library raises for unknown ids, special ones included."""
-        return self._bytes_unless_refused(lambda known: self._library.decode(known, True), ids)

@@ -6,11 +6,11 @@ about 20 ms, however short the text.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import file_of, tokenizer_json
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Calls, Peer, library
 
 omnitoken = library("omnitoken", "omnitoken", "omnitoken")
 
@@ -21,6 +21,6 @@ class Omnitoken(Peer):
     name: ClassVar[str] = "omnitoken"
     summary: ClassVar[str] = "Rust: one automaton for several kinds of vocabulary; encodes only"
 
-    def _load(self, model: Model) -> Any:
+    def _load(self, model: Model) -> Calls:
         with file_of(tokenizer_json(self.name, model), "tokenizer.json") as path:
-            return omnitoken.Tokenizer(path)
+            return Calls(encode=omnitoken.Tokenizer(path).encode)

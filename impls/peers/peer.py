@@ -1,8 +1,8 @@
-"""Base of the adapters: `library` imports a third-party package, and `Peer` uses its calls where they are correct.
+"""Base of the adapters: `library` imports a third-party package, and a `Peer` uses its calls where they are right.
 
-An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the
-methods of `Tokenizer` for which the library has a call other than `encode`. Decoding, and anything else it does not
-override, is inherited from `Tokenizer`.
+An adapter imports its library by `library`, and its `_load` makes the library's tokenizer and returns its `Calls`: one
+line for each call other than `encode` that gives what a method of `Tokenizer` gives. Whatever it leaves out is
+inherited from `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,62 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
 
 from impls.core.arguments import id_list
 from impls.core.errors import Missing, Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import has_plain_rules
+from impls.operations import batches, pieces
+from impls.peers.conversion import has_plain_rules, rayon_threads
 from impls.production.libraries import is_panic, loading
+
+Lists = list[list[int]]
+Ragged = tuple[np.ndarray, np.ndarray]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """What a library's tokenizer can be asked; None for what it cannot. Texts hold no special tokens."""
+
+    encode: Callable[[str], list[int]]
+    array: Callable[[str], np.ndarray] | None = None
+    batch: Callable[[list[str], int], Lists | None] | None = None
+    """Texts and a number of threads -> the ids of each text; None if it cannot use this number of threads."""
+    ragged: Callable[[list[str], int], Ragged | None] | None = None
+    """The same as `encode_ragged` returns them."""
+    count: Callable[[str], int] | None = None
+    encode_bytes: Callable[[bytes], list[int]] | None = None
+    """Bytes that are not UTF-8 -> ids, by the library's own rule."""
+    decode: Callable[[list[int]], str | None] | None = None
+    decode_bytes: Callable[[list[int]], bytes] | None = None
+    skips_unknown: bool = False
+    """Whether it silently skips unknown ids when it decodes; otherwise it raises for them, special ones included."""
+
+
+def on_pool(call: Callable[[list[str]], T], *, one: bool = True) -> Callable[[list[str], int], T | None]:
+    """Return a call that runs on a Rayon pool: it is for this pool's number of threads, and not for 1 without `one`."""
+    return lambda texts, threads: call(texts) if threads == rayon_threads() and (one or threads > 1) else None
+
+
+def on_several(call: Callable[[list[str], int], T]) -> Callable[[list[str], int], T | None]:
+    """Return a call that takes any number of threads, and is of use from two on."""
+    return lambda texts, threads: call(texts, threads) if threads > 1 else None
+
+
+def views(ids: Any, offsets: Any) -> Ragged:
+    """Return buffers of ids and of offsets as read-only arrays."""
+    return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 
 
 class Peer(Tokenizer):
@@ -40,39 +82,75 @@ class Peer(Tokenizer):
         self.normalizes = self.reads_sentencepiece and has_plain_rules(model)
         super().__init__(model)
         with loading(self.name):
-            self._library = self._load(model)
+            self._calls = self._load(model)
+        # Calls of it are timed, so there is nothing of ours between.
+        self.encode_normalized = self._calls.encode  # type: ignore[assignment, method-assign]
 
-    def _load(self, model: Model) -> Any:
-        """Return the library's tokenizer over `model`; raise `Unsupported` for a model it cannot run."""
+    def _load(self, model: Model) -> Calls:
+        """Return the calls of the library's tokenizer over `model`; raise `Unsupported` for one it cannot run."""
         raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
 
     def encode_normalized(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens, by the library's `encode`."""
-        return self._library.encode(text)
+        """Return the ids of a text without special tokens; every object has the library's call in its place."""
+        return self._calls.encode(text)
 
-    def _counted(self, count: Callable[[str], int], text: str, at_most: int | None) -> int:
-        """Count the ids of `text`, by the library's own `count` if nothing is recognised or normalised in it."""
+    def encode_normalized_array(self, text: str) -> np.ndarray:
+        """Return the ids of `encode_normalized` as the array, or a view of the buffer, that the library makes."""
+        array = self._calls.array
+        return super().encode_normalized_array(text) if array is None else array(text)
+
+    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> Lists:
+        """Return `encode_normalized` of each text, by the library's threads if it can use this number of them."""
+        batch = self._calls.batch
+        found = None if batch is None else batch(list(texts), threads)
+        return super().encode_normalized_batch(texts, threads) if found is None else found
+
+    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> Ragged:
+        """Return the ids of `encode_normalized_batch` as the library's arrays, if it makes them."""
+        ragged = self._calls.ragged
+        if ragged is not None and (found := ragged(list(texts), threads)) is not None:
+            return found
+        if self._calls.array is None:
+            return batches.joined(self.encode_normalized_batch(texts, threads))
+        return super().encode_normalized_ragged(texts, threads)
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of bytes, if not UTF-8 by the library's rule, where it has one."""
+        return pieces.encode_bytes(self, data, self._calls.encode_bytes)
+
+    def count(self, text: str, at_most: int | None = None) -> int:
+        """Count the ids of `text`, by the library if nothing is recognised or normalised in it."""
+        count = self._calls.count
         refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
-        if at_most is None and not self.model.added_tokens and self.model.normalization is None:
+        if count is not None and at_most is None and not self.model.added_tokens and self.model.normalization is None:
             try:
                 return count(text)
             except refused:
                 pass
         return super().count(text, at_most)
 
-    def _bytes_if_known(self, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
-        """Return the bytes of `ids`, by a library that silently skips unknown ids, if it knows all of them."""
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes of the ids, by the library if it knows all of them."""
         ids = id_list(ids)
-        return decode(ids) if self._are_tokens(ids) else super().decode_bytes(ids)
+        found = self._decoded(self._calls.decode_bytes, ids)
+        return super().decode_bytes(ids) if found is None else found
 
-    def _text_if_known(self, decode: Callable[[list[int]], str | None], ids: Iterable[int], errors: str) -> str:
-        """Return the text of `ids`, by such a library, if they are valid UTF-8."""
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""
         ids = id_list(ids)
-        try:
-            text = decode(ids) if errors == "replace" and self._are_tokens(ids) else None
-        except TypeError:
-            text = None
+        text = self._decoded(self._calls.decode, ids) if errors == "replace" else None
         return super().decode(ids, errors) if text is None or "\ufffd" in text else text
+
+    def _decoded(self, decode: Callable[[list[int]], T] | None, ids: list[int]) -> T | None:
+        """Return what the library makes of `ids`; None if it has no such call, or does not know all of them."""
+        if decode is None or self.normalizes or (self._calls.skips_unknown and not self._are_tokens(ids)):
+            return None
+        try:
+            return decode(ids)
+        except BaseException as error:
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
+            return None
 
     def _are_tokens(self, ids: list[int]) -> bool:
         """Return whether `ids` is not empty and each id is below the first one without a token."""
@@ -82,24 +160,6 @@ class Peer(Tokenizer):
     def _n_dense(self) -> int:
         tokens = self.model.tokens
         return tokens.index(None) if None in tokens else len(tokens)
-
-    def _bytes_unless_refused(
-        self, decode: Callable[[list[int]], bytes], ids: Iterable[int], *, panics: bool = False
-    ) -> bytes:
-        """Return the bytes of `ids`, by a library that raises (or `panics`) for unknown ids.
-
-        In that case `Tokenizer` decodes them, or names the unknown one.
-        """
-        ids = id_list(ids)
-        if not self.normalizes:
-            try:
-                return decode(ids)
-            except (ValueError, OverflowError, TypeError):
-                pass
-            except BaseException as error:
-                if not (panics and is_panic(error)):
-                    raise
-        return super().decode_bytes(ids)
 
 
 # --- packages -----------------------------------------------------------------------------------------------------

@@ -6,15 +6,12 @@ tokens that no tokens of lower rank make, which may only be whole pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.peers.conversion import as_lists, require_public
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Calls, Peer, library, on_several
 
 quicktok = library("quicktok", "quicktok-v1", "quicktok")
 
@@ -28,33 +25,17 @@ class Quicktok(Peer):
     summary: ClassVar[str] = "C++: backtracking, SIMD splitters; four vocabularies only"
     surrogate_errors = (TypeError,)
 
-    def _load(self, model: Model) -> Any:
+    def _load(self, model: Model) -> Calls:
         found = require_public(self.name, model, tuple(_NAMES))
         if found == "qwen" and model.normalization != "nfc":
             raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
-        return quicktok.Tokenizer(_NAMES[found])
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return self._library.encode_ordinary(text)
-
-    def encode_normalized_array(self, text: str) -> np.ndarray:
-        """Return the ids of `encode_normalized` as an array; the library returns arrays only for batches."""
-        return self._library.encode_batch([text], 1)[0]
-
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text; with several threads, from the library's arrays."""
-        if threads == 1:
-            return super().encode_normalized_batch(texts, threads)
-        return as_lists(*self.encode_normalized_ragged(texts, threads))
-
-    def encode_normalized_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of `encode_normalized_batch` as the library's arrays."""
-        return self._library.encode_batch(list(texts), threads)
-
-    def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count, text, at_most)
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Return the bytes of the ids, by the library if each belongs to a token."""
-        return self._bytes_if_known(self._library.decode_bytes, ids)
+        tokenizer = quicktok.Tokenizer(_NAMES[found])
+        return Calls(
+            encode=tokenizer.encode_ordinary,
+            array=lambda text: tokenizer.encode_batch([text], 1)[0],  # arrays come only in batches
+            batch=on_several(lambda texts, threads: as_lists(*tokenizer.encode_batch(texts, threads))),
+            ragged=tokenizer.encode_batch,
+            count=tokenizer.count,
+            decode_bytes=tokenizer.decode_bytes,
+            skips_unknown=True,
+        )

@@ -7,12 +7,11 @@ decodes, and returns None for invalid UTF-8.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from impls.core.model import Model
 from impls.peers.conversion import require_public
-from impls.peers.peer import Peer, library
+from impls.peers.peer import Calls, Lists, Peer, library
 
 openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
 
@@ -29,21 +28,14 @@ class RsBpe(Peer):
     name: ClassVar[str] = "rs-bpe"
     summary: ClassVar[str] = "Rust: backtracking; cl100k and o200k only"
 
-    def _load(self, model: Model) -> Any:
-        self._public_name = require_public(self.name, model, _NAMES)
-        return getattr(openai, self._public_name)()
+    def _load(self, model: Model) -> Calls:
+        name = require_public(self.name, model, _NAMES)
+        found = getattr(openai, name)()
 
-    def encode_normalized_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """Return `encode_normalized` of each text, in tasks of the size in the library's documentation."""
-        if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:
-            return super().encode_normalized_batch(texts, threads)
-        options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)
-        return self._library.encode_batch_parallel(list(texts), options)[0]
+        def batch(texts: list[str], threads: int) -> Lists | None:
+            if threads == 1 or _POOL.setdefault("model", name) != name:
+                return None
+            sizes = {"min_batch_size": _LEAST_TEXTS, "chunk_size": _TEXTS_PER_TASK}  # those of its documentation
+            return found.encode_batch_parallel(texts, openai.ParallelOptions(**sizes, max_threads=threads))[0]
 
-    def count(self, text: str, at_most: int | None = None) -> int:
-        """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return self._counted(self._library.count, text, at_most)
-
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""
-        return self._text_if_known(self._library.decode, ids, errors)
+        return Calls(encode=found.encode, batch=batch, count=found.count, decode=found.decode, skips_unknown=True)
