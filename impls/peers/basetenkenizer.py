@@ -1,0 +1,29 @@
+"""basetenkenizer: encodes for serving, with segments of chats. Not exact: it splits `'TX` by GPT-2's pattern as `'tx`.
+
+It decodes only to text, and silently skips unknown ids, so ids are decoded by `Tokenizer`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from impls.core.model import Model
+from impls.peers.conversion import any_json
+from impls.peers.peer import Calls, Peer, library, on_pool
+
+basetenkenizer = library("basetenkenizer", "basetenkenizer", "basetenkenizer")
+
+
+class Basetenkenizer(Peer):
+    """`basetenkenizer.Tokenizer` over the model's tokenizer.json."""
+
+    name: ClassVar[str] = "basetenkenizer"
+    summary: ClassVar[str] = "Rust: reads tokenizer.json, joins segments of chats"
+
+    def _load(self, model: Model) -> Calls:
+        found = basetenkenizer.Tokenizer.from_json_str(any_json(self.name, model).decode())
+        return Calls(
+            encode=lambda text: found.encode(text).ids,
+            array=lambda text: found.encode(text).into_numpy()["ids"],
+            batch=on_pool(lambda texts: [encoding.ids for encoding in found.encode_batch(texts)], one=False),
+        )

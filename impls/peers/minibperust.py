@@ -1,0 +1,34 @@
+"""minibperust: minbpe's tokenizer in Rust, with a cache of pieces. It numbers bytes by their value, merges after them.
+
+For a model that numbers bytes otherwise (all of OpenAI's), the ids it gives are renumbered here, in Python.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from impls.core.model import Model
+from impls.peers.conversion import merges_after_bytes, one_pattern_of
+from impls.peers.peer import Calls, Peer, library, on_pool
+
+rust = library("minibperust", "minibperust", "MiniBpeRust").rustminibpe
+
+
+class Minibperust(Peer):
+    """`MiniBpeRust.rustminibpe.RustEncoder` over the model's merges."""
+
+    name: ClassVar[str] = "minibperust"
+    summary: ClassVar[str] = "Rust: minbpe's models, piece cache"
+
+    def _load(self, model: Model) -> Calls:
+        merges, id_of_byte = merges_after_bytes(self.name, model)
+        byte_of_id = sorted(range(256), key=id_of_byte.__getitem__)
+        by_value = [(*(byte_of_id[i] if i < 256 else i for i in pair),) for pair in merges]
+        found = rust.RustEncoder(one_pattern_of(model), by_value)
+        if byte_of_id == list(range(256)):
+            return Calls(encode=found.encode_ordinary, batch=on_pool(found.encode_batch, one=False))
+        ids = [*id_of_byte, *range(256, len(model.tokens))].__getitem__
+        return Calls(
+            encode=lambda text: list(map(ids, found.encode_ordinary(text))),
+            batch=on_pool(lambda texts: [list(map(ids, one)) for one in found.encode_batch(texts)], one=False),
+        )

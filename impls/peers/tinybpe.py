@@ -1,0 +1,28 @@
+"""tinybpe: encodes in C the pieces that the package `regex` cuts, and numbers bytes by a table and merges after them.
+
+Not exact by its own vocabularies (its `r50k_base` has other ids); here it gets the model's merges.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import ClassVar
+
+from impls.core.model import Model
+from impls.peers.conversion import merges_after_bytes, one_pattern_of
+from impls.peers.peer import Calls, Peer, library
+
+tinybpe = library("tinybpe", "tinybpe", "tinybpe")
+
+
+class Tinybpe(Peer):
+    """`tinybpe.Tokenizer` over the model's merges and the ids of its bytes."""
+
+    name: ClassVar[str] = "tinybpe"
+    summary: ClassVar[str] = "C: merges pieces that the package regex cuts"
+
+    def _load(self, model: Model) -> Calls:
+        merges, id_of_byte = merges_after_bytes(self.name, model)
+        with warnings.catch_warnings(action="ignore"):  # it warns that there are no special tokens
+            found = tinybpe.Tokenizer(merges, bytes_maps=id_of_byte, pat_str=one_pattern_of(model))
+        return Calls(encode=found.encode_ordinary)
