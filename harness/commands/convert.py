@@ -36,7 +36,8 @@ class Convert(Verb):
         from impls.formats import formats, losses, save
 
         known = [*formats(), _ALL]
-        options.ensure(self.format in known, f"unknown format {self.format!r}; known: {', '.join(known)}")
+        if self.format not in known:
+            raise UnknownName("format", self.format, known)
         model = self._model()
         if self.format == _ALL:
             return self._to_all(model, formats())

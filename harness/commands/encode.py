@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from harness.commands import inputs, options
-from harness.commands.verb import Verb, argument, flag, option
+from harness.commands.verb import Verb, argument, flag
 
 
 class Encode(Verb):
-    """Print the token ids of TEXT (`-` or nothing: standard input), separated by spaces.
+    """Print the token ids of TEXT (@FILE; `-` or nothing: standard input), separated by spaces.
 
     Special tokens in the text are refused unless one of the two options says what to do with them.
     """
 
     text: str | None = argument(required=False)
-    file: Path | None = option("Read the text from here.", type=click.Path(path_type=Path, exists=True, dir_okay=False))
     model: str = options.model
     implementation: str = options.one_implementation(f"Who encodes: {options.TARGETS}.", "priority")
     pieces: bool = flag("Show each token's id and bytes, one per line.")
@@ -29,10 +26,9 @@ class Encode(Verb):
         from harness.data import load_model
         from harness.targets import load_tokenizer
 
-        options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
         both = self.allow_special and self.special_as_text
         options.ensure(not both, "--allow-special and --special-as-text exclude each other; choose one")
-        content = inputs.read_text(self.text, self.file)
+        content = inputs.read_text(self.text)
         model = load_model(self.model)
         with options.answering(self.implementation):
             tokenizer = load_tokenizer(self.implementation, model)

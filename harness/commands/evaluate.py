@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _PIVOTS = ("en", "eng_Latn", "eng")
-"""Names of English, the default language to compare others with."""
+"""Names of English, the language to compare others with."""
 
 
 class Evaluate(Verb):
@@ -48,11 +48,6 @@ class Evaluate(Verb):
         "Of parallel text: encode each document, or all of a language joined by spaces, as Petrov et al. 2023.",
         type=click.Choice(["documents", "petrov"]),
         default="documents",
-        advanced=True,
-    )
-    pivot: str | None = option(
-        "Language that others are compared with.  [default: en, eng_Latn or eng, else the first]",
-        metavar="LANG",
         advanced=True,
     )
     baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
@@ -88,7 +83,7 @@ class Evaluate(Verb):
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
         models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
-        plan = EvaluationPlan(models, texts, prices, self.baseline, self._pivot(texts) if self._is_parallel else None)
+        plan = EvaluationPlan(models, texts, prices, self.baseline, _pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar)
         _warn_of_single_documents(rows)
@@ -130,7 +125,7 @@ class Evaluate(Verb):
 
     def _check_parallel(self) -> None:
         """Raise for options of parallel text that do not go together."""
-        for name in ("pivot", "language", "protocol"):
+        for name in ("language", "protocol"):
             goes = self._is_parallel or name not in options.given(self)
             options.ensure(goes, f"--{name} goes with --parallel or --flores")
         options.ensure(not (self._is_parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
@@ -158,11 +153,11 @@ class Evaluate(Verb):
             return several(texts, str(self.flores))
         return parallel_texts(list(dict.fromkeys(self.corpora or ("parallel",))), self.split, self.language)
 
-    def _pivot(self, texts: list[CountedText]) -> str:
-        languages = [text.language or text.name for text in texts]
-        pivot = self.pivot or next((one for one in _PIVOTS if one in languages), languages[0])
-        options.ensure(pivot in languages, f"--pivot {pivot}: is not a language here; there are {', '.join(languages)}")
-        return pivot
+
+def _pivot(texts: list[CountedText]) -> str:
+    """Return the language that others are compared with: English, else the first."""
+    languages = [text.language or text.name for text in texts]
+    return next((one for one in _PIVOTS if one in languages), languages[0])
 
 
 def _given_prices(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:

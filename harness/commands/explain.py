@@ -38,7 +38,7 @@ class Explain(Verb):
         from harness.report.explanation import render_explanation
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
-        content = inputs.read_sample(self.text, self.escaped)
+        content = inputs.read_text(self.text, self.escaped)
         with options.printing_to_stderr():
             explanation = explain(*self._sides(), content)
         self.output(explanation, lambda: render_explanation(explanation))

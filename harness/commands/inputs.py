@@ -17,13 +17,32 @@ if TYPE_CHECKING:
 _STANDARD_INPUT = "standard input"
 
 
-def read_text(argument: str | None, file: Path | None = None) -> str:
-    """Return the text of a verb: its argument, a file, or standard input (`-` or nothing). Raise if it is not UTF-8."""
-    if argument is not None and argument != "-":
+def read_text(argument: str | None, escaped: bool = False) -> str:
+    """Return the text of a verb: its argument, the content of `@FILE`, or standard input (`-` or nothing).
+
+    With `escaped`, interpret backslash escapes. Raise for what is not UTF-8.
+    """
+    if argument is None or argument == "-":
+        text = _decoded(read_standard_input(), _STANDARD_INPUT)
+    elif argument.startswith("@"):
+        path = Path(argument[1:])
+        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
+        text = _decoded(path.read_bytes(), str(path))
+    else:
         ensure_utf8(argument, "the text given")
-        return argument
-    content = file.read_bytes() if file is not None else read_standard_input()
-    name = _STANDARD_INPUT if file is None else file
+        text = argument
+    if not escaped:
+        return text
+    try:
+        return text.encode("ascii", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(
+            f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
+        ) from None
+
+
+def _decoded(content: bytes, name: str) -> str:
+    """Return the text of UTF-8 without its byte order mark, which is mentioned; raise a usage error for other bytes."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -33,24 +52,6 @@ def read_text(argument: str | None, file: Path | None = None) -> str:
     if text.startswith("\ufeff"):
         say(f"warning: {name}: begins with a byte order mark, which is left out", err=True)
     return text.removeprefix("\ufeff")
-
-
-def read_sample(argument: str | None, escaped: bool = False) -> str:
-    """Return the text of a verb as `read_text`, or of `@FILE`; with `escaped`, interpret backslash escapes."""
-    if argument is not None and argument.startswith("@"):
-        path = Path(argument[1:])
-        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
-        text = read_text(None, path)
-    else:
-        text = read_text(argument)
-    if not escaped:
-        return text
-    try:
-        return text.encode("ascii", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError as error:
-        raise click.UsageError(
-            f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
-        ) from None
 
 
 def read_standard_input() -> bytes:

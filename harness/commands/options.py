@@ -24,7 +24,7 @@ from harness.commands.verb import print_json as print_json
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
-from impls.core.errors import some_of
+from impls.core.errors import near_and_known, some_of
 
 TARGETS = (
     "a name of `list` or a regular expression that one matches, module:object, a Python or model file, cmd:COMMAND"
@@ -211,7 +211,7 @@ def choose(
     """Return the names in `known` that match `include` (default: `default`) and not `exclude`; raise if none does."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    ensure(chosen, f"no {what} is left; known: {some_of(known)}")
+    ensure(chosen, f"no {what} is left; {near_and_known(include or '', known)}")
     return chosen
 
 

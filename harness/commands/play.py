@@ -44,7 +44,7 @@ class Play(Verb):
         from harness.play.app import Playground
         from harness.play.store import Store
 
-        text = None if self.text is None else inputs.read_sample(self.text)
+        text = None if self.text is None else inputs.read_text(self.text)
         store = Store(self.models)
         beginning = store.beginning(self.implementations, text)
         playground = Playground(store, beginning, self.limit)

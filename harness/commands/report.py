@@ -11,6 +11,7 @@ import click
 from harness.commands import options, writing
 from harness.commands.run import DEFAULT_OUT
 from harness.commands.verb import Verb, argument, flag, option
+from impls.core.errors import near_and_known
 
 if TYPE_CHECKING:
     from harness.records import AnyRecord
@@ -67,7 +68,8 @@ class Report(Verb):
         chosen_records = [record for record in records if self._is_chosen(record)]
         found = tables(chosen_records, whole_run=records)
         if unknown := [name for name in self.names if name not in found]:
-            raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
+            names = near_and_known(unknown[0], list(found), "`bpebench report RUN`")
+            raise click.UsageError(f"no table {unknown[0]!r} in this run; {names}")
         if not found:
             raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
         if self.html is not None:

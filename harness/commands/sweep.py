@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from harness.commands import options
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
+from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
@@ -76,10 +77,8 @@ class Sweep(Verb):
         for given in self.patterns or ("gpt2",):
             names = [name.strip() for name in given.split(",")]
             if all(re.fullmatch(r"[\w.-]+", name) for name in names):
-                unknown = [name for name in names if name not in NAMED]
-                options.ensure(
-                    not unknown, f"--patterns: there is no {', '.join(unknown)}; there are {', '.join(NAMED)}"
-                )
+                if unknown := [name for name in names if name not in NAMED]:
+                    raise UnknownName("pattern", unknown[0], list(NAMED))
                 found += names
             else:
                 found.append(given)

@@ -28,7 +28,7 @@ class Trace(Verb):
         from harness.explain import trace
         from harness.report.explanation import render_trace
 
-        content = inputs.read_sample(self.text, self.escaped)
+        content = inputs.read_text(self.text, self.escaped)
         loaded = load_model(self.model)
         with options.answering(self.implementation):
             found = trace(self.implementation, loaded, content, self.model)

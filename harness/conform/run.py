@@ -152,5 +152,5 @@ def choose(only: Collection[str]) -> list[Check]:
     known = [check.name for check in CHECKS]
     for name in only:
         if name not in known:
-            raise UnknownName("check", name, known)
+            raise UnknownName("check", name, known, "`bpebench conform --list`")
     return [check for check in CHECKS if not only or check.name in only]

@@ -13,7 +13,7 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls.core.errors import BPEError, UnknownName, some_of
+from impls.core.errors import BPEError, UnknownName, near_and_known
 from impls.core.model.model import Model
 
 _TRAINED_SUFFIX = ".json"
@@ -45,7 +45,7 @@ def load_model(name_or_path: str | Path, pattern: str | Sequence[str] | None = N
         elif not os.path.lexists(path):
             raise UnknownName("model", name, model_names())
     if not path.exists():
-        raise DataError(f"{path}: there is no such model file; names are: {some_of(model_names())}")
+        raise DataError(f"{path}: there is no such model file; {near_and_known(path.name, model_names())}")
     from impls.formats import load
 
     return load(path, pattern=pattern)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from harness.data import DataError
 from harness.evaluate.texts import CountedText
-from impls.core.errors import InvalidFile
+from impls.core.errors import InvalidFile, near_and_known
 from impls.core.text.files import TextFile
 
 
@@ -30,7 +30,8 @@ def chosen_of(languages: Collection[str], chosen: Sequence[str]) -> list[str]:
     """Return the languages that are `chosen`; raise `DataError` if an entry of `chosen` matches none."""
     for one in chosen:
         if not any(fnmatchcase(language, one) for language in languages):
-            raise DataError(f"--language {one}: is not a language here; there are {', '.join(languages) or 'none'}")
+            known = near_and_known(one, list(languages), "the files")
+            raise DataError(f"--language {one}: is not a language here; {known}")
     return [language for language in languages if is_chosen(language, chosen)]
 
 

@@ -17,6 +17,7 @@ import msgspec
 
 from harness.data import datasets_folder
 from impls import BPEError, TrainingSpec
+from impls.core.errors import near_and_known
 
 Task = Literal["encode", "encode-array", "encode-batch", "count", "decode", "append", "chat", "load", "train"]
 State = Literal["new text", "cold", "again"]
@@ -221,8 +222,9 @@ def select(
         and not any(pattern.search(workload.name) for pattern in unwanted)
     ]
     if not chosen:
-        known = ", ".join(workload.name for workload in workloads)
-        raise WorkloadError(f"no workload is left to run; there are: {known}")
+        known = [workload.name for workload in workloads]
+        named = near_and_known(include[0] if include else "", known, "`bpebench list workloads`")
+        raise WorkloadError(f"no workload is left to run; {named}")
     return chosen
 
 

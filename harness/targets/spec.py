@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import impls
-from impls.core.errors import BPEError, some_of
+from impls.core.errors import BPEError, near_and_known
 from impls.formats import own, sentencepiece_model
 from impls.formats.files import read_bytes
 
@@ -133,6 +133,6 @@ def _file(target: str, library: str) -> TargetSpec:
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
         raise NotLoadable(
-            f"{library}: is not an implementation that could run {target}; known: {some_of(impls.names())}"
+            f"{library}: is not an implementation that could run {target}; {near_and_known(library, impls.names())}"
         )
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

@@ -50,23 +50,35 @@ class Missing(BPEError):
 class UnknownName(BPEError):
     """A name that is not known; the message suggests the nearest and shows the first of the known ones."""
 
-    def __init__(self, what: str, name: str, known: list[str]) -> None:
-        from difflib import get_close_matches
-
+    def __init__(self, what: str, name: str, known: list[str], see: str = "`bpebench list`") -> None:
         self.what, self.name, self.known = what, name, known
-        near = get_close_matches(name, known, 3)
-        meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ";"
-        super().__init__(f"unknown {what} {name!r}{meant} known: {some_of(known)}")
+        super().__init__(f"unknown {what} {name!r}; {near_and_known(name, known, see)}")
 
 
 _N_SHOWN = 8
+_N_NEAR = 3
 
 
-def some_of(names: Sequence[str]) -> str:
+def near_and_known(name: str, known: Sequence[str], see: str = "`bpebench list`") -> str:
+    """Return which of the `known` names a user may have meant by `name`, and the first of all: for every message that
+    names what there is, so that none is long.
+
+    >>> near_and_known("^encod", ["encode/gpt2/tr", "decode/gpt2/tr"])
+    "did you mean 'encode/gpt2/tr'? known: encode/gpt2/tr, decode/gpt2/tr"
+    """
+    from difflib import get_close_matches
+
+    word = name.strip("^$.*")
+    near = get_close_matches(name, known, _N_NEAR) or [one for one in known if len(word) > 2 and word in one][:_N_NEAR]
+    meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"{meant}known: {some_of(known, see)}"
+
+
+def some_of(names: Sequence[str], see: str = "`bpebench list`") -> str:
     """Return the names separated by commas; of many the first, their number, and where the list is."""
     if len(names) <= _N_SHOWN + 1:
         return ", ".join(names)
-    return f"{', '.join(names[:_N_SHOWN])}, … ({len(names)} in all, see `bpebench list`)"
+    return f"{', '.join(names[:_N_SHOWN])}, … ({len(names)} in all, see {see})"
 
 
 class InvalidSpec(BPEError):

@@ -103,7 +103,7 @@ def test_a_byte_order_mark_is_no_part_of_a_text_and_is_mentioned(bpebench: Any, 
     file = tmp_path / "text.txt"
     file.write_bytes(BOM + b"hello")
     for ended in (
-        bpebench("encode", "--file", str(file), "-m", "gpt2"),
+        bpebench("encode", f"@{file}", "-m", "gpt2"),
         bpebench("encode", "-", "-m", "gpt2", stdin=BOM + b"hello"),
     ):
         assert ended.out == "31373\n"

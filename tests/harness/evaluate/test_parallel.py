@@ -45,8 +45,6 @@ def test_premiums_and_gini_counted_by_hand(bpebench: Any, files: list[str], lett
     assert [row["gini"] for row in rows] == pytest.approx([48 / 216] * 3)
     assert {(row["pivot"], row["worst_language"], row["best_language"]) for row in rows} == {("aa", "cc", "aa")}
     assert rows[1]["intervals"]["premium"] == pytest.approx([2, 2])  # every document is twice as long
-    other = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel", "--pivot", "bb", "--json")
-    assert [row["premium"] for row in json.loads(other.out)["rows"]] == [0.5, 1, 1.5]
     shown = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel").out
     assert "worst cc, best aa; premiums against aa" in shown
     latex = bpebench("evaluate", "-m", letters, "-m", "gpt2", *arguments(files), "--parallel", "--latex").out
@@ -113,7 +111,6 @@ def test_what_is_no_parallel_text_is_refused(bpebench: Any, files: list[str], le
         (["samples/tr", "samples/en"], [], "not parallel text"),
         (["turkish"], [], "not parallel text"),
         (files[:1], [], "is one language"),
-        (files, ["--pivot", "tr"], "--pivot tr: is not a language here; there are aa, bb, cc"),
         (files, ["--split", "train"], "are not split"),
         (files, ["--max-bytes", "9"], "--max-bytes would part parallel text"),
         ([files[0], files[0]], [], "is one language"),
@@ -121,7 +118,6 @@ def test_what_is_no_parallel_text_is_refused(bpebench: Any, files: list[str], le
         ended = bpebench("evaluate", "-m", letters, *arguments(corpora), "--parallel", *more)
         assert (ended.status, ended.out) == (2, "")
         assert said in ended.err.splitlines()[-1]
-    assert "goes with --parallel" in bpebench("evaluate", "-m", letters, "--pivot", "en").err
 
 
 def test_the_parts_of_the_parallel_corpus_are_its_languages() -> None:

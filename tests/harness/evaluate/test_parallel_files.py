@@ -148,7 +148,7 @@ def test_languages_of_the_parallel_corpus_can_be_chosen(bpebench: Any, letters: 
     rows = rows_of(bpebench, "-m", letters, "--parallel", "--language", "tr", "--language", "en", "--split", "held-out")
     assert [row["language"] for row in rows] == ["en", "tr"]
     unknown = bpebench("evaluate", "-m", letters, "--parallel", "--language", "xx")
-    assert "--language xx: is not a language here; there are en, ru" in unknown.err
+    assert "--language xx: is not a language here; known: en, ru" in unknown.err
 
 
 @pytest.mark.parametrize(

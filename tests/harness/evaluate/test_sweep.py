@@ -278,7 +278,7 @@ def test_csv_says_what_json_says(bpebench: Any, texts: dict[str, str]) -> None:
         (["-c", "TRAIN", "--vocab-sizes", "2k..1k"], "'2k..1k' is not a range of sizes"),
         (["-c", "TRAIN", "--fractions", "0%"], "'0%' is not a share of the documents"),
         (["-c", "TRAIN", "--patterns", "gpt2,(x)"], "capturing group"),
-        (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "--patterns: there is no turksh; there are gpt2,"),
+        (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "unknown pattern 'turksh'; did you mean 'turkish'"),
         (["-c", "TRAIN", "-e", "nobody"], "nobody"),
         (["-c", "TRAIN", "-e", "backtracking"], "backtracking: does not train"),
     ],
