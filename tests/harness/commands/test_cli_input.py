@@ -135,7 +135,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
     "arguments",
     [
         ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "-1"],
-        ["train", "--max-merges", "-1"], ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
+        ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
         ["train", "--max-bytes", "0"], ["evaluate", "-m", "gpt2", "--max-bytes", "-1"],
         ["evaluate", "-m", "gpt2", "-c", "gen/letters:0"],
         ["run", "--scale", "--rounds", "0"], ["run", "--scale", "--doublings", "-1"],
