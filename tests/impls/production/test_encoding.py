@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as TheirTokenizer
 
@@ -65,7 +64,7 @@ Loaded = dict[tuple[str, str], impls.Tokenizer]
 
 @pytest.mark.parametrize("model", MODELS)
 @given(text=texts)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text: str) -> None:
     ids = loaded["priority", model].encode(text, disallowed_special=())
     for name in LIBRARIES:
@@ -73,10 +72,15 @@ def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text
             assert loaded[name, model].encode(text, disallowed_special=()) == ids, name
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("model", ["gpt2", "specials last", "added", "nfc"])
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("tiktoken", "gpt2"), ("tokenizers", "specials last"), ("sentencepiece", "added"), ("tokenizers", "nfc"),
+        ("tiktoken", "added"), ("sentencepiece", "specials last"),
+    ],
+)  # fmt: skip
 @given(batch=st.lists(texts | st.sampled_from(["", "<s>a<s><s>", "x<a>é<b>", "a\ud83d", "\ud83d\udc4d"]), max_size=5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_batches_and_arrays_are_the_same_ids(loaded: Loaded, name: str, model: str, batch: list[str]) -> None:
     tokenizer, own = loaded[name, model], loaded["priority", model]
     for special in ({"disallowed_special": ()}, {"allowed_special": "all"}):
@@ -99,30 +103,26 @@ def test_special_text_is_refused_by_all_three_ways_to_encode(loaded: Loaded, nam
     assert tokenizer.encode("<s><s><s>", allowed_special="all") == [418, 417]
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
 @pytest.mark.parametrize("model", ["gpt2", "specials first", "added"])
-@given(ids=st.lists(st.integers(0, 410), max_size=12))
+@given(ids=st.lists(st.integers(0, 410) | st.sampled_from([10**6, -1, 10**30]), max_size=12))
+@example(ids=[500, 97, 501, 502])
 @settings(max_examples=40, deadline=None)
-def test_decoding_any_ids_gives_the_same_text(loaded: Loaded, name: str, model: str, ids: list[int]) -> None:
-    tokenizer, own = loaded[name, model], loaded["priority", model]
-    assert tokenizer.decode_bytes(ids) == own.decode_bytes(ids)
-    assert tokenizer.decode(ids) == own.decode(ids)
-    assert tokenizer.decode(ids, errors="ignore") == own.decode(ids, errors="ignore")
-    assert tokenizer.decode_with_offsets(ids) == own.decode_with_offsets(ids)
+def test_decoding_any_ids_gives_the_same_text_or_names_the_unknown_one(
+    loaded: Loaded, model: str, ids: list[int]
+) -> None:
+    own = loaded["priority", model]
+    for tokenizer in (loaded[name, model] for name in LIBRARIES):
+        for method in ("decode_bytes", "decode", "decode_with_offsets"):
+            assert decoded(tokenizer, method, ids) == decoded(own, method, ids)
+        if isinstance(decoded(own, "decode", ids), str):
+            assert tokenizer.decode(ids, errors="ignore") == own.decode(ids, errors="ignore")
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("unknown", [10**6, -1, 10**30])
-def test_an_unknown_id_is_reported_with_its_place(loaded: Loaded, name: str, unknown: int) -> None:
-    for decode in (loaded[name, "gpt2"].decode, loaded[name, "gpt2"].decode_bytes):
-        with pytest.raises(UnknownId) as caught:
-            decode([65, unknown, 66])
-        assert (caught.value.id, caught.value.position) == (unknown, 1)
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_special_text_is_decoded(loaded: Loaded, name: str) -> None:
-    assert loaded[name, "added"].decode([500, 97, 501, 502]) == "<a>a<b>é"
+def decoded(tokenizer: impls.Tokenizer, method: str, ids: list[int]) -> object:
+    try:
+        return getattr(tokenizer, method)(ids)
+    except UnknownId as error:
+        return error.id, error.position
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if model != "added"])
@@ -163,19 +163,13 @@ def test_characters_are_encoded_as_priority_does(name: str, unknown: str | None)
     library, own = impls.load(name, model), impls.load("priority", model)
     chance = random.Random(name)
     for _ in range(300):
-        text = "".join(chance.choices(CHARACTERS + "<s>" + "жю" * chance.randint(0, 1), k=chance.randint(0, 30)))
+        text = "".join(chance.choices(CHARACTERS + "<s>\ud83d" + "жю" * chance.randint(0, 1), k=chance.randint(0, 30)))
         ids = answer(own, text)
         assert answer(library, text) == ids
         if isinstance(ids, str):
             continue
         assert library.encode_batch([text, "", text], allowed_special="all") == [ids, [], ids]
         assert library.decode(ids) == own.decode(ids)
-
-
-@pytest.mark.parametrize("name", WITHOUT_BYTES)
-def test_a_lone_surrogate_is_the_replacement_character_among_characters_too(name: str) -> None:
-    model = trained(vocab_size=150, alphabet="chars")
-    assert impls.load(name, model).encode("a\ud83db") == impls.load("priority", model).encode("a\ufffdb")
 
 
 # --- what is not run -------------------------------------------------------------------------------------------------
@@ -189,6 +183,8 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
     no_way = hand_made("a+b", extra="xyz", alphabet="bytes")
     other_order = hand_made("ab+a a+b", alphabet="bytes")
     foreign = trained().with_(pattern=(r"\b\w+|[\s\S]",))
+    with pytest.raises(impls.InvalidPattern, match="leaves out"):
+        impls.load("sentencepiece", trained().with_(pattern=("[a-z]+",))).encode("ab1")
     for name, model, reason in [
         ("tiktoken", characters, "alphabet is 'chars'"),
         ("tokenizers", ends.with_(ignore_merges=True), "whole words that end in '</w>'"),
@@ -214,7 +210,7 @@ def test_several_split_stages_run_in_the_others(stages: tuple[str, ...]) -> None
         assert [impls.load(name, model).encode(text) for name in ("tokenizers", "sentencepiece")] == [ids, ids]
 
 
-@pytest.mark.parametrize("merges", ["ab+a a+b", "a+ab a+b", "a+b b+c a+b", "a+a a+aa", "a+b b+c ab+c a+bc"])
+@pytest.mark.parametrize("merges", ["ab+a a+b", "a+b b+c a+b", "a+a a+aa", "a+b b+c ab+c a+bc"])
 def test_hugging_faces_library_runs_any_list_of_merges_as_priority_does(hand_made: HandMade, merges: str) -> None:
     model = hand_made(merges, alphabet="bytes")
     library, own = impls.load("tokenizers", model), impls.load("priority", model)
@@ -252,17 +248,9 @@ def test_the_others_encode_100_kb_of_one_character(loaded: Loaded, name: str) ->
         assert loaded[name, "o200k"].encode(text) == loaded["priority", "o200k"].encode(text)
 
 
-def test_a_pattern_that_leaves_text_out_is_an_error_where_we_split(tmp_path: Path) -> None:
-    tokenizer = impls.load("sentencepiece", trained().with_(pattern=("[a-z]+",)))
-    with pytest.raises(impls.InvalidPattern, match="leaves out"):
-        tokenizer.encode("ab1")
-
-
-@pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "sentencepiece"])
 @pytest.mark.parametrize("pattern", ["cl100k", "cl100k-0.14"])
-def test_white_space_behind_the_last_line_end_is_cut_as_the_models_pattern_says(name: str, pattern: str) -> None:
-    texts = ["a\n \n"] * 3
-    model = impls.train("priority", texts, impls.TrainingSpec(vocab_size=262, pattern=pattern)).model
-    ours, theirs = impls.load("priority", model), impls.load(name, model)
+def test_white_space_behind_the_last_line_end_is_cut_as_the_models_pattern_says(pattern: str) -> None:
+    model = impls.train("priority", ["a\n \n"] * 3, impls.TrainingSpec(vocab_size=262, pattern=pattern)).model
     for text in ("a\n ", "\n \n ", "  \n\t\n x", "123456789", "a\n  ", "x\n \u3000"):
-        assert theirs.encode(text) == ours.encode(text)
+        ids = impls.load("priority", model).encode(text)
+        assert [impls.load(name, model).encode(text) for name in LIBRARIES] == [ids] * 3
