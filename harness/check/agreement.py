@@ -17,7 +17,6 @@ from harness.check.tasks import (
     differing_text,
     encode_corpus,
     is_sentencepiece,
-    sizes,
 )
 from harness.outcome import Outcome
 from harness.process.pool import Pool
@@ -26,11 +25,6 @@ from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.targets.published import published_file
 from harness.targets.spec import PUBLISHED
 
-SLOW = {"naive": 10, "sentencepiece": 2}
-"""Implementation -> the factor by which its text is reduced because it is slow. Others get this smaller
-slice as well."""
-_LEAST_BYTES = 4
-"""Smallest slice: the bytes of any one character fit."""
 _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
 
@@ -38,13 +32,6 @@ _LONGEST_EXAMPLE = 60
 A = TypeVar("A", Agreement, TrainerAgreement)
 Cell = tuple[str, str, str]
 """Implementation, model and corpus."""
-
-
-def _is_fast(implementation: str) -> bool:
-    try:
-        return impls.get(implementation).kind != "pure" and implementation not in SLOW
-    except Exception:  # its worker reports why it cannot be loaded
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +43,7 @@ class CheckPlan:
     corpora: Sequence[str]
     split: str | None = None
     max_bytes: int = 200_000
-    """UTF-8 bytes of each corpus given to a pure implementation."""
-    fast_factor: int = 1
-    """How many times more text the fast implementations get, so that pairs of them are compared on millions of ids."""
-
-    def bytes_for(self, implementation: str) -> int:
-        """Return how many bytes of a corpus this implementation is given."""
-        fast_factor = self.fast_factor if _is_fast(implementation) else 1
-        return max(_LEAST_BYTES, self.max_bytes * fast_factor // SLOW.get(implementation, 1))
-
-    @property
-    def slices(self) -> tuple[int, ...]:
-        """Return the sizes in bytes of the slices of a corpus that the implementations are given."""
-        return tuple(sorted(set(map(self.bytes_for, self.implementations))))
+    """UTF-8 bytes of each corpus that are encoded."""
 
     @property
     def cells(self) -> list[Cell]:
@@ -110,7 +85,7 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
     encoded, or two that both ran but could not be compared.
     """
-    tasks = [(*cell, plan.split, plan.bytes_for(cell[0]), plan.slices) for cell in plan.cells]
+    tasks = [(*cell, plan.split, plan.max_bytes) for cell in plan.cells]
     relations: dict[Cell, Relation] = {}
     with Pool() as pool:
         outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, pool), strict=True))
@@ -166,9 +141,8 @@ def _compared(
                 yield NotCompared(**names, **({} if cannot else owed), reason=reason)
                 continue
             relations[a, b, model] = kind
-            if texts := sizes(x.digests.keys() & y.digests.keys()):
-                n_differing = len(sizes(_differing(x, y)))
-                n_bytes = sum(texts.values())
+            if texts := x.digests.keys() & y.digests.keys():
+                n_bytes, n_differing = sum(n for _, n in texts), len(_differing(x, y))
                 yield Agreement(**names, **owed, n_texts=len(texts), n_bytes=n_bytes, n_differing_texts=n_differing)
             else:
                 yield NotCompared(**names, **owed, reason="no text that both encoded")
@@ -231,7 +205,7 @@ def _add_counterexamples(
     ]
     shares = pool.run(
         differing_piece_share,
-        [(f.a, f.b, f.model, f.corpus, plan.split, min(map(plan.bytes_for, (f.a, f.b)))) for f in measured],
+        [(f.a, f.b, f.model, f.corpus, plan.split, plan.max_bytes) for f in measured],
     )
     for f, share in zip(measured, shares, strict=True):
         f.differing_piece_share = None if isinstance(share, Failed) else share

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -43,40 +43,20 @@ class CorpusOutcome(msgspec.Struct):
     """An 8-byte digest of the ids of each text that did not fail."""
 
 
-def sizes(keys: Iterable[Key]) -> dict[int, int]:
-    """Return the documents that the texts are of, each with the bytes of its longest text."""
-    return dict(sorted(keys))
-
-
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
     return published(model) if implementation == PUBLISHED else load_tokenizer(implementation, load_model(model))
 
 
-def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:
-    """Yield the non-empty documents within `max_bytes` of UTF-8, the last one truncated.
-
-    A document in which one of the smaller `slices` ends is yielded truncated there too, so that every implementation
-    also encodes the texts of those given less.
-    """
-    read = 0
-    for number, document in enumerate(load_corpus(corpus, split=split).documents()):
-        size = len(encoded(document))
-        ends = {min(end - read, size) for end in (*slices, max_bytes) if read < end <= max_bytes}
-        parts = {len(encoded(part)): part for end in sorted(ends) for part in take_bytes([document], end)}
-        yield from (((number, n_bytes), part) for n_bytes, part in parts.items() if n_bytes)
-        read += size
-        if read >= max_bytes:
-            return
+def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[tuple[Key, str]]:
+    """Yield the non-empty documents within `max_bytes` of UTF-8, the last one truncated."""
+    for number, text in enumerate(take_bytes(load_corpus(corpus, split=split).documents(), max_bytes)):
+        if text:
+            yield (number, len(encoded(text))), text
 
 
-def encode_corpus(
-    implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
-) -> CorpusOutcome:
-    """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`.
-
-    A document of which slices are encoded too counts as one text.
-    """
+def encode_corpus(implementation: str, model: str, corpus: str, split: str | None, max_bytes: int) -> CorpusOutcome:
+    """Encode every text, decode it again, and keep a digest of its ids."""
     verdict = Verdict(implementation=implementation, model=model, corpus=corpus, check="load", status=Outcome.RIGHT)
     outcome = CorpusOutcome(verdict)
     try:
@@ -86,11 +66,11 @@ def encode_corpus(
         return outcome
     verdict.round_trip = tokenizer.model.round_trip
     decoder = ModelDecoder(tokenizer.model)
-    seen: list[Key] = []
-    lost: dict[Key, str] = {}
-    for key, text in _texts(corpus, split, max_bytes, slices):
+    lost: list[str] = []
+    for key, text in _texts(corpus, split, max_bytes):
         verdict.check = "round-trip"
-        seen.append(key)
+        verdict.n_texts += 1
+        verdict.n_bytes += key[1]
         try:
             ids = _ids(tokenizer, text)
             answer = Encoded.by(tokenizer, text, ids, decoder)
@@ -106,11 +86,10 @@ def encode_corpus(
             verdict.status, verdict.reason = Outcome.MISMATCH, wrong
             verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text, model)
         if verdict.round_trip == "lossy" and back != repair_surrogates(text):
-            lost[key] = text
-    verdict.n_texts, verdict.n_bytes = len(sizes(seen)), sum(sizes(seen).values())
+            lost.append(text)
     if verdict.status == Outcome.RIGHT and lost:
-        verdict.reason = f"{len(sizes(lost)):,} of {verdict.n_texts:,} texts are not restored"
-        verdict.counterexample = _lost_counterexample(tokenizer, next(iter(lost.values())))
+        verdict.reason = f"{len(lost):,} of {verdict.n_texts:,} texts are not restored"
+        verdict.counterexample = _lost_counterexample(tokenizer, lost[0])
     return outcome
 
 

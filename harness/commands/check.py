@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from harness.check.trainers import TrainerPlan, TrainerResult
 
 _DEFAULT_BYTES = 200_000
-_FAST_FACTOR = 20
-"""Libraries and peers get this many times more text than pure implementations, without --max-bytes."""
 _TRAINER_BYTES = 20_000
 """Large enough that rules diverge, small enough for trainers that recount the corpus before each merge."""
 
@@ -66,7 +64,6 @@ class Check(Verb):
             corpora=self.corpora or ("samples",),
             split=self.split,
             max_bytes=self.max_bytes or _DEFAULT_BYTES,
-            fast_factor=_FAST_FACTOR if self.max_bytes is None else 1,
         )
         for model in plan.models:
             load_model(model)

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import impls
 from harness.check.trainers import DEFAULT_TRAINERS, RULES, TrainerPlan, TrainerResult, check_trainers
-from harness.cli import main
 from harness.report.tables import render_trainers, tables
 
-_PLUGINS = Path(__file__).resolve().parent / "check_plugins"
 HUGS = "hug hug pug pun pun bun hugs"
 
 Compare = Callable[..., TrainerResult]
 
 
 @pytest.fixture
-def compare(compare_in_processes: Compare, here: None) -> Compare:
-    return compare_in_processes
-
-
-@pytest.fixture
-def compare_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compare]:
-    monkeypatch.syspath_prepend(str(_PLUGINS))
-    monkeypatch.setenv("PYTHONPATH", str(_PLUGINS))
-    impls.registry._plugins.cache_clear()
-
+def compare_in_processes(tmp_path: Path) -> Compare:
     def run(text: str, *trainers: str) -> TrainerResult:
         corpus = tmp_path / "corpus.txt"
         corpus.write_text(text, encoding="utf-8")
         return check_trainers(TrainerPlan(trainers, (str(corpus),), max_bytes=10_000))
 
-    yield run
-    impls.registry._plugins.cache_clear()
+    return run
+
+
+@pytest.fixture
+def compare(compare_in_processes: Compare, here: None) -> Compare:
+    return compare_in_processes
 
 
 def test_every_default_trainer_agrees_by_each_rule_it_shares(compare: Compare) -> None:
@@ -81,13 +73,17 @@ def test_a_trainer_that_dies_or_is_not_there_has_a_verdict_and_the_others_go_on(
     assert failures == {"planted-dying-trainer", "planted-absent"}
 
 
-def test_the_command_ends_with_1_on_a_fault(
-    compare: Compare, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("text", ["a", "all of this </w> is left out"])
+def test_trainers_that_learn_nothing_are_not_compared(compare: Compare, text: str) -> None:
+    result = compare(text, "priority", "tiktoken")
+    assert result.agreements == []
+    assert {(pair.a, pair.b) for pair in result.not_compared} == {("priority", "tiktoken")}
+    assert result.faults == ["nothing was compared: no two trainers learned a merge from the same text"]
+    assert "=" not in {row["vs priority"] for row in tables(result.verdicts)["trainers"].rows}
+
+
+def test_the_command_ends_with_1_on_a_fault(compare: Compare, bpebench: Any, tmp_path: Path) -> None:
     (tmp_path / "hugs.txt").write_text(HUGS, encoding="utf-8")
-    arguments = ["check", "--trainers", "-e", "planted-wrong-ties|tiktoken", "-c", str(tmp_path / "hugs.txt")]
-    monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 1
-    assert "they differ under one rule, 'first met'" in capsys.readouterr().out
+    arguments = ["-e", "planted-wrong-ties|tiktoken|backtracking", "-c", str(tmp_path / "hugs.txt")]
+    ended = bpebench("check", "--trainers", *arguments)
+    assert (ended.status, "they differ under one rule, 'first met'" in ended.out) == (1, True)

@@ -32,23 +32,6 @@ class OneInAMillion(Right):
         return ids
 
 
-class EveryMillionth(Right):
-    """Swaps two neighbouring ids once in a million."""
-
-    emitted = 0
-
-    def __init__(self, model: impls.Model) -> None:
-        self._inner = impls.load("compiled", model)
-
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        before, self.emitted = self.emitted, self.emitted + len(ids)
-        if before // 1_000_000 != self.emitted // 1_000_000:
-            at = next((k for k in range(len(ids) - 1) if ids[k] != ids[k + 1]), 0)
-            ids[at : at + 2] = ids[at : at + 2][::-1]
-        return ids
-
-
 class Lossy(Right):
     """Reads every text in lower case."""
 
