@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from harness.commands import inputs, options
-from harness.commands.verb import flag, option
+from harness.commands.verb import option
 
 if TYPE_CHECKING:
     from harness.data import Corpus
@@ -31,7 +31,6 @@ memory_limit = option(
 
 workers = option("Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N", advanced=True)
 scheduler = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
-resume = flag("Go on with a count that was interrupted.", advanced=True)
 
 
 def corpus_parts(

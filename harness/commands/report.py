@@ -68,8 +68,8 @@ class Report(Verb):
         chosen_records = [record for record in records if self._is_chosen(record)]
         found = tables(chosen_records, whole_run=records)
         if unknown := [name for name in self.names if name not in found]:
-            names = near_and_known(unknown[0], list(found), "`bpebench report RUN`")
-            raise click.UsageError(f"no table {unknown[0]!r} in this run; {names}")
+            known = near_and_known(unknown[0], list(found), "`bpebench report RUN`")
+            raise click.UsageError(f"no table {unknown[0]!r} in this run; {known}")
         if not found:
             raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
         if self.html is not None:

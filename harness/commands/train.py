@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import fields, replace
 from functools import cached_property
@@ -31,8 +30,8 @@ class Train(Verb):
     With --show N: the first N tokens learned, how often each pair occurred, and when later merges gain little.
 
     With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
-    (`train --counts`). Corpora and files of counts add up; counting files can be resumed; the counts are exact whatever
-    the memory. A file may be plain text, JSON lines or Parquet, also compressed (.gz, .bz2, .xz, .zst).
+    (`train --counts`). Corpora and files of counts add up; the counts are exact whatever the memory. A file may be
+    plain text, JSON lines or Parquet, also compressed (.gz, .bz2, .xz, .zst).
     """
 
     corpora: tuple[str, ...] = options.corpus_option(
@@ -69,7 +68,6 @@ class Train(Verb):
     memory_limit: int | None = reading.memory_limit
     workers: int | None = reading.workers
     scheduler: str | None = reading.scheduler
-    resume: bool = reading.resume
     extend: str | None = options.extend_option(
         "Go on from this vocabulary: keep its merges and ids; its pattern, alphabet, end of word, special and unknown "
         "tokens too, unless options name others."
@@ -91,7 +89,6 @@ class Train(Verb):
     )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
-    _parts: Path | None = None
 
     def run(self) -> None:
         """Train, save and describe the model, or count."""
@@ -130,8 +127,6 @@ class Train(Verb):
             seconds = time.perf_counter() - start
         if self._target is not None:
             model.save(self._target)
-        if self._parts is not None:
-            shutil.rmtree(self._parts)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
         document = self._asked_for(text) | {
             "n_bytes": n_bytes, "seconds": seconds, "vocab_size": model.vocab_size,
@@ -150,12 +145,10 @@ class Train(Verb):
 
     def _count_only(self) -> None:
         """Count the pieces, write and describe them."""
-        training_output.check_count(options.given(self), self.corpora, self.counts, self.out, resume=self.resume)
+        training_output.check_count(options.given(self), self.corpora, self.counts, self.out)
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
         document = training_output.write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
-        if self._parts is not None:
-            shutil.rmtree(self._parts)
         self.output(document, lambda: training_output.counted(document))
 
     def _read(
@@ -163,7 +156,7 @@ class Train(Verb):
     ) -> list[str] | PieceCounts | TextFiles:
         """Return the training input: texts, the counts of their pieces, or files."""
         is_counted = (bool(self.counts) or self._is_counted(text)) and not by_language
-        for name in () if is_counted else ("workers", "scheduler", "resume"):
+        for name in () if is_counted else ("workers", "scheduler"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
         if by_language:
@@ -200,13 +193,10 @@ class Train(Verb):
         return TrainingText(corpora, Reading(self.documents, self.field), self.counts, self.max_bytes)
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
-        """Count the text on the requested workers; keep partial counts beside the output file until that is written."""
-        from harness.training.counting import executors_of, parts_folder
+        """Count the text on the requested workers."""
+        from harness.training.counting import executors_of
 
-        if self._target is not None and text.corpora and not text.is_all_named:
-            parts = parts_folder(self._target, text.corpora, pattern, text.reading, resume=self.resume)
-            self._parts = click.get_current_context().with_resource(parts)
-        return text.counts(pattern, self.memory_limit, self._parts, executors_of(self.workers, self.scheduler))
+        return text.counts(pattern, self.memory_limit, executors_of(self.workers, self.scheduler))
 
     def _check(self, text: TrainingText) -> None:
         """Raise for options that do not go together."""

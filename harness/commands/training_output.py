@@ -17,20 +17,17 @@ from impls.formats.counts import save_counts
 
 _OPTIONS = (
     *("corpora", "counts", "count_only", "pattern", "out", "min_count", "documents", "field"),
-    *("memory_limit", "workers", "scheduler", "resume", "show", "as_json"),
+    *("memory_limit", "workers", "scheduler", "show", "as_json"),
 )
 """The options of `train` that go with --count-only."""
 
 
-def check_count(
-    given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None, *, resume: bool
-) -> None:
+def check_count(given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None) -> None:
     """Raise for options (`given`) that do not go with --count-only, and for a file that would be read and written."""
     others = given - set(_OPTIONS)
     flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
     options.ensure(not others, f"--count-only does not go with {flags}")
     options.ensure(corpora or counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
-    options.ensure(not resume or out is not None, "--resume needs --out, where the count was to go")
     if out is not None:
         writing.check_target(out, (*corpora, *map(str, counts)))
 

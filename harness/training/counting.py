@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import psutil
-from filelock import FileLock, Timeout
 
 from harness.data import DataError, load_corpus
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
 from harness.progress import progress
 from impls.core.counts import CountedSource, PieceCounts
-from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError, Missing
 from impls.core.text.files import TextFile, TextFiles
-from impls.formats.files import write_atomically
 
 if TYPE_CHECKING:
     from impls.compiled.training.count import Executors
-
-
-_LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +44,19 @@ def counted(
     pattern: tuple[str, ...],
     reading: Reading,
     *,
-    memory_limit: int | None = None,
-    parts: Path | None = None,
+    memory_limit: int,
     executors: Executors | None = None,
 ) -> dict[str, PieceCounts]:
-    """Return the counts of each corpus; of a named corpus, those of its training part.
-
-    Partial counts of files are written to the folder `parts` as they are made, and counts found there are reused.
-    """
+    """Return the counts of each corpus; of a named corpus, those of its training part."""
     found = {}
-    try:
-        for number, name in enumerate(dict.fromkeys(corpora)):
-            folder = None if parts is None else parts / str(number)
-            if is_named(name):
-                count = _of_corpus(name, pattern)
-            else:
-                count = _of_files(name, pattern, reading, memory_limit, folder, executors)
-            if not len(count):
-                raise DataError(f"{name}: holds no text")
-            found[name] = count
-    except BaseException:
-        if parts is not None and not any(parts.glob("*/*.json")):  # there are no partial counts to continue from
-            shutil.rmtree(parts)
-        raise
+    for name in dict.fromkeys(corpora):
+        if is_named(name):
+            count = _of_corpus(name, pattern)
+        else:
+            count = _of_files(name, pattern, reading, memory_limit, executors)
+        if not len(count):
+            raise DataError(f"{name}: holds no text")
+        found[name] = count
     return found
 
 
@@ -92,80 +74,19 @@ def _of_files(
     name: str,
     pattern: tuple[str, ...],
     reading: Reading,
-    memory_limit: int | None,
-    folder: Path | None,
+    memory_limit: int,
     executors: Executors | None,
 ) -> PieceCounts:
     from impls.compiled.training.count import count_files
 
     files = reading.files(name)
     sizes = [0 if file.path is None else file.path.stat().st_size for file in files]
-    runs = None if folder is None else Runs(folder, pattern)
-    limit = memory_limit or half_of_free()
     with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None, "bytes") as bar:
         counts = count_files(
-            TextFiles(files), pattern, progress=bar.advance, memory_limit=limit, runs=runs, executors=executors
+            TextFiles(files), pattern, progress=bar.advance, memory_limit=memory_limit, executors=executors
         )
     sources = [CountedSource(file.name, size, _digest(file)) for file, size in zip(files, sizes, strict=True)]
     return replace(counts, sources=tuple(sources))
-
-
-@contextmanager
-def parts_folder(
-    out: Path, corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading, *, resume: bool
-) -> Iterator[Path]:
-    """Yield the folder beside `out` for partial counts, with one folder in it for each corpus; lock it meanwhile.
-
-    Raise `DataError` if another process counts there, if it has earlier counts and `resume` is False, or they were made
-    with other inputs.
-    """
-    folder = out.with_name(f"{out.name}.parts")
-    plan = _plan(corpora, pattern, reading)
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        problem = "another process is counting there; wait for its end, or use another --out"
-        raise DataError(f"{folder}: {problem}") from None
-    try:
-        _begin(folder, plan, len(corpora), resume=resume)
-        yield folder
-    finally:
-        lock.release()
-
-
-def _begin(folder: Path, plan: dict[str, Any], n_corpora: int, *, resume: bool) -> None:
-    """Write the plan into a new folder, or compare it with that of an earlier count; raise as `parts_folder`."""
-    if any(path.name != _LOCK for path in folder.iterdir()):
-        try:
-            earlier = json.loads((folder / "plan").read_bytes())
-        except (OSError, ValueError):
-            raise DataError(f"{folder}: its plan cannot be read, so --resume cannot go on; delete it") from None
-        if not resume:
-            raise DataError(f"{folder}: an earlier count was interrupted; --resume continues it, or delete it")
-        if earlier != plan:
-            raise DataError(f"{folder}: is of other files, options or contents; delete it to count anew")
-    else:
-        try:
-            write_atomically(folder / "plan", json.dumps(plan).encode())
-        except BaseException:
-            shutil.rmtree(folder)
-            raise
-    for number in range(n_corpora):
-        (folder / str(number)).mkdir(exist_ok=True)
-
-
-def _plan(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:
-    """Return everything that counting depends on, as JSON."""
-    files = [file for name in dict.fromkeys(corpora) if not is_named(name) for file in reading.files(name)]
-    about = [(file.path, file.path.stat()) for file in files if file.path is not None]
-    return {
-        "corpora": list(corpora),
-        "pattern": list(pattern),
-        "reading": asdict(reading),
-        "files": [[str(path), status.st_size, status.st_mtime_ns] for path, status in about],
-    }
 
 
 def half_of_free() -> int:
@@ -220,6 +141,6 @@ def _dask(scheduler: str) -> Iterator[Executor]:
     except KilledWorker as error:
         raise BPEError(f"{scheduler}: workers died with a part of the text; they may lack memory: {error}") from None
     except (CancelledError, FutureCancelledError, OSError):
-        raise BPEError(f"{scheduler}: the connection was lost; with --out, --resume continues") from None
+        raise BPEError(f"{scheduler}: the connection was lost") from None
     finally:
         client.close()

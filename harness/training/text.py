@@ -45,15 +45,11 @@ class TrainingText:
         return "-" not in self.corpora and all(map(is_named, self.corpora))
 
     def counts(
-        self,
-        pattern: tuple[str, ...],
-        memory_limit: int | None,
-        parts: Path | None = None,
-        executors: Executors | None = None,
+        self, pattern: tuple[str, ...], memory_limit: int | None, executors: Executors | None = None
     ) -> PieceCounts:
-        """Return the sum of the counts; `parts` and `executors` are those of `counted`."""
+        """Return the sum of the counts; `executors` are those of `counted`."""
         limit = memory_limit or half_of_free()
-        found = counted(self.corpora, pattern, self.reading, memory_limit=limit, parts=parts, executors=executors)
+        found = counted(self.corpora, pattern, self.reading, memory_limit=limit, executors=executors)
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
         every = list((kept | found).values())
         return replace(every[0] if len(every) == 1 else added(every), memory_limit=limit)

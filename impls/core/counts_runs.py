@@ -1,16 +1,11 @@
-"""Sorted counts on disk, in runs, and their sum in bounded memory: for text with more distinct pieces than fit.
-
-A run is complete when its `.json` exists, which says which part of the text it covers, so that counting can be resumed.
-"""
+"""Sorted counts on disk, in runs, and their sum in bounded memory: for text with more distinct pieces than fit."""
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -23,29 +18,20 @@ _STEP = 1 << 18
 
 
 class Runs:
-    """Runs in a folder, which must exist; several threads may write."""
+    """Runs in an empty folder; several threads may write."""
 
     def __init__(self, folder: Path, pattern: tuple[str, ...]) -> None:
         self.folder, self._pattern = folder, pattern
         self._writing = Lock()
-        self._names = sorted(path.stem for path in folder.glob("*.json"))
+        self._names: list[str] = []
 
     def __len__(self) -> int:
         return len(self._names)
 
-    def covered(self) -> Iterator[Any]:
-        """Yield what each complete run covers, as given to `write`. Raises `InvalidFile` for a damaged run."""
-        for name in self._names:
-            path = self.folder / f"{name}.json"
-            try:
-                yield json.loads(path.read_bytes())
-            except (OSError, ValueError) as error:
-                raise InvalidFile(str(path), f"cannot be read: {error}; delete the folder and count again") from None
-
-    def write(self, counts: PieceCounts, covers: Any) -> None:
-        """Write a run of counts in any order; `covers`, a JSON value, says which part of the text they count."""
+    def write(self, counts: PieceCounts) -> None:
+        """Write a run of counts in any order."""
         with self._writing:
-            name = f"{1 + max(map(int, self._names), default=-1):06}"
+            name = f"{len(self._names):06}"
             self._names.append(name)
         in_order = counts.sorted()
         for field in _ARRAYS:
@@ -55,9 +41,6 @@ class Runs:
             except OSError as error:
                 error.filename = str(path)
                 raise
-        temporary = self.folder / f"{name}.incomplete"
-        temporary.write_text(json.dumps(covers))
-        temporary.replace(self.folder / f"{name}.json")
 
     def added(self, zeros: Callable[[int], np.ndarray]) -> PieceCounts:
         """Return the sum of all runs, sorted; besides the result, only a few pieces of each run are in memory.
@@ -132,5 +115,5 @@ class _Reader:
         path = self._path.with_suffix(f".{field}")
         found: np.ndarray = np.fromfile(path, kind, n, offset=start * kind.itemsize)
         if len(found) < n:
-            raise InvalidFile(str(path), "is cut short; delete the folder and count again")
+            raise InvalidFile(str(path), "is cut short")
         return found

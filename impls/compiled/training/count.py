@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack
@@ -69,13 +68,13 @@ def count_texts(
     n_threads = 1 if in_order else min(len(first), threads or n_cores())
     with ExitStack() as stack:
         runs = _temporary_runs(stack, pattern, memory_limit)
-        spill = None if runs is None else Spill(runs, memory_limit and memory_limit // n_threads, (), often=False)
+        spill = None if runs is None else Spill(runs, (memory_limit or 0) // n_threads)
 
         def count(batches: Iterator[list[bytes]]) -> Words:
             words = new_words(pattern)
             for batch in batches:
-                if spill is not None and spill.is_due(words, time.monotonic()):
-                    spill.write(words, [])
+                if spill is not None and spill.is_due(words):
+                    spill.write(words)
                     words = new_words(pattern)
                 words.add(batch)
                 if progress is not None:
@@ -95,7 +94,7 @@ def _temporary_runs(stack: ExitStack, pattern: tuple[str, ...], memory_limit: in
 def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> PieceCounts:
     """Return the sum of the counts and of all runs."""
     if runs is not None and len(runs):
-        runs.write(counts, [])
+        runs.write(counts)
         counts = runs.added(partial(bounded.zeros, limit=memory_limit))
     return replace(counts, memory_limit=memory_limit)
 
@@ -107,44 +106,38 @@ def count_files(
     in_order: bool = False,
     progress: Progress | None = None,
     memory_limit: int | None = None,
-    runs: Runs | None = None,
     executors: Executors | None = None,
     threads: int | None = None,
 ) -> PieceCounts:
     """Count as `count_texts` does, parts of files in parallel, or on workers that see the same files.
 
-    With `memory_limit`, in bytes, the tables are written to disk, to `runs` if given, before they would take more; what
-    `runs` covers already is not read again. Raises `InvalidFile` for a file that cannot be read, or changes meanwhile.
+    With `memory_limit`, in bytes, the tables are written to disk before they would take more. Raises `InvalidFile` for
+    a file that cannot be read, or changes meanwhile.
     """
     n_threads = 1 if in_order else threads or n_cores()
-    parts = planned(files, n_threads, memory_limit, resumable=runs is not None)
-    often = runs is not None
+    parts = planned(files, n_threads, memory_limit)
     with ExitStack() as stack:
-        if runs is None:
-            runs = _temporary_runs(stack, pattern, memory_limit)
+        runs = _temporary_runs(stack, pattern, memory_limit)
         n_tables = n_threads if executors is None else 1
-        spill = None if runs is None else Spill(runs, memory_limit and memory_limit // n_tables, parts, often=often)
-        work = parts if spill is None else [part for part in parts if not spill.covers(part)]
+        spill = None if runs is None else Spill(runs, (memory_limit or 0) // n_tables)
 
         def count(parts: Iterator[Part]) -> Words:
             return count_parts(parts, pattern, progress, spill)
 
         if executors is None:
-            counts = _on_threads(count, iter(work), min(n_threads, len(work)))
+            counts = _on_threads(count, iter(parts), min(n_threads, len(parts)))
         else:
-            counts = _on_workers(executors, work, pattern, progress, spill)
+            counts = _on_workers(executors, parts, pattern, progress, spill)
         check_unchanged(parts)
         return _sum(counts, runs, memory_limit)
 
 
-def planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:
-    """Return parts of files, small enough for the memory and for an even split; always the same if `resumable`."""
-    n_blocks = _PART_BLOCKS
-    if not resumable:
-        sizes = (file.path.stat().st_size for file in files.files if file.path is not None and file.path.exists())
-        n_blocks = min(n_blocks, sum(sizes) // BLOCK_BYTES // (4 * n_threads))
-        if memory_limit is not None:
-            n_blocks = min(n_blocks, memory_limit // (_PART_SHARE * n_threads * BLOCK_BYTES))
+def planned(files: TextFiles, n_threads: int, memory_limit: int | None) -> list[Part]:
+    """Return parts of files, small enough for the memory and for an even split."""
+    sizes = (file.path.stat().st_size for file in files.files if file.path is not None and file.path.exists())
+    n_blocks = min(_PART_BLOCKS, sum(sizes) // BLOCK_BYTES // (4 * n_threads))
+    if memory_limit is not None:
+        n_blocks = min(n_blocks, memory_limit // (_PART_SHARE * n_threads * BLOCK_BYTES))
     return [part for file in files.files for part in file.parts(max(1, n_blocks))]
 
 
@@ -193,7 +186,7 @@ def _on_workers(
 ) -> PieceCounts:
     """Return what workers count in groups of parts; groups of workers that died are counted again by others."""
     waiting = _groups(parts)
-    words, counted, since, n_deaths = new_words(pattern), list[Part](), time.monotonic(), 0
+    words, n_deaths = new_words(pattern), 0
     while waiting:
         with executors() as executor:
             futures = {executor.submit(count_group, group, pattern): group for group in waiting}
@@ -202,12 +195,11 @@ def _on_workers(
                     words.add_counts(Pieces.of(future.result()))
                     group, n_deaths = futures[future], 0
                     waiting.remove(group)
-                    counted += group
                     if progress is not None:
                         progress(sum(map(_n_bytes, group)))
-                    if spill is not None and spill.is_due(words, since):
-                        spill.write(words, counted)
-                        words, counted, since = new_words(pattern), [], time.monotonic()
+                    if spill is not None and spill.is_due(words):
+                        spill.write(words)
+                        words = new_words(pattern)
             except BrokenExecutor:
                 n_deaths += 1
                 if n_deaths == _MOST_DEATHS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 1 << 20
 _MOST_TEXTS = 1 << 13
 """Maximum number of texts that are counted at once."""
-SECONDS_BETWEEN_RUNS = 60
-"""If counting can be resumed, counts are written to disk at least this often."""
-
 Progress = Callable[[int], None]
 """Receive the number of bytes counted since the last call, from any thread."""
 
@@ -46,16 +42,13 @@ def count_parts(
     Lines between which the pattern certainly cuts are counted as one text.
     """
     words, layout = new_words(pattern), _Layout(pattern)
-    counted: list[Part] = []
-    since = time.monotonic()
     for part in parts:
         for n_bytes in _count_part(part, words, layout):
             if progress is not None:
                 progress(n_bytes)
-        counted.append(part)
-        if spill is not None and spill.is_due(words, since):
-            spill.write(words, counted)
-            words, counted, since = new_words(pattern), [], time.monotonic()
+        if spill is not None and spill.is_due(words):
+            spill.write(words)
+            words = new_words(pattern)
     return words
 
 
@@ -141,25 +134,18 @@ def new_words(pattern: tuple[str, ...]) -> Words:
 
 
 class Spill:
-    """Writes tables that take too much memory to runs, with the parts of files that they cover."""
+    """Writes tables that take too much memory to runs."""
 
-    def __init__(self, runs: Runs, most_bytes: int | None, parts: Sequence[Part], *, often: bool) -> None:
-        self._runs, self._most_bytes, self._often = runs, most_bytes, often
-        self._number = {part: number for number, part in enumerate(parts)}
-        self._covered = {number for covered in runs.covered() for number in covered}
+    def __init__(self, runs: Runs, most_bytes: int) -> None:
+        self._runs, self._most_bytes = runs, most_bytes
 
-    def covers(self, part: Part) -> bool:
-        """Return whether a run covers the part already."""
-        return self._number[part] in self._covered
+    def is_due(self, words: Words) -> bool:
+        """Return whether to write the tables: they would soon take too much memory."""
+        return words.may_outgrow(self._most_bytes)
 
-    def is_due(self, words: Words, since: float) -> bool:
-        """Return whether to write the tables: they would soon take too much memory, or the last write is long ago."""
-        is_large = self._most_bytes is not None and words.may_outgrow(self._most_bytes)
-        return is_large or (self._often and time.monotonic() - since > SECONDS_BETWEEN_RUNS)
-
-    def write(self, words: Words, parts: list[Part]) -> None:
-        """Write the counts as a run that covers the parts."""
-        self._runs.write(words.counted(), [self._number[part] for part in parts])
+    def write(self, words: Words) -> None:
+        """Write the counts as a run."""
+        self._runs.write(words.counted())
 
 
 class _Layout(Slots):

@@ -1,4 +1,4 @@
-"""`bpebench train`: from text, counts or a vocabulary, in two stages, with parity; and counting that is interrupted."""
+"""`bpebench train`: from text, counts or a vocabulary, in two stages, with parity; what goes together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from harness.data import load_corpus
 from harness.training.ends import spec_like, why_short
 from impls import Model, TrainingSpec
 from impls.compiled.training import count as counting
-from impls.compiled.training import parts
 from impls.formats.counts import load_counts
 
 TEXT = "by the way, by the way, on the way by the way\n\nanother way by the way"
@@ -73,7 +72,6 @@ def test_counts_of_any_files_add_up_and_train_what_the_text_trains(bpebench: Any
     # Of six pieces as frequent as each other, the first two by their UTF-8.
     shown = bpebench("train", *count, "-c", str(other), "--out", str(b), "--show", "2").out.splitlines()
     assert [line.split() for line in shown if line.startswith("'")] == [["'\\n'", "50"], ["'\\n\\n'", "50"]]
-    assert not b.with_name("b.counts.parts").exists()
     of_both = ("--counts", str(a), "--counts", str(b))
     assert learned(bpebench, *of_both, "--count-only", "--min-count", "2")["n_distinct_pieces"] == 8
     size = ("--vocab-size", "270")
@@ -84,33 +82,6 @@ def test_counts_of_any_files_add_up_and_train_what_the_text_trains(bpebench: Any
     learned(bpebench, *of_both, "--vocab-size", "262", "--out", first)
     extended = learned(bpebench, *of_both, "--extend", first, *size)
     assert (extended["n_kept_merges"], extended["digest"]) == (6, learned(bpebench, *of_both, *size)["digest"])
-
-
-def interrupted(file: object) -> str:
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("verb", [("train", "--count-only"), ("train", "--vocab-size", "300")])
-def test_what_was_interrupted_is_resumed(
-    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
-) -> None:
-    out, whole, bad = tmp_path / "out", tmp_path / "whole", tmp_path / "bad.txt"
-    bad.write_bytes(b"bir \xff")
-    assert "not UTF-8 at byte 4" in bpebench(*verb, "-c", str(bad), "--out", str(out)).err
-    assert not out.with_name("out.parts").exists(), "nothing was counted, so there is nothing to resume"
-    begun = (*verb, "-c", str(large), "--out")
-    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
-    monkeypatch.setattr(harness.training.counting, "_digest", interrupted)
-    assert bpebench(*begun, str(out)).status == 130
-    assert not out.exists()
-    monkeypatch.undo()
-    assert "--resume continues it, or delete it" in bpebench(*begun, str(out)).err
-    assert bpebench(*begun, str(out), "--documents", "lines", "--resume").status == 2
-    resumed = bpebench(*begun, str(out), "--resume", "--workers", "2")
-    assert resumed.status == 0, resumed.err
-    assert not out.with_name("out.parts").exists()
-    assert bpebench(*begun, str(whole)).status == 0
-    assert out.read_bytes() == whole.read_bytes()
 
 
 CLUSTER = """
@@ -252,7 +223,6 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
     [
         ("--count-only", "name a corpus (-c) or a file of counts"),
         ("--count-only -c TEXT --ties first --name x", "--count-only does not go with --name, --ties"),
-        ("--count-only -c TEXT --resume", "--resume needs --out"),
         ("--count-only -c TEXT --memory-limit much", "invalid size 'much'; write it like 8k"),
         ("--count-only -c absent.txt", "there is no such file"),
         ("--count-only --counts TEXT", "not a complete file of counts"),
@@ -260,7 +230,6 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("--count-only -c TEXT --scheduler host:99999", "--scheduler host:99999: invalid address; write tcp://HOST"),
         ("-c TEXT --scheduler tcp://", "--scheduler tcp://: invalid address"),
         ("-c TEXT -e priority --workers 2", "--workers is for files that are counted"),
-        ("-c TEXT -e priority --resume", "--resume is for files that are counted"),
         ("--counts KEPT -e tokenizers", "tokenizers trains on text, not on counts"),
         ("--counts KEPT --superword-from 262", "counts are split already"),
         ("--counts NONE", "holds no text"),

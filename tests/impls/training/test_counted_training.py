@@ -34,9 +34,7 @@ def test_threads_learn_the_same_and_progress_counts_every_byte(plain: str, threa
 def test_what_goes_through_files_is_learned_the_same(plain: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     write, allocate = Runs.write, os.posix_fallocate
-    monkeypatch.setattr(
-        Runs, "write", lambda runs, counts, covers: (written.append(len(counts)), write(runs, counts, covers))
-    )
+    monkeypatch.setattr(Runs, "write", lambda runs, counts: (written.append(len(counts)), write(runs, counts)))
     in_files: list[int] = []
     monkeypatch.setattr(os, "posix_fallocate", lambda *place: (in_files.append(place[2]), allocate(*place)))
     assert impls.train("compiled", TEXTS, SPEC, memory_limit=100_000).model.digest == plain

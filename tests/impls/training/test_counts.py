@@ -85,7 +85,7 @@ def test_counts_add_up_in_the_order_of_utf8(tmp_path: Path) -> None:
         (tmp_path / str(number)).mkdir()
         runs = Runs(tmp_path / str(number), GPT2)
         for part in parts:
-            runs.write(part.chosen(np.array(rng.sample(range(len(part)), len(part)), np.int64)), [])
+            runs.write(part.chosen(np.array(rng.sample(range(len(part)), len(part)), np.int64)))
         assert list(runs.added(partial(np.zeros, dtype=np.uint8)).items()) == in_order(total)
 
 
@@ -179,3 +179,10 @@ def test_a_damaged_file_of_counts_is_refused(tmp_path: Path, damage: object, pro
     damage(path)  # type: ignore[operator]
     with pytest.raises(InvalidFile, match=problem):
         load_counts(path)
+
+
+def test_a_run_on_a_full_disk_is_named(tmp_path: Path) -> None:
+    (tmp_path / "000000.text").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as error:
+        Runs(tmp_path, ("x",)).write(PieceCounts.of(("x",), {"a" * 100_000: 1}))
+    assert error.value.filename == str(tmp_path / "000000.text")
