@@ -14,10 +14,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from trees import ROOT, base_tree
-
+_ROOT = Path(__file__).resolve().parents[2]
 _BENCHMARKS = Path(__file__).resolve().parent / "bench_hot_paths.py"
 
 
@@ -26,8 +27,31 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds of each tree (default 3)")
     parser.add_argument("--base", help="the commit to compare with")
     options = parser.parse_args()
-    with base_tree(options.base) as (commit, tree), tempfile.TemporaryDirectory() as folder:
-        _print(_measure({"working tree": ROOT, commit: tree}, Path(folder), options.rounds), commit)
+    with _base_tree(options.base) as (commit, tree), tempfile.TemporaryDirectory() as folder:
+        _print(_measure({"working tree": _ROOT, commit: tree}, Path(folder), options.rounds), commit)
+
+
+def _git(*arguments: str) -> str:
+    """What git says about this repository."""
+    command = ["git", "-C", str(_ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@contextmanager
+def _base_tree(base: str | None) -> Iterator[tuple[str, Path]]:
+    """The name of a commit and where it is checked out; by default HEAD if the tree has changes, else its parent."""
+    base = base or ("HEAD" if _git("status", "--porcelain", "--", "impls", "harness") else "HEAD~1")
+    try:
+        commit = _git("rev-parse", "--short", "--verify", base)
+    except subprocess.CalledProcessError:
+        sys.exit(f"there is no commit {base} to compare with; give --base COMMIT")
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "base"
+        _git("worktree", "add", "--detach", "--force", str(tree), commit)
+        try:
+            yield commit, tree
+        finally:
+            _git("worktree", "remove", "--force", str(tree))
 
 
 def _measure(trees: dict[str, Path], folder: Path, rounds: int) -> dict[str, dict[str, list[float]]]:
@@ -48,7 +72,7 @@ def _measure(trees: dict[str, Path], folder: Path, rounds: int) -> dict[str, dic
 
 def _run_benchmarks(tree: Path, report: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", str(_BENCHMARKS), f"--benchmark-json={report}"]
-    command += ["--benchmark-warmup=on", "--rootdir", str(ROOT), "-p", "no:cacheprovider"]
+    command += ["--benchmark-warmup=on", "--rootdir", str(_ROOT), "-p", "no:cacheprovider"]
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     finished = subprocess.run(command, env=environment, cwd=report.parent, capture_output=True, text=True)
     if not report.exists():
