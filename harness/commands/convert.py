@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.commands import options, writing
 from harness.commands.verb import Verb, argument, flag, option
@@ -14,33 +14,23 @@ from impls.core.text.patterns import NAMED
 if TYPE_CHECKING:
     from impls.core.model.model import Model
 
-_ALL = "all"
-
 
 class Convert(Verb):
-    """Write SOURCE (a name or a file) to TARGET, listing on standard error what the format cannot represent.
-
-    `--to all` writes it into the folder TARGET in every format that can hold it, and says why the others cannot.
-    """
+    """Write SOURCE (a name or a file) to TARGET, listing on standard error what the format cannot represent."""
 
     source: str = argument()
     target: Path = argument(type=options.PATH)
-    format: str = option(
-        "A name of `bpebench list formats`, or all: TARGET is a folder.", "--to", required=True, metavar="FORMAT"
-    )
+    format: str = option("A name of `bpebench list formats`.", "--to", required=True, metavar="FORMAT")
     pattern: str | None = option("For a rank file, which has none: a name of `bpebench list patterns`.", metavar="NAME")
     strict: bool = flag("Refuse, with status 1, when anything would be lost.")
 
     def run(self) -> bool:
-        """Convert to one format or all; return True if `--strict` is set and anything would be lost."""
+        """Convert; return True if `--strict` is set and anything would be lost."""
         from impls.formats import formats, losses, save
 
-        known = [*formats(), _ALL]
-        if self.format not in known:
-            raise UnknownName("format", self.format, known)
+        if self.format not in formats():
+            raise UnknownName("format", self.format, formats())
         model = self._model()
-        if self.format == _ALL:
-            return self._to_all(model, formats())
         writing.check_target(self.target, writing.model_sources(self.source))
         lost = losses(model, self.format)
         for line in lost:
@@ -68,42 +58,6 @@ class Convert(Verb):
         is_ranks = format == tiktoken_ranks.FORMAT
         options.ensure(is_ranks, f"{wrong} {self.source} is of the format {format}, which says how text is cut")
         return model
-
-    def _to_all(self, model: Model, formats: list[str]) -> bool:
-        from impls.formats import file_name
-
-        files = {name: self.target / file_name(name) for name in formats}
-        sources = writing.model_sources(self.source)
-        for file in files.values():
-            writing.check_target(file, sources)
-        rows = [self._converted(model, name, file) for name, file in files.items()]
-        for row in [] if self.as_json else rows:
-            for line in row["lost"]:
-                options.say(f"lost in {row['format']}: {line}", err=True)
-        lines = [
-            f"{row['format']}: not written: {row['refused'] or 'something would be lost'}"
-            if row["file"] is None
-            else f"{row['file']}: {row['format']}{_n_losses(row['lost'])}"
-            for row in rows
-        ]
-        document = {"source": self.source, "target": str(self.target), "formats": rows}
-        self.output(document, lambda: "\n".join(map(printable, lines)))
-        return self.strict and any(row["lost"] or row["refused"] for row in rows)
-
-    def _converted(self, model: Model, format: str, file: Path) -> dict[str, Any]:
-        """Convert to one format; return the result as a row."""
-        from impls.core.errors import Unsupported
-        from impls.formats import losses, save
-
-        row: dict[str, Any] = {"format": format, "file": None, "lost": [], "refused": None}
-        try:
-            row["lost"] = losses(model, format)
-            if not (self.strict and row["lost"]):
-                save(model, file, format)
-                row["file"] = str(file)
-        except Unsupported as error:
-            row["refused"] = error.reason
-        return row
 
 
 def _n_losses(lost: list[str]) -> str:

@@ -50,7 +50,6 @@ class Evaluate(Verb):
         default="documents",
         advanced=True,
     )
-    baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
     price: tuple[str, ...] = option(
         "Price of a million tokens of a vocabulary; repeatable.", multiple=True, metavar="[NAME=]AMOUNT"
     )
@@ -82,13 +81,12 @@ class Evaluate(Verb):
         self._check_parallel()
         prices = _given_prices(self.price, self.models)
         texts = self._texts()
-        models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
-        plan = EvaluationPlan(models, texts, prices, self.baseline, _pivot(texts) if self._is_parallel else None)
+        plan = EvaluationPlan(self.models, texts, prices, _pivot(texts) if self._is_parallel else None)
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar)
         _warn_of_single_documents(rows)
         self.output(
-            output.document(rows, self.baseline),
+            output.document(rows),
             lambda: _shown(rows),
             csv=lambda: output.csv_of(output.plain(rows)),
             latex=lambda: output.latex(rows),

@@ -12,13 +12,10 @@ from harness.progress import progress
 from harness.report.layout import render
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
-from harness.report.wording import percent
 
 if TYPE_CHECKING:
-    from harness.evaluate.morphology import Affix, BorderAgreement
+    from harness.evaluate.morphology import BorderAgreement
     from impls import Tokenizer
-
-_N_AFFIXES = 5
 
 
 class MorphologyRow(NamedTuple):
@@ -49,20 +46,7 @@ def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Mor
 
 def document(rows: Sequence[MorphologyRow]) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has one."""
-    return {"confidence": 0.95, "rows": [_json_row(row) for row in rows]}
-
-
-def _json_row(row: MorphologyRow) -> dict[str, Any]:
-    by_id = row.tokenizer.model.bytes_by_id()
-    affixes = [
-        {
-            **affix._asdict(),
-            "tokens": list(affix.tokens),
-            "token_texts": [by_id[i].decode("utf-8", "backslashreplace") for i in affix.tokens],
-        }
-        for affix in row.found.affixes
-    ]
-    return json_cells(_cells(row)) | {"affixes": affixes}
+    return {"confidence": 0.95, "rows": [json_cells(_cells(row)) for row in rows]}
 
 
 def _cells(row: MorphologyRow) -> dict[str, Any]:
@@ -83,23 +67,19 @@ def _cells(row: MorphologyRow) -> dict[str, Any]:
 
 
 def csv_text(rows: Sequence[MorphologyRow]) -> str:
-    """Return the rows as CSV with a header, without affixes; unknown values are empty cells."""
+    """Return the rows as CSV with a header; unknown values are empty cells."""
     return csv_of([plain_cells(_cells(row)) for row in rows])
 
 
 def latex(rows: Sequence[MorphologyRow]) -> str:
-    """Return the tables for the LaTeX package booktabs, without affixes."""
+    """Return the tables for the LaTeX package booktabs."""
     return "\n".join(render(_table(title, some), "latex") for title, some in _by_file_and_context(rows))
 
 
 def shown(rows: Sequence[MorphologyRow]) -> str:
-    """Return a table for each gold file and context, and the affixes least and most respected after a space."""
-    parts = []
-    for title, some in _by_file_and_context(rows):
-        parts.append(render(_table(title, some), "text", width=options.terminal_width()))
-        if some[0].found.context != "alone":
-            parts += [line for row in some for line in _affixes(row)]
-    return "\n".join(parts)
+    """Return a table for each gold file and context."""
+    width = options.terminal_width()
+    return "\n".join(render(_table(title, some), "text", width=width) for title, some in _by_file_and_context(rows))
 
 
 def _by_file_and_context(rows: Sequence[MorphologyRow]) -> Iterator[tuple[str, list[MorphologyRow]]]:
@@ -122,20 +102,3 @@ def _table(title: str, rows: Sequence[MorphologyRow]) -> Table:
 
 def _is_lossy(row: MorphologyRow) -> bool:
     return row.tokenizer.model.round_trip == "lossy"
-
-
-def _affixes(row: MorphologyRow) -> list[str]:
-    found = row.found.affixes
-    if not found:
-        return []
-    most = found[: _N_AFFIXES - 1 : -1][:_N_AFFIXES]
-    cells = [("least", *_affix(row, one)) for one in found[:_N_AFFIXES]]
-    cells += [("most", *_affix(row, one)) for one in most]
-    headers = ["respected", "affix", "times", "both borders", "same tokens", "which are"]
-    return [f"{printable(row.model)}: affixes", "", options.table(cells, headers), ""]
-
-
-def _affix(row: MorphologyRow, affix: Affix) -> tuple[str, ...]:
-    by_id = row.tokenizer.model.bytes_by_id()
-    tokens = " ".join(repr(by_id[i].decode("utf-8", "backslashreplace")) for i in affix.tokens)
-    return affix.text, f"{affix.n_occurrences:,}", percent(affix.respected), percent(affix.consistency), tokens

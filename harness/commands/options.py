@@ -64,7 +64,6 @@ def one_implementation(help: str, default: str) -> Any:
 
 
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
-baseline_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--baseline")
 morphology_option = _option_of("harness.evaluate.morphology:gold_names", "tr|he|ru|FILE", "--morphology")
 extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")

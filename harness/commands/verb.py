@@ -100,6 +100,7 @@ GONE_OPTIONS = {
     "explain --html": "`bpebench play` explains on a page, and `explain` prints the same",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
+    "evaluate --baseline": "the column of the fewest compares all vocabularies",
     "evaluate --out": "use --json, --csv or --latex, and > FILE",
     "sweep --out": "use --json or --csv, and > FILE",
     "train --until": "use `bpebench sweep`, which says from which size on larger ones save little",

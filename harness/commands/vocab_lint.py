@@ -9,7 +9,6 @@ from harness.commands import options
 from harness.commands.reading import label
 from harness.lint import FINDINGS
 from harness.progress import progress
-from harness.report.wording import percent
 
 if TYPE_CHECKING:
     from harness.data import Corpus
@@ -50,9 +49,6 @@ def shown(found: Health, fail_on: Sequence[str]) -> str:
     others = [one for one in found.glitches if one.id not in {other.id for other in unreached}]
     glitches = [(one.id, _quoted(tokens[one.id]), "; ".join(one.reasons)) for one in others]
     lines += _section("Other glitch candidates", ["id", "token", "why"], glitches)
-    shares = [(script, f"{n:,}", percent(n / len(tokens))) for script, n in found.scripts.items()]
-    lines += [options.table(shares, ["script", "tokens", "share"]), ""]
-    lines += [options.table(list(_policy(found.policy)), ["digits and white space", "measured"])]
     if failed := found.failed(fail_on):
         lines += ["", f"failed: {', '.join(failed)}"]
     return "\n".join(lines)
@@ -70,20 +66,6 @@ def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) 
         return []
     more = f" (the first {_N_EXAMPLES} of {len(rows):,}; --json has all)" if len(rows) > _N_EXAMPLES else ""
     return [f"{title}{more}", "", options.table(rows[:_N_EXAMPLES], headers), ""]
-
-
-def _policy(policy: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    for measured in policy.values():
-        for key, value in measured.items():
-            if isinstance(value, dict):
-                value = ", ".join(f"{name}: {_number(one)}" for name, one in value.items())
-            elif isinstance(value, list):
-                value = " ".join(map(repr, value))
-            yield key.replace("_", " "), "—" if value is None else _number(value)
-
-
-def _number(value: Any) -> str:
-    return percent(value) if isinstance(value, float) else str(value)
 
 
 def _ids(ids: Iterable[int] | None) -> str:

@@ -41,8 +41,6 @@ class EvaluationRow:
     """By tokens, among the lossless models on this corpus; None for a lossy one."""
     cost: float | None = None
     price_per_million_tokens: float | None = None
-    megabytes_per_second: float | None = None
-    """UTF-8 encoded by `implementation` on all cores, among other work; for reliable figures use `bpebench run`."""
     parallel: dict[str, str | None] = field(default_factory=dict)
     """Pivot, worst and best language, if the corpora are parallel."""
 
@@ -64,7 +62,7 @@ def writes_words_apart(text: TextTally) -> bool:
     return text.n_unspaced < UNSPACED_SHARE * text.n_word_characters or not text.n_unspaced
 
 
-def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelTally | None) -> dict[str, Figure]:
+def figures_of(text: TextTally, made: ModelTally, n_types: int) -> dict[str, Figure]:
     """Return the figures of a model on a text; `n_types` is the number of its ids that decode to a text.
 
     Rates are ratios of totals, not means over documents, of bytes b, characters c, words w, documents d, tokens t:
@@ -74,7 +72,7 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
     - fertility t/w (Rust et al. 2021): spaces, signs and line ends count as tokens too, so text full of them has more.
     - continued_word_share (Rust et al. 2021): words with a token border inside, over w. single_token_word_share: words
       that are one token, alone or after one space, over w. A word that shares its token with other text is neither.
-    - nsl t/t of the baseline (Dagan et al. 2024); tokens_over_fewest t/t of the vocabulary that takes the fewest.
+    - tokens_over_fewest t/t of the vocabulary that takes the fewest.
     - cut_character_share: characters with a token border inside, over c: text generated up to there is invalid UTF-8.
     - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
     - vocabulary_used, renyi_efficiency: see there.
@@ -97,7 +95,6 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelT
         "renyi_efficiency": jackknife(made.times, renyi_efficiency),
         "renyi_efficiency_whole_vocabulary": jackknife(made.times, partial(renyi_efficiency, n_types=n_types)),
         "vocabulary_used": jackknife(made.times, partial(vocabulary_used, n_types=n_types)),
-        "nsl": none if baseline is None else ratio(made.tokens, baseline.tokens, n),
         "tokens_over_fewest": none,
         "cut_character_share": share(made.cut, made.characters),
         "unknown_share": share(made.unknown, made.tokens),

@@ -28,7 +28,7 @@ from impls import BPEError, Tokenizer
 
 CONTEXTS = ("alone", "after a space")
 AFFIX_OCCURRENCES = 5
-"""Fewest occurrences at which an affix is judged."""
+"""Fewest occurrences at which an affix (`-ler`, `ה-`) is judged."""
 FIGURES = (
     "precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share",
     "affix_consistency",
@@ -57,20 +57,6 @@ class Cut(NamedTuple):
     """The id, begin and end of each token that overlaps the word."""
 
 
-class Affix(NamedTuple):
-    """How one affix is tokenized."""
-
-    text: str
-    """`-ler` for a suffix, `ה-` for a prefix."""
-    n_occurrences: int
-    respected: float
-    """The share of its occurrences whose borders are all token borders."""
-    consistency: float
-    """The share of its occurrences that use its most frequent tokens."""
-    tokens: tuple[int, ...]
-    """Its most frequent tokens, which may extend beyond the affix."""
-
-
 @dataclass(slots=True)
 class BorderAgreement:
     """The agreement of a vocabulary's borders with those of a gold file, in one context."""
@@ -83,8 +69,6 @@ class BorderAgreement:
     n_token_borders: int
     n_shared_borders: int
     figures: dict[str, Figure] = field(default_factory=dict)
-    affixes: list[Affix] = field(default_factory=list)
-    """Affixes, the least respected first."""
 
 
 def gold_files() -> dict[str, Path]:
@@ -148,10 +132,9 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     found = BorderAgreement(
         context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum())
     )
-    found.affixes, consistency = _affixes(kept)
     values = (
         _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
-        _share((made == 0).astype(np.int64), ones), _share(inside, ones), Figure(consistency),
+        _share((made == 0).astype(np.int64), ones), _share(inside, ones), Figure(_affix_consistency(kept)),
     )  # fmt: skip
     found.figures = dict(zip(FIGURES, values, strict=True))
     return found
@@ -195,26 +178,18 @@ def _cuts_a_character(text: str, one: Cut) -> bool:
     return any(content[border] & 0xC0 == 0x80 for border in one.borders)
 
 
-def _affixes(kept: Sequence[tuple[Word, Cut]]) -> tuple[list[Affix], float | None]:
-    """Return each affix of `AFFIX_OCCURRENCES` or more, and the consistency of all their occurrences together."""
-    seen: dict[str, list[tuple[bool, tuple[int, ...]]]] = defaultdict(list)
+def _affix_consistency(kept: Sequence[tuple[Word, Cut]]) -> float | None:
+    """Return the share of occurrences of frequent affixes that are in the tokens most usual for that affix."""
+    seen: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
     for word, one in kept:
         ends = [0, *word.borders, len(word.text.encode())]
         for number, morph in enumerate(word.morphs):
             if number != word.stem:
-                begin, end = ends[number], ends[number + 1]
-                edges = {begin, end} - {0, ends[-1]}
-                tokens = tuple(i for i, a, b in one.spans if a < end and b > begin)
-                seen[f"-{morph}" if number > word.stem else f"{morph}-"].append((edges <= one.borders, tokens))
-    found, n_usual, n_all = [], 0, 0
-    for name, occurrences in seen.items():
-        if (n := len(occurrences)) >= AFFIX_OCCURRENCES:
-            tokens, n_most = Counter(tokens for _, tokens in occurrences).most_common(1)[0]
-            respected = sum(whole for whole, _ in occurrences) / n
-            found.append(Affix(name, n, respected, n_most / n, tokens))
-            n_usual, n_all = n_usual + n_most, n_all + n
-    found.sort(key=lambda affix: (affix.respected, -affix.n_occurrences, affix.text))
-    return found, n_usual / n_all if n_all else None
+                tokens = tuple(i for i, a, b in one.spans if a < ends[number + 1] and b > ends[number])
+                seen[f"-{morph}" if number > word.stem else f"{morph}-"][tokens] += 1
+    judged = [tokens for tokens in seen.values() if tokens.total() >= AFFIX_OCCURRENCES]
+    n_usual = sum(max(tokens.values()) for tokens in judged)
+    return n_usual / sum(tokens.total() for tokens in judged) if judged else None
 
 
 def _share(tops: np.ndarray, bottoms: np.ndarray) -> Figure:

@@ -18,19 +18,12 @@ from harness.report.wording import percent, plus_minus
 _PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
 _HEAD = ("model", "corpus", "language")
-_TAIL = (
-    *("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size"),
-    "megabytes_per_second",
-)
+_TAIL = ("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size")
 
 
-def document(rows: Sequence[EvaluationRow], baseline: str | None) -> dict[str, Any]:
+def document(rows: Sequence[EvaluationRow]) -> dict[str, Any]:
     """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
-    return {
-        "baseline": baseline,
-        "confidence": 0.95,
-        "rows": [_json_row(row) for row in rows],
-    }
+    return {"confidence": 0.95, "rows": [_json_row(row) for row in rows]}
 
 
 def _cells(row: EvaluationRow) -> dict[str, Any]:
@@ -99,7 +92,7 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
     first = rows[0]
     language = "" if first.language is None else f" ({printable(first.language)})"
     n_documents, n_bytes = first.counts["n_documents"] or 0, first.counts["n_bytes"] or 0
-    unknown = {key for key in ("fertility", "continued_word_share", "nsl") if _is_unknown(rows, key)}
+    unknown = {key for key in ("fertility", "continued_word_share") if _is_unknown(rows, key)}
     hidden = unknown | ({"cost"} if all(row.cost is None for row in rows) else set())
     return table_of(
         "evaluation",
@@ -125,7 +118,7 @@ def _table_row(row: EvaluationRow) -> dict[str, Any]:
         "model": label(row), "vocab_size": row.vocab_size, "n_tokens": n_tokens,
         "over_fewest": "1" if row.rank == 1 else mark + plus_minus(fewest) if row.rank else None,
         "per_1000": 1000 * n_tokens / (row.counts["n_documents"] or 1), "p95": row.figures["tokens_per_document_p95"],
-        **{key: row.figures[key] for key in ("bytes_per_token", "fertility", "continued_word_share", "nsl")},
+        **{key: row.figures[key] for key in ("bytes_per_token", "fertility", "continued_word_share")},
         "cost": row.cost,
     }  # fmt: skip
 

@@ -21,13 +21,12 @@ _COUNTING_THREADS = 2
 
 
 class EvaluationPlan(NamedTuple):
-    """What to evaluate: models on texts; `baseline` is one of the models, `pivot` a language of parallel texts."""
+    """What to evaluate: models on texts; `pivot` is a language of parallel texts."""
 
     models: Sequence[str]
     texts: Sequence[CountedText]
     prices: Mapping[str, float]
     """Model -> price of a million tokens."""
-    baseline: str | None = None
     pivot: str | None = None
 
 
@@ -49,8 +48,7 @@ def evaluate(plan: EvaluationPlan, bar: Bar) -> list[EvaluationRow]:
         _tally(text, of_text, of_models, bar)
         if not of_text.n_documents:
             raise DataError(f"{text.name}: holds no text")
-        baseline = None if plan.baseline is None else of_models[plan.baseline]
-        of_this = [_row(name, text, of_text, made, baseline, plan.prices.get(name)) for name, made in of_models.items()]
+        of_this = [_row(name, text, of_text, made, plan.prices.get(name)) for name, made in of_models.items()]
         rank(of_this, of_models)
         rows += of_this
         for name, made in of_models.items():
@@ -77,9 +75,7 @@ def _tally(text: CountedText, of_text: TextTally, of_models: dict[str, ModelTall
             one.result()
 
 
-def _row(
-    name: str, text: CountedText, of_text: TextTally, made: ModelTally, baseline: ModelTally | None, price: float | None
-) -> EvaluationRow:
+def _row(name: str, text: CountedText, of_text: TextTally, made: ModelTally, price: float | None) -> EvaluationRow:
     model = made.known.tokenizer.model
     return EvaluationRow(
         name,
@@ -89,10 +85,9 @@ def _row(
         model.vocab_size,
         model.round_trip,
         counts_of(of_text, made),
-        figures_of(of_text, made, model.n_tokens, baseline),
+        figures_of(of_text, made, model.n_tokens),
         cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
         price_per_million_tokens=price,
-        megabytes_per_second=int(of_text.bytes.sum()) / made.seconds / 1e6 if made.seconds else None,
     )
 
 

@@ -7,7 +7,6 @@ for `SLICES` groups only.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from itertools import pairwise
 
@@ -75,8 +74,6 @@ class ModelTally:
 
     def __init__(self, known: TokenBytes) -> None:
         self.known = known
-        self.seconds = 0.0
-        """Time the tokenizer took to encode."""
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = 0
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
@@ -91,9 +88,7 @@ class ModelTally:
 
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special tokens are read as ordinary text."""
-        start = time.perf_counter()
         ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
-        self.seconds += time.perf_counter() - start
         groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
         self.n_documents += len(groups)
         np.add.at(self.tokens, groups, n_tokens)

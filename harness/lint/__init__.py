@@ -1,5 +1,4 @@
-"""The health of a vocabulary: tokens that no text encodes to, suspicious tokens, and the treatment of digits and
-spaces.
+"""The health of a vocabulary: tokens that no text encodes to, and suspicious tokens.
 
 `reach` finds which tokens are reached, `proofs` proves which are not (`utf8`: texts around parts of characters),
 `tokens` finds parts of characters, duplicates and glitch candidates, `policy` measures how white space and digits are

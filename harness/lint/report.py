@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.lint import FINDINGS
-from harness.lint.policy import policy
 from harness.lint.reach import Reach, reach
 from harness.lint.tokens import Glitch, duplicates, glitch_candidates, parts_of_characters
-from harness.measure.token_use import KINDS, TokenUse, script_of
+from harness.measure.token_use import TokenUse
 from harness.printable import readable
 from impls import Tokenizer
 
@@ -28,9 +26,6 @@ class Health:
     duplicates: dict[str, list[tuple[int, ...]]]
     """Groups of duplicate tokens, by normal form."""
     glitches: list[Glitch]
-    policy: dict[str, dict[str, Any]]
-    scripts: dict[str, int]
-    """Number of tokens by script."""
 
     def ids(self, finding: str) -> list[int]:
         """Return the tokens of a kind of finding; of a group of duplicates all but the first."""
@@ -75,10 +70,6 @@ class Health:
             "glitch": [
                 {"id": one.id, "token": readable(tokens[one.id]), "reasons": list(one.reasons)} for one in self.glitches
             ],
-            "scripts": [
-                {"script": script, "n_tokens": n, "share": n / len(tokens)} for script, n in self.scripts.items()
-            ],
-            **self.policy,
         }  # fmt: skip
 
     @property
@@ -94,7 +85,6 @@ class Health:
 def health(name: str, tokenizer: Tokenizer, use: TokenUse | None) -> Health:
     """Return the health of a tokenizer's vocabulary, with its use by a corpus."""
     found = reach(tokenizer)
-    n_by_script = Counter(map(script_of, found.tokens.values()))
     return Health(
         name,
         tokenizer,
@@ -102,6 +92,4 @@ def health(name: str, tokenizer: Tokenizer, use: TokenUse | None) -> Health:
         use,
         {"nfc": duplicates(found.tokens, "NFC"), "nfkc": duplicates(found.tokens, "NFKC")},
         glitch_candidates(tokenizer.model, found, None if use is None else use.times),
-        policy(tokenizer, found.tokens),
-        {script: n_by_script[script] for script in KINDS if n_by_script[script]},
     )

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-import regex
 
 import impls
 from harness.outcome import Outcome
 from harness.records import Compression, Status
 from impls import Tokenizer
 from impls.core.model.model import Model
-from impls.core.text.script_patterns import SCRIPTS
-
-PARTS, OTHER, SEVERAL = "part of a character", "other scripts", "several scripts"
-DIGITS, SPACE, SIGNS = "digits", "white space", "signs"
-KINDS = (*SCRIPTS, OTHER, SEVERAL, DIGITS, SPACE, SIGNS, PARTS)
-"""Every possible result of `script_of`."""
-_SHARED = "shared"
-_COMMON = regex.compile(r"\p{Common}")
-_LETTER = regex.compile(r"\p{L}")
-_SCRIPTS = {script: regex.compile(rf"\p{{{script}}}") for script in SCRIPTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +57,6 @@ def ordinary_tokens(model: Model) -> dict[int, bytes]:
     """Return the bytes of each id, without special, added and unknown tokens."""
     others = {*model.whole_token_ids.values(), model.unknown_id}
     return {i: token for i, token in model.bytes_by_id().items() if i not in others}
-
-
-def script_of(token: bytes) -> str:
-    """Return the script of a token's letters or, if it has none, its kind of characters: one of `KINDS`.
-
-    >>> [script_of(token.encode()) for token in (" the", "да", "Aя", " 12", "!", "\\n")]
-    ['Latin', 'Cyrillic', 'several scripts', 'digits', 'signs', 'white space']
-    """
-    try:
-        text = token.decode()
-    except UnicodeDecodeError:
-        return PARTS
-    scripts = {_script(character) for character in text} - {""}
-    own = scripts - {_SHARED}
-    if scripts:
-        return SEVERAL if len(own) > 1 else own.pop() if own else OTHER
-    if any(character.isnumeric() for character in text):
-        return DIGITS
-    return SPACE if text.isspace() else SIGNS
-
-
-@lru_cache(maxsize=1 << 16)
-def _script(character: str) -> str:
-    """Return the script of a letter, `_SHARED` for a letter of several scripts, "" for any other character."""
-    if not _LETTER.match(character):
-        return ""
-    if _COMMON.match(character):
-        return _SHARED
-    return next((script for script, expression in _SCRIPTS.items() if expression.match(character)), OTHER)
 
 
 _COUNTERS = ("tiktoken", "priority", "naive")

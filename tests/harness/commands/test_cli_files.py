@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from child import run
 
 import impls
-from impls.core.text.patterns import NAMED
 from impls.formats.files import write_atomically
 
 _PLUGINS = Path(__file__).resolve().parents[1] / "check" / "check_plugins"
@@ -118,19 +116,6 @@ def test_findings_of_fuzz_are_reported_where_the_disk_is_full(
 # --- texts -----------------------------------------------------------------------------------------------------
 
 
-def test_all_of_the_users_text_is_evaluated(bpebench: Any, text_file: Path, model_file: Path) -> None:
-    ended = bpebench("evaluate", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json")
-    (found,) = json.loads(ended.out)["rows"]
-    assert found["n_bytes"] == len(_TEXT.encode())
-    assert found["cost"] == pytest.approx(found["n_tokens"] * 4 / 1e6)
-
-
-@pytest.mark.parametrize("price", ["nan", "inf", "-1"])
-def test_a_price_is_a_number(bpebench: Any, text_file: Path, model_file: Path, price: str) -> None:
-    ended = bpebench("evaluate", "-m", str(model_file), "-c", str(text_file), "--price", price)
-    assert (ended.status, ended.out) == (2, "")
-
-
 def test_a_check_of_nothing_is_no_success(bpebench: Any, tmp_path: Path, model_file: Path, planted: None) -> None:
     (tmp_path / "empty.txt").touch()
     ended = bpebench("check", "-e", "^priority$", "-m", str(model_file), "-c", str(tmp_path / "empty.txt"))
@@ -140,16 +125,6 @@ def test_a_check_of_nothing_is_no_success(bpebench: Any, tmp_path: Path, model_f
     ended = bpebench("check", "-e", "^planted-absent$", "-m", str(model_file), "-c", str(tmp_path / "text.txt"))
     assert ended.status == 1
     assert "nothing was checked" in ended.out
-
-
-def test_a_rank_file_can_be_given_its_pattern(bpebench: Any, tmp_path: Path, model_file: Path) -> None:
-    ranks, made = str(tmp_path / "ranks.tiktoken"), str(tmp_path / "made.json")
-    assert bpebench("convert", str(model_file), ranks, "--to", "tiktoken").status == 0
-    ended = bpebench("convert", ranks, made, "--to", "bpebench", "--pattern", "cl100k")
-    assert ended.status == 0
-    assert "warning" not in ended.err
-    assert impls.Model.load(made).pattern == NAMED["cl100k"]
-    assert bpebench("convert", "gpt2", made, "--to", "bpebench", "--pattern", "cl100k").status == 2
 
 
 # --- plug-ins --------------------------------------------------------------------------------------------------

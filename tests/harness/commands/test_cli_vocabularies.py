@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import impls
-
 
 def test_encode_then_decode_gives_back_the_text(bpebench: Any, model_file: Path) -> None:
     ids = bpebench("encode", "hello world", "-m", str(model_file)).out
@@ -60,31 +58,3 @@ def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Pa
     strict = bpebench("convert", str(model_file), str(tmp_path / "other"), "--to", "tiktoken", "--strict")
     assert strict.status == 1
     assert not (tmp_path / "other").exists()
-
-
-def test_evaluate_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("hello world", encoding="utf-8")
-    record = json.loads(bpebench("evaluate", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
-    ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
-    assert record["n_tokens"] == len(ids)
-    assert record["n_words"] == 2
-    shown = bpebench("evaluate", "-m", str(model_file), "-c", str(text), "--price", "1000000").out
-    assert f"{len(ids):.2f}\n" in shown
-    assert bpebench("evaluate", "-c", str(text)).status == 2
-
-
-def test_convert_to_all_writes_what_can_be_and_says_why_the_rest_cannot(bpebench: Any, tmp_path: Path) -> None:
-    model = impls.get("priority").train_model(["low lower"], impls.TrainingSpec(vocab_size=260, pattern="turkish"))
-    model.save(tmp_path / "mine.json")
-    found = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "out"), "--to", "all")
-    assert found.status == 0
-    assert "subword-nmt: not written: its symbols are characters" in found.out
-    assert "lost in tiktoken: pattern" in found.err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "minbpe.model", "model.json", "model.tiktoken", "sentencepiece.model", "tokenizer.json", "vocab-and-merges",
-    ]  # fmt: skip
-    strictly = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "exact"), "--to", "all", "--strict")
-    assert strictly.status == 1
-    assert "tiktoken: not written: something would be lost" in strictly.out
-    assert [path.name for path in (tmp_path / "exact").iterdir()] == ["model.json"]

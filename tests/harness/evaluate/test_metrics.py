@@ -12,7 +12,7 @@ import pytest
 
 import impls
 from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
-from harness.evaluate.metrics import EvaluationRow, figures_of, rank, renyi_efficiency, vocabulary_used
+from harness.evaluate.metrics import EvaluationRow, figures_of, rank, renyi_efficiency
 from harness.evaluate.run import EvaluationPlan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
@@ -31,7 +31,7 @@ def tallied(model: impls.Model, documents: list[str], implementation: str = "pri
 
 def values(model: impls.Model, documents: list[str]) -> dict[str, float | None]:
     text, made = tallied(model, documents)
-    return {name: figure.value for name, figure in figures_of(text, made, model.n_tokens, None).items()}
+    return {name: figure.value for name, figure in figures_of(text, made, model.n_tokens).items()}
 
 
 def test_figures_counted_by_hand(hand_made: Any) -> None:
@@ -87,13 +87,6 @@ def test_renyi_efficiency_equals_tokenization_scorer_on_its_examples(text: str, 
     assert renyi_efficiency(counts) == pytest.approx(scored, abs=1e-12)
 
 
-def test_renyi_efficiency_is_1_of_equal_shares_and_none_of_one_type() -> None:
-    assert renyi_efficiency(np.full(7, 3)) == 1
-    assert renyi_efficiency(np.array([5, 0])) is None
-    assert renyi_efficiency(np.array([5, 0]), n_types=2) == 0
-    assert vocabulary_used(np.array([5, 0, 2]), 3) == 2 / 3
-
-
 @pytest.mark.parametrize("text", ["สวัสดีครับ", "日本語を話す", "မြန်မာ", "ສະບາຍດີ", "ភាសាខ្មែរ", "我说 ok"])
 def test_words_are_not_counted_where_they_are_not_written_apart(hand_made: Any, text: str) -> None:
     model = hand_made("a+b", alphabet="bytes")
@@ -142,14 +135,13 @@ DIFFICULT = [
 ]
 
 
-@pytest.mark.parametrize("model", ["gpt2", "o200k_base", "qwen-nfc", "mistral-v1", "mistral-v3"])
-@pytest.mark.parametrize("further", [[], DIFFICULT, DIFFICULT[:-1]], ids=["plain", "with marks", "with spaces"])
-def test_figures_are_those_of_one_document_after_the_other(model: str, further: list[str]) -> None:
+@pytest.mark.parametrize("model", ["o200k_base", "qwen-nfc", "mistral-v1"])
+def test_figures_are_those_of_one_document_after_the_other(model: str) -> None:
     from harness.data import load_corpus, load_model
 
     loaded = load_model(model)
     documents = [document for name in ("samples/tr", "samples/en") for document in load_corpus(name).documents()]
-    documents = [*further, *documents, *further]
+    documents = [*DIFFICULT, *documents, *DIFFICULT[:-1]]
     text, made = tallied(loaded, documents, "compiled")
     tokenizer = impls.load("priority", loaded)
     ids = [tokenizer.encode(document, disallowed_special=()) for document in documents]
@@ -181,17 +173,6 @@ def test_figures_are_those_of_one_document_after_the_other(model: str, further: 
     assert made.single.sum() == single
 
 
-def test_nsl_is_the_ratio_of_totals_to_the_baseline(hand_made: Any) -> None:
-    documents = ["abab", "ab c", "cc"]
-    text, made = tallied(hand_made("a+b", alphabet="bytes"), documents)
-    _, letters = tallied(hand_made("", alphabet="bytes"), documents)
-    figure = figures_of(text, made, 257, letters)["nsl"]
-    assert figure.value == 7 / 10
-    assert figure.low is not None
-    assert figure.high is not None
-    assert figure.low < 0.7 < figure.high
-
-
 # --- intervals -------------------------------------------------------------------------------------------------
 
 
@@ -220,13 +201,10 @@ def test_few_documents_give_wide_intervals_and_one_gives_none() -> None:
     assert jackknife(np.array([[1, 2]]), lambda times: float(times[0] / times.sum())) == Figure(1 / 3)
 
 
-def test_a_share_of_nothing_is_not_certain() -> None:
+def test_a_share_of_nothing_is_not_certain_and_documents_without_an_observation_are_no_trials() -> None:
     none = ratio(np.zeros(3), np.ones(3), 3, is_share=True)
     assert none == Figure(0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 3)))
     assert ratio(np.ones(3), np.ones(3), 3, is_share=True) == Figure(1.0, pytest.approx(0.025 ** (1 / 3)), 1.0)
-
-
-def test_documents_without_an_observation_are_no_trials() -> None:
     once = np.array([1, *[0] * 999])
     assert ratio(once, once, 1_000, is_share=True) == Figure(1.0, pytest.approx(0.025), 1.0)
     assert ratio(0 * once, once, 1_000, is_share=True) == Figure(0.0, 0.0, pytest.approx(0.975))
@@ -252,21 +230,14 @@ def rows_of(documents: list[str], models: list[str]) -> Any:
     return evaluate(EvaluationPlan(models, [CountedText("text", None, lambda: iter(documents))], {}), Bar())
 
 
-def test_a_hundred_thousand_documents_of_one_character() -> None:
+def test_a_hundred_thousand_documents_of_one_character_and_a_corpus_of_one_word() -> None:
     (row,) = rows_of(["a", "b"] * 50_000, ["gpt2"])
-    assert row.counts == {
-        "n_documents": 100_000, "n_bytes": 100_000, "n_characters": 100_000, "n_words": 100_000, "n_tokens": 100_000,
-    }  # fmt: skip
+    assert set(row.counts.values()) == {100_000}
     assert row.figures["fertility"] == Figure(1.0, 1.0, 1.0)
-    assert row.figures["single_token_word_share"].value == 1
     assert row.figures["tokens_per_document_p95"] == Figure(1, 1, 1)
-    assert row.figures["renyi_efficiency"].value == 1
-
-
-def test_a_corpus_of_one_word() -> None:
+    assert (row.figures["single_token_word_share"].value, row.figures["renyi_efficiency"].value) == (1, 1)
     (row,) = rows_of(["word"], ["gpt2"])
-    assert row.figures["fertility"] == Figure(1.0)
-    assert row.figures["renyi_efficiency"] == Figure(None)
+    assert (row.figures["fertility"], row.figures["renyi_efficiency"]) == (Figure(1.0), Figure(None))
     assert row.figures["vocabulary_used"] == Figure(1 / 50257)
 
 

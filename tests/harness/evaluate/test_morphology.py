@@ -67,15 +67,6 @@ def test_our_gold_files_have_enough_words_that_are_their_morphs(language: str) -
     assert len(read_gold(language)) == len(rows)
 
 
-@pytest.mark.parametrize(
-    ("language", "affixes"), [("tr", {"-ler", "-di"}), ("he", {"ה-", "-ים"}), ("ru", {"по-", "-а"})]
-)
-def test_the_affixes_of_our_gold_files(language: str, affixes: set[str]) -> None:
-    found = {affix.text for affix in agreement(fastest(over_bytes()), read_gold(language), "alone").affixes}
-    assert affixes <= found
-    assert not found & {"-ев", "ев-", "-gel", "gel-", "-בית", "-пис"}, "a stem is no affix"
-
-
 # --- figures -----------------------------------------------------------------------------------------------------
 
 GOLD = words("ev ler", "ev de", "ev i", "el de", "ler", "vle r")
@@ -113,10 +104,7 @@ def test_after_a_space_a_word_is_cut_as_in_a_text() -> None:
     assert values(model, words("ev ler"), "alone")["recall"] == 1
     found = agreement(fastest(model), words("ev ler"), "after a space")
     assert (found.n_token_borders, found.n_shared_borders) == (2, 0)  # ␠evl|e|r
-    assert found.affixes == []
 
-
-def test_the_space_before_a_word_is_no_border_of_it() -> None:
     found = agreement(fastest(over_bytes("e+v")), words("ev"), "after a space")
     assert (found.n_token_borders, found.n_morph_borders) == (0, 0)
     assert {figure.value for name, figure in found.figures.items() if name[0] in "prf"} == {None}
@@ -127,9 +115,6 @@ def test_a_border_inside_a_character_is_a_border_and_no_morphs() -> None:
     assert (found.n_token_borders, found.n_morph_borders, found.n_shared_borders) == (4, 1, 1)
     assert found.figures["cut_character_word_share"].value == 1
     assert found.figures["precision"].value == 1 / 4
-
-
-def test_a_single_word_has_no_interval() -> None:
     assert agreement(fastest(over_bytes("e+v")), words("ev de"), "alone").figures["f1"].low is None
 
 
@@ -171,23 +156,14 @@ def test_the_mark_of_sentencepiece_and_the_end_of_a_word_are_no_part_of_it() -> 
 
 def test_affixes_counted_by_hand() -> None:
     # With l+e first, ler is always a token; where t+l and s+l come first, it is none in atler and kusler.
-    model = over_bytes("l+e", "le+r", "t+l", "s+l")
     gold = words("ev ler", "el ler", "gul ler", "at ler", "kus ler", "ev de")
-    (affix,) = agreement(fastest(model), gold, "alone").affixes
-    assert (affix.text, affix.n_occurrences) == ("-ler", 5)
-    assert affix.respected == 1
-    early = over_bytes("t+l", "s+l", "l+e", "le+r")
-    found = agreement(fastest(early), gold, "alone")
-    (affix,) = found.affixes  # at: a|tl|e|r, kus: k|u|sl|e|r
-    assert affix.respected == 3 / 5
-    assert affix.consistency == found.figures["affix_consistency"].value == 3 / 5
-    assert affix.tokens == (259,)
-
-
-def test_a_prefix_is_told_from_a_suffix_by_the_stem() -> None:
-    gold = [word(f"h {stem} im", 1) for stem in ("ab", "cd", "ef", "gj", "kl")]
-    found = agreement(fastest(over_bytes("i+m")), gold, "alone").affixes
-    assert {(affix.text, affix.respected) for affix in found} == {("h-", 1.0), ("-im", 1.0)}
+    assert values(over_bytes("l+e", "le+r", "t+l", "s+l"), gold)["affix_consistency"] == 1
+    assert values(over_bytes("t+l", "s+l", "l+e", "le+r"), gold)["affix_consistency"] == 3 / 5
+    # A prefix and a suffix of the same letters are two affixes: im- is one token, -im two.
+    both = [word(f"im {stem} im", 1) for stem in ("ab", "cd", "ef", "gj", "kl")]
+    assert values(over_bytes("i+m"), both)["affix_consistency"] == 1
+    assert values(over_bytes("b+i", "d+i", "i+m"), both)["affix_consistency"] == 8 / 10
+    assert values(over_bytes("i+m"), both[:4])["affix_consistency"] is None
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -211,48 +187,16 @@ def test_a_bad_file_is_refused_by_line(tmp_path: Path, content: bytes, said: str
         read_gold(str(tmp_path / "gold.tsv"))
 
 
-def test_a_lossy_vocabulary_comes_last_whatever_its_figures(bpebench: Any, tmp_path: Path) -> None:
-    over_bytes("e+v", normalization="nfc").save(tmp_path / "exact.json")
-    letters = tuple(letter.encode() for letter in ("e", "v", "d", "ev", "de"))
-    fields: dict[str, Any] = {"alphabet": "chars", "unknown": "?", "unknown_id": 5}
-    Model(tokens=letters, merges=((0, 1), (2, 0)), **fields).save(tmp_path / "lossy.json")
-    (tmp_path / "gold.tsv").write_text("evde\tev de\nevler\tev ler\n")
-    command = [f"-m{tmp_path}/{name}.json" for name in ("lossy", "exact")]
-    shown = bpebench("evaluate", *command, "--morphology", str(tmp_path / "gold.tsv")).out
-    lines = [line for line in shown.splitlines() if ".json " in line]
-    assert ["exact.json" in line for line in lines] == [True, False, True, False]
-    assert lines[1].split()[2:4] == ["1", "1"]
-    assert "(lossy)" in lines[1]
-    assert "A lossy vocabulary comes last" in shown
-
-
-def test_the_verb_takes_a_language_or_a_file_and_nothing_that_counts_text(bpebench: Any, tmp_path: Path) -> None:
-    over_bytes("e+v", "l+e", "le+r").save(tmp_path / "x.json")
-    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
-    command = ["evaluate", "-m", str(tmp_path / "x.json"), "--morphology", str(tmp_path / "gold.tsv")]
-    ended = bpebench(*command, "--morphology", "tr", "--json")
-    assert ended.status == 0
-    rows = json.loads(ended.out)["rows"]
-    assert [(row["words"] == "tr", row["context"]) for row in rows] == [
-        (False, "alone"), (False, "after a space"), (True, "alone"), (True, "after a space"),
-    ]  # fmt: skip
-    assert (rows[0]["precision"], rows[0]["recall"]) == (2 / 3, 1)
-    shown = bpebench(*command, "--morphology", "tr").out
-    assert "MorphScore" in shown
-    assert "-ler" in shown
-    refused = bpebench(*command, "-c", "samples/tr")
-    assert refused.status == 2
-    assert "--morphology goes with -m, --json, --csv and --latex only" in refused.err
-    missing = bpebench("evaluate", "-m", str(tmp_path / "x.json"), "--morphology", "xx")
-    assert missing.status == 2
-    assert "built in: he, ru, tr" in missing.err
-
-
-def test_csv_and_latex_hold_the_figures_of_json(bpebench: Any, tmp_path: Path) -> None:
+def test_the_verb_takes_a_language_or_a_file_and_prints_json_csv_and_latex(bpebench: Any, tmp_path: Path) -> None:
     over_bytes("l+e", "le+r").save(tmp_path / "x.json")
     Model(tokens=(b"?", b"e"), alphabet="chars", unknown="?", unknown_id=0).save(tmp_path / "lossy.json")
-    command = ["evaluate", "-m", str(tmp_path / "lossy.json"), "-m", str(tmp_path / "x.json"), "--morphology", "tr"]
+    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf# rule\r\nevler\tev ler\r\nevde\tev de\t1\r\n")
+    models = ["-m", str(tmp_path / "lossy.json"), "-m", str(tmp_path / "x.json")]
+    command = ["evaluate", *models, "--morphology", "tr", "--morphology", str(tmp_path / "gold.tsv")]
     rows = json.loads(bpebench(*command, "--json").out)["rows"]
+    contexts = [(row["words"] == "tr", row["context"]) for row in rows[::2]]
+    assert contexts == [(True, "alone"), (True, "after a space"), (False, "alone"), (False, "after a space")]
+    assert [row["recall"] for row in rows[1::4]] == [pytest.approx(rows[1]["recall"]), 1]
     table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
     assert [(line["model"], line["context"]) for line in table] == [(row["model"], row["context"]) for row in rows]
     for line, row in zip(table, rows, strict=True):
@@ -261,11 +205,17 @@ def test_csv_and_latex_hold_the_figures_of_json(bpebench: Any, tmp_path: Path) -
         bounds = row["intervals"].get("recall", [None, None])
         assert [line["recall_low"], line["recall_high"]] == ["" if bound is None else str(bound) for bound in bounds]
     latex = bpebench(*command, "--latex").out
-    assert latex.count("\\begin{tabular}") == 2
-    assert r"\caption{tr: words after a space}" in latex
+    assert latex.count("\\begin{tabular}") == 4
     for block in latex.split("\n\n"):
         lines = [line for line in block.splitlines() if line.endswith("\\\\")]
         assert [len(line.split(" & ")) for line in lines] == [10, 10, 10]
-        assert "x.json" in lines[1], "a lossy vocabulary comes last"
-        assert "lossy" in lines[2]
-    assert "choose one of --json, --csv and --latex" in bpebench(*command, "--csv", "--latex").err
+        assert ("x.json" in lines[1], "lossy" in lines[2]) == (True, True), "a lossy vocabulary comes last"
+    shown = bpebench(*command).out
+    assert ("MorphScore" in shown, "A lossy vocabulary comes last" in shown) == (True, True)
+    for arguments, message in (
+        (("-c", "samples/tr"), "--morphology goes with -m, --json, --csv and --latex only"),
+        (("--morphology", "xx"), "xx: there is no such file; built in: he, ru, tr"),
+        (("--csv", "--latex"), "choose one of --json, --csv and --latex"),
+    ):
+        ended = bpebench(*command, *arguments)
+        assert (ended.status, message in ended.err) == (2, True)

@@ -1,4 +1,4 @@
-"""Parallel text: premiums, Gini coefficients, and files that are not parallel."""
+"""Parallel text: premiums, Gini coefficients, FLORES and Petrov et al.'s protocol, and what is not parallel."""
 
 from __future__ import annotations
 
@@ -9,35 +9,50 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.data import DataError
+import impls
+from harness.data import DataError, load_model
 from harness.evaluate.parallel import gini, language_of, parallel_texts
-from harness.evaluate.parallel_files import lines
+from harness.evaluate.parallel_files import flores_texts, lines
+
+SENTENCES = {
+    "eng_Latn": ["The ferry leaves at nine.", "Nobody was on board.", "It rained all day."],
+    "tur_Latn": ["Vapur dokuzda kalkıyor.", "Gemide kimse yoktu.", "Bütün gün yağmur yağdı."],
+    "heb_Hebr": ["המעבורת יוצאת בתשע.", "איש לא היה על הסיפון.", "ירד גשם כל היום."],
+}
+"""By language: two of dev, one of devtest."""
+TEXTS = {"aa.txt": "ab\ncdef\n", "text.bb": "aabb\nccddeeff", "cc.txt": "\ufeffaaabbb\r\ncccdddeeefff\r\n"}
+"""Three languages, of 1, 2 and 3 bytes where the first has one."""
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    """Three languages, of 1, 2 and 3 bytes where the first has one."""
-    texts = {"aa.txt": "ab\ncdef\n", "text.bb": "aabb\nccddeeff", "cc.txt": "\ufeffaaabbb\r\ncccdddeeefff\r\n"}
-    for name, text in texts.items():
-        (tmp_path / name).write_bytes(text.encode())
-    return [str(tmp_path / name) for name in texts]
-
-
-@pytest.fixture
-def letters(tmp_path: Path, hand_made: Any) -> str:
-    """A vocabulary of single bytes."""
+def here(tmp_path: Path, hand_made: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `TEXTS`, the folder of FLORES-200's layout (every file ends in a line feed, as published), and a
+    vocabulary of single bytes."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in TEXTS.items():
+        Path(name).write_bytes(text.encode())
+    for part, chosen in (("dev", slice(2)), ("devtest", slice(2, 3))):
+        (tmp_path / "flores" / part).mkdir(parents=True)
+        for language, sentences in SENTENCES.items():
+            content = "".join(f"{sentence}\n" for sentence in sentences[chosen])
+            Path(f"flores/{part}/{language}.{part}").write_text(content, encoding="utf-8")
     hand_made("", alphabet="bytes").save(tmp_path / "letters.json")
-    return str(tmp_path / "letters.json")
+    return tmp_path
 
 
-def arguments(names: list[str]) -> list[str]:
-    return [argument for name in names for argument in ("-c", name)]
+def read(texts: Any) -> dict[str, list[str]]:
+    return {text.language: list(text.documents()) for text in texts}
 
 
-def test_premiums_and_gini_counted_by_hand(bpebench: Any, files: list[str], letters: str) -> None:
-    ended = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel", "--json")
+def rows_of(bpebench: Any, *arguments: str) -> list[dict[str, Any]]:
+    ended = bpebench("evaluate", *arguments, "--json")
     assert ended.status == 0, ended.err
-    rows = json.loads(ended.out)["rows"]
+    return list(json.loads(ended.out)["rows"])
+
+
+def test_premiums_and_gini_counted_by_hand(bpebench: Any, here: Path) -> None:
+    command = ["-m", "letters.json", "--parallel", "-c", "aa.txt", "-c", "text.bb", "-c", "cc.txt"]
+    rows = rows_of(bpebench, *command)
     assert [(row["language"], row["n_tokens"], row["premium"]) for row in rows] == [
         ("aa", 6, 1), ("bb", 12, 2), ("cc", 18, 3),
     ]  # fmt: skip
@@ -45,101 +60,142 @@ def test_premiums_and_gini_counted_by_hand(bpebench: Any, files: list[str], lett
     assert [row["gini"] for row in rows] == pytest.approx([48 / 216] * 3)
     assert {(row["pivot"], row["worst_language"], row["best_language"]) for row in rows} == {("aa", "cc", "aa")}
     assert rows[1]["intervals"]["premium"] == pytest.approx([2, 2])  # every document is twice as long
-    shown = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel").out
-    assert "worst cc, best aa; premiums against aa" in shown
-    latex = bpebench("evaluate", "-m", letters, "-m", "gpt2", *arguments(files), "--parallel", "--latex").out
-    lines_of_cells = [line for line in latex.splitlines() if line.endswith(r"\\")]
-    assert len(lines_of_cells) == 8
-    assert {line.count("&") for line in lines_of_cells} == {5}
+    assert "worst cc, best aa; premiums against aa" in bpebench("evaluate", *command).out
+    latex = bpebench("evaluate", *command, "-m", "gpt2", "--latex").out
+    assert {line.count("&") for line in latex.splitlines() if line.endswith(r"\\")} == {5}
     assert "gpt2: Gini" in latex
+    Path("all.tsv").write_text("aa\tbb\tcc\nab\taabb\taaabbb\ncdef\tccddeeff\tcccdddeeefff\n")
+    of_tsv = rows_of(bpebench, "-m", "letters.json", "--parallel", "-c", "all.tsv")
+    assert [row | {"corpus": ""} for row in of_tsv] == [row | {"corpus": ""} for row in rows]
+    Path("dd.txt").write_text("ba\nfedc\n")
+    same = bpebench("evaluate", "-m", "letters.json", "--parallel", "-c", "aa.txt", "-c", "dd.txt").out
+    assert "all languages pay the same" in same
 
 
-def test_a_tsv_file_says_the_same_as_a_file_for_each_language(
-    bpebench: Any, files: list[str], letters: str, tmp_path: Path
-) -> None:
-    tsv = tmp_path / "all.tsv"
-    tsv.write_text("aa\tbb\tcc\nab\taabb\taaabbb\ncdef\tccddeeff\tcccdddeeefff\n")
-    found = []
-    for names in ([str(tsv)], files):
-        ended = bpebench("evaluate", "-m", letters, *arguments(names), "--parallel", "--json")
-        found.append([row | {"corpus": "", "megabytes_per_second": 0} for row in json.loads(ended.out)["rows"]])
-    assert found[0] == found[1]
+def test_flores_is_dev_then_devtest_of_each_language(here: Path) -> None:
+    folder = here / "flores"
+    assert read(flores_texts(folder)) == SENTENCES
+    assert list(read(flores_texts(folder, ["heb_Hebr", "*_Latn"]))) == ["eng_Latn", "heb_Hebr", "tur_Latn"]
+    for file in list(folder.glob("*/*")):
+        file.rename(file.with_name(f"{file.parent.name}.{file.stem}"))
+        (file.parent / "README").write_text("no language")
+    assert read(flores_texts(folder)) == SENTENCES
+    next(folder.glob("devtest/*.tur_Latn")).unlink()
+    assert list(read(flores_texts(folder, ["eng_Latn", "heb_Hebr"]))) == ["eng_Latn", "heb_Hebr"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_flores_plus_has_the_sentences_in_a_column(here: Path, suffix: str) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    for file in list(Path("flores").glob("*/*")):
+        found = file.read_text(encoding="utf-8").splitlines()
+        file.unlink()
+        if suffix == "parquet":
+            parquet.write_table(
+                pyarrow.table({"id": list(range(len(found))), "text": found}), file.with_suffix(".parquet")
+            )
+        else:
+            rows = (json.dumps({"id": i, "text": text}, ensure_ascii=False) for i, text in enumerate(found))
+            file.with_suffix(".jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    folder = here / "flores"
+    assert read(flores_texts(folder)) == read(flores_texts(folder, with_ends=True)) == SENTENCES
+
+
+@pytest.mark.parametrize("model", ["cl100k_base", "qwen-nfc"])
+def test_petrovs_protocol_counts_what_the_authors_program_counts(bpebench: Any, here: Path, model: str) -> None:
+    """It splits the content of both files at line feeds and joins all with spaces: the last line feeds count too."""
+    tokenizer = impls.load("priority", load_model(model))
+    n_tokens = {}
+    for language in SENTENCES:
+        files = (Path(f"flores/{part}/{language}.{part}") for part in ("dev", "devtest"))
+        content = " ".join(" ".join(file.read_text(encoding="utf-8").split("\n")) for file in files)
+        assert "  " in content
+        n_tokens[language] = tokenizer.count(content)
+    rows = rows_of(bpebench, "-m", model, "--flores", "flores", "--protocol", "petrov")
+    assert {row["language"]: row["n_tokens"] for row in rows} == n_tokens
+    for row in rows:
+        assert row["premium"] == n_tokens[row["language"]] / n_tokens["eng_Latn"]
+        assert (row["pivot"], row["n_documents"]) == ("eng_Latn", 1)
+        assert "premium" not in row["intervals"], "a ratio of two counts has no interval"
+    by_document = rows_of(bpebench, "-m", model, "--flores", "flores")
+    low, high = next(row["intervals"]["premium"] for row in by_document if row["language"] == "heb_Hebr")
+    assert low < high
+
+
+def harm(place: str, content: bytes | None) -> None:
+    """Write, or remove a file or folder, of which `content` is None."""
+    path = Path(place)
+    if content is not None:
+        path.write_bytes(content)
+    elif path.is_dir():
+        path.rename("gone")
+    else:
+        path.unlink()
+
+
+FILES = "--parallel -c aa.txt -c text.bb"
+FLORES = "--flores flores"
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("place", "content", "arguments", "message"),
     [
-        (b"one\n", "aa.txt has 2 lines and"),
-        (b"one\n\ntwo\n", "line 2 is empty"),
-        (b"one\n \n", "line 2 is empty"),
-        (b"one\n\xff\n", "line 2 is not UTF-8"),
-        ("one\ntwo\n".encode("utf-16"), "line 1 is not UTF-8"),
-        (b"", "text.bb has 0;"),
+        ("text.bb", b"one\n", FILES, "aa.txt has 2 lines and text.bb has 1"),
+        ("text.bb", b"one\n \n", FILES, "line 2 is empty"),
+        ("text.bb", b"one\n\xff\n", FILES, "line 2 is not UTF-8"),
+        ("text.bb", "one\ntwo\n".encode("utf-16"), FILES, "line 1 is not UTF-8"),
+        ("text.bb", b"", FILES, "text.bb has 0;"),
+        ("all.tsv", b"aa\tbb\nx\n", "--parallel -c all.tsv", "line 2 has 1 cells; the first line names 2"),
+        ("all.tsv", b"aa\tbb\nx\t\n", "--parallel -c all.tsv", "line 2: the cell of 'bb' is empty"),
+        ("all.tsv", b"aa\nx\n", "--parallel -c all.tsv", "must name two languages or more"),
+        ("all.tsv", b"aa\taa\nx\ty\n", "--parallel -c all.tsv", "'aa' is there twice"),
+        ("all.tsv", b"aa\tbb\n", "--parallel -c all.tsv", "holds no text"),
+        ("all.tmx", b"<tmx/>", "--parallel -c all.tmx", "translation memories (TMX) are not read; use TSV"),
+        ("flores/dev/tur_Latn.dev", b"bir\n", FLORES, "tur_Latn.dev has 1"),
+        ("flores/devtest/tur_Latn.devtest", b"bir\n\n", FLORES, "tur_Latn.devtest: line 2 is empty"),
+        ("flores/devtest/tur_Latn.devtest", None, FLORES, "devtest: has no file of 'tur_Latn', and dev has"),
+        ("flores/dev/tur_Latn.dev", None, FLORES, "dev: has no file of 'tur_Latn', and devtest has"),
+        ("flores/dev/tur_Latn.jsonl", b'{"text": "bir"}\n', FLORES, "is the same language"),
+        ("flores/devtest", None, FLORES, "devtest: there is no such folder"),
+        ("x", b"", "--parallel -c samples/tr -c samples/en", "not parallel text"),
+        ("x", b"", "--parallel -c turkish", "not parallel text"),
+        ("x", b"", "--parallel -c aa.txt", "is one language"),
+        ("x", b"", f"{FILES} --split train", "are not split"),
+        ("x", b"", f"{FILES} --max-bytes 9", "--max-bytes would part parallel text"),
+        ("x", b"", "--parallel --language xx", "--language xx: is not a language here; known: en, ru"),
+        ("x", b"", "--protocol petrov", "--protocol goes with --parallel or --flores"),
+        ("x", b"", "--language tr", "--language goes with --parallel or --flores"),
+        ("x", b"", "--flores flores -c parallel", "--flores says which text; leave out -c"),
+        ("x", b"", "--flores flores --split train", "--split goes with named corpora"),
     ],
 )
-def test_files_that_are_not_parallel_are_one_clear_line(
-    bpebench: Any, files: list[str], letters: str, content: bytes, said: str
+def test_what_is_not_parallel_is_one_clear_line(
+    bpebench: Any, here: Path, place: str, content: bytes | None, arguments: str, message: str
 ) -> None:
-    Path(files[1]).write_bytes(content)
-    ended = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel")
+    harm(place, content)
+    ended = bpebench("evaluate", "-m", "letters.json", *arguments.split())
     assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
+    assert message in ended.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("aa\tbb\nx\n", "line 2 has 1 cells; the first line names 2"),
-        ("aa\tbb\nx\t\n", "line 2: the cell of 'bb' is empty"),
-        ("aa\nx\n", "must name two languages or more"),
-        ("aa\taa\nx\ty\n", "'aa' is there twice"),
-        ("aa\tbb\n", "holds no text"),
-        ("", "must name two languages or more"),
-    ],
-)
-def test_a_tsv_file_that_is_not_parallel_is_one_clear_line(
-    bpebench: Any, letters: str, tmp_path: Path, content: str, said: str
-) -> None:
-    (tmp_path / "all.tsv").write_text(content)
-    ended = bpebench("evaluate", "-m", letters, "-c", str(tmp_path / "all.tsv"), "--parallel")
-    assert (ended.status, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
-
-
-def test_what_is_no_parallel_text_is_refused(bpebench: Any, files: list[str], letters: str) -> None:
-    for corpora, more, said in (
-        (["samples/tr", "samples/en"], [], "not parallel text"),
-        (["turkish"], [], "not parallel text"),
-        (files[:1], [], "is one language"),
-        (files, ["--split", "train"], "are not split"),
-        (files, ["--max-bytes", "9"], "--max-bytes would part parallel text"),
-        ([files[0], files[0]], [], "is one language"),
-    ):
-        ended = bpebench("evaluate", "-m", letters, *arguments(corpora), "--parallel", *more)
-        assert (ended.status, ended.out) == (2, "")
-        assert said in ended.err.splitlines()[-1]
-
-
-def test_the_parts_of_the_parallel_corpus_are_its_languages() -> None:
+def test_the_parts_of_the_parallel_corpus_are_its_languages(bpebench: Any, here: Path) -> None:
     texts = parallel_texts(["parallel"], "held-out")
     assert len(texts) == 18
     assert {text.language for text in texts} >= {"en", "tr", "he", "ru"}
-    assert {len(list(text.documents())) for text in texts[:3]} == {len(list(texts[0].documents()))}
-    assert [text.language for text in parallel_texts(["parallel/tr", "parallel/en"])] == ["tr", "en"]
+    assert len({len(list(text.documents())) for text in texts[:3]}) == 1
     with pytest.raises(DataError, match="twice"):
         parallel_texts(["parallel", "parallel/en"])
-
-
-def test_language_is_that_of_a_corpus_of_the_suite() -> None:
+    chosen = ["--language", "tr", "--language", "en", "--split", "held-out"]
+    rows = rows_of(bpebench, "-m", "letters.json", "--parallel", *chosen)
+    assert [row["language"] for row in rows] == ["en", "tr"]
     names = ("turkish", "parallel/he", "samples/tr", "samples/emoji", "code", "samples", "./turkish", "gen/tabs")
     assert [language_of(name) for name in names] == ["tr", "he", "tr", None, None, None, None, None]
 
 
-@pytest.mark.parametrize(("totals", "found"), [([5, 5, 5], 0), ([0, 1], 0.5), ([1, 2, 3, 4], 0.25), ([0, 0, 1], 2 / 3)])
-def test_gini_of_small_numbers(totals: list[int], found: float) -> None:
-    assert gini(np.array([totals])).tolist() == [pytest.approx(found)]
-
-
-def test_lines_end_in_line_feeds_only(tmp_path: Path) -> None:
+def test_small_numbers_and_lines_that_end_in_line_feeds_only(tmp_path: Path) -> None:
+    found = [gini(np.array([totals])).item() for totals in ([5, 5, 5], [0, 1], [1, 2, 3, 4], [0, 0, 1])]
+    assert found == pytest.approx([0, 0.5, 0.25, 2 / 3])
     (tmp_path / "x").write_bytes("a\u2028b\x0bc\r\nd\re".encode())
     assert list(lines(tmp_path / "x")) == ["a\u2028b\x0bc", "d\re"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,19 +186,6 @@ def test_where_more_tokens_are_taken_it_is_said_why(bpebench: Any, texts: dict[s
     n_bytes = sum(len(text.encode()) for text in documents_of(texts["train"]))
     assert f"trained here, gpt2: no size here takes fewer tokens than {model}" in alone
     assert f" at 260; it was trained on {n_bytes:,} bytes" in alone
-
-
-def test_a_row_says_what_train_and_evaluate_say(bpebench: Any, texts: dict[str, str], tmp_path: Path) -> None:
-    model = str(tmp_path / "mine.json")
-    train = ["train", "-c", texts["train"], "--vocab-size", "300", "--pattern", "turkish", "--out", model]
-    assert bpebench(*train).status == 0
-    evaluated = json.loads(bpebench("evaluate", "-m", model, "-m", "gpt2", "-c", texts["held"], "--json").out)["rows"]
-    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "300..400", "--patterns", "turkish"]
-    rows = swept(bpebench, *given, "-m", "gpt2")["rows"]
-    for row, other in zip((rows[0], rows[-1]), evaluated, strict=True):
-        for name in ("n_documents", "n_bytes", "n_tokens", "bytes_per_token", "round_trip"):
-            assert row[name] == other[name]
-        assert row["intervals"]["bytes_per_token"] == other["intervals"]["bytes_per_token"]
 
 
 @pytest.mark.parametrize(

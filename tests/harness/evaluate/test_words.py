@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.data import load_corpus
 from harness.evaluate.texts import Segmenter, spans
 
 _ASCII = "aZ0_.,;:'\"-/ \t\r\x0b\x00"
@@ -36,10 +35,6 @@ def test_words_lie_between_unicode_word_boundaries_and_hold_a_letter_or_digit(te
 def agree(text: str, segmenter: Segmenter) -> None:
     found = segmenter.words(text)
     assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == spans(text)
-
-
-def test_cutting_at_spaces_changes_no_word_of_the_samples() -> None:
-    agree("\n".join(load_corpus("samples").documents()), Segmenter())
 
 
 _PARTS = [
@@ -73,7 +68,7 @@ def test_characters_are_counted_by_whether_their_script_writes_words_apart() -> 
     assert (found.n_characters, found.n_unspaced) == (8, 5)
 
 
-@pytest.mark.parametrize("length", range(1, 5))
+@pytest.mark.parametrize("length", [1, 2, 3])
 def test_ascii_words_are_those_of_the_general_boundaries(length: int) -> None:
     for characters in product(_ASCII, repeat=length):
         text = "".join(characters)

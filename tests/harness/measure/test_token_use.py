@@ -1,31 +1,11 @@
-"""What a text uses of a vocabulary, and the script of a token."""
+"""What a text uses of a vocabulary."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import impls
-from harness.measure.token_use import KINDS, all_of, ordinary_tokens, script_of, token_use
-
-
-@pytest.mark.parametrize(
-    ("token", "script"),
-    [
-        (" the", "Latin"), ("да", "Cyrillic"), ("aя", "several scripts"), ("コーヒー", "Katakana"), ("一", "Han"),
-        ("e\u0301", "Latin"), ("ሰ", "other scripts"), ("µ", "other scripts"), ("aµ", "Latin"), ("12", "digits"),
-        ("½", "digits"), ("Ⅷ", "digits"), (" ", "white space"), ("\n\t", "white space"), (" ?!", "signs"),
-        ("\u0301", "signs"), ("", "signs"), ("1a", "Latin"),
-    ],
-)  # fmt: skip
-def test_the_script_of_a_token_is_that_of_its_letters(token: str, script: str) -> None:
-    assert script_of(token.encode()) == script
-    assert script in KINDS
-
-
-def test_bytes_that_are_no_text_are_part_of_a_character() -> None:
-    assert script_of(b"\xc3") == script_of(b" \xe2\x82") == "part of a character"
+from harness.measure.token_use import all_of, ordinary_tokens, token_use
 
 
 def test_tokens_are_counted_by_id_in_every_document(hand_made: Any) -> None:
