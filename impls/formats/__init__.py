@@ -58,9 +58,8 @@ _LOOKED_AT = 4096
 
 class _Format(NamedTuple):
     file_name: str
-    """Name of a file or folder of this format, distinct from those of other formats."""
-    write: Callable[[Model], bytes | Mapping[str, bytes]]
-    """Content of the file, or of each file of the folder by name."""
+    """Name of a file of this format, distinct from those of other formats."""
+    write: Callable[[Model], bytes]
     losses: Callable[[Model], list[str]]
 
 
@@ -68,14 +67,11 @@ _FORMATS: dict[str, _Format] = {
     own.FORMAT: _Format("model.json", own.write, lambda _: []),
     tiktoken_ranks.FORMAT: _Format("model.tiktoken", tiktoken_ranks.write, tiktoken_ranks.losses),
     tokenizer_json.FORMAT: _Format("tokenizer.json", tokenizer_json.write, tokenizer_json.losses),
-    gpt2_pair.FORMAT: _Format("vocab-and-merges", gpt2_pair.write, gpt2_pair.losses),
-    minbpe.FORMAT: _Format("minbpe.model", minbpe.write, minbpe.losses),
-    subword_nmt.FORMAT: _Format("codes.txt", subword_nmt.write, subword_nmt.losses),
     sentencepiece_model.FORMAT: _Format("sentencepiece.model", sentencepiece_model.write, sentencepiece_model.losses),
 }
 
 
-READ_ONLY = (tekken.FORMAT,)
+READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, subword_nmt.FORMAT, tekken.FORMAT)
 """Formats that `load` reads in addition to those of `formats`."""
 
 
@@ -85,7 +81,7 @@ def formats() -> list[str]:
 
 
 def file_name(format: str) -> str:
-    """Return the file name of the format (for `gpt2`, of a folder of two files), different for each format."""
+    """Return a name for a file of the format, different for each format."""
     return _get(format).file_name
 
 
@@ -186,9 +182,7 @@ def _read_pair(path: Path) -> tuple[str, Model]:
 
 def save(model: Model, path: Path, format: str) -> None:
     """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` if it cannot hold the model."""
-    written = _get(format).write(model)
-    for name, content in {"": written}.items() if isinstance(written, bytes) else written.items():
-        write_atomically(Path(path) / name, content)
+    write_atomically(Path(path), _get(format).write(model))
 
 
 def losses(model: Model, format: str) -> list[str]:

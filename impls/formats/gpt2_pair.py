@@ -8,34 +8,21 @@ encoder that is not a byte and that no merge makes is a special token, if it is 
 
 If some bytes are missing, tokens are made of characters, as Hugging Face's `BPE.from_file` reads them, and `<unk>` is
 the unknown token. A text is one piece; but if tokens end in `</w>`, that marks the end of a word, and words are
-separated by white space, which is dropped.
+separated by white space, which is dropped. The pair is read, and not written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
-from impls.core.errors import InvalidFile, InvalidModel, Unsupported
+from impls.core.errors import InvalidFile, InvalidModel
 from impls.core.model import Model
-from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
-from impls.core.text.patterns import NAMED, name_of
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.patterns import NAMED
 from impls.core.text.stages import DROPS_MATCHES
 from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
 from impls.formats.subword_nmt import END_OF_WORD
-from impls.formats.vocabulary import (
-    Pair,
-    add_whole_token,
-    added_as_special,
-    check_ids,
-    listed_merges,
-    lost_fields,
-    read_merges,
-    read_tokens,
-    two_parts,
-)
+from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
@@ -139,46 +126,3 @@ def _read_lines(text: str) -> list[tuple[str, str]]:
         for number, line in lines
         if line and not (number == 1 and line.startswith(_HEADER))
     ]
-
-
-def write(model: Model) -> dict[str, bytes]:
-    """Return file name -> content; raise `Unsupported` with the reason."""
-    return _write(model, listed_merges(model)[0])
-
-
-def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
-    encoder, merges = NAMES[0]
-    if model.alphabet != "bytes":
-        raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
-    if model.end_of_word is not None:
-        raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
-    made = {model.tokens[left] + model.tokens[right] for left, right in listed}  # type: ignore[operator]
-    for token, i in model.id_by_token.items():
-        if len(token) > 1 and token not in made:
-            raise Unsupported(FORMAT, f"every token is made by a merge there; none makes {token!r} (id {i})")
-    vocab = {to_printable(token): i for token, i in model.id_by_token.items()}
-    for text, i in model.whole_token_ids.items():
-        if not _looks_special(text):
-            raise Unsupported(FORMAT, f"special tokens are known by their brackets there, <...>; {text!r} has none")
-        add_whole_token(vocab, text, i, FORMAT)
-    printable = ["" if token is None else to_printable(token) for token in model.tokens]
-    lines = [f"{_HEADER}: 0.2", *(f"{printable[left]} {printable[right]}" for left, right in listed)]
-    return {
-        encoder: msgspec.json.encode(dict(sorted(vocab.items(), key=lambda item: item[1]))),
-        merges: "\n".join([*lines, ""]).encode(),
-    }
-
-
-def losses(model: Model) -> list[str]:
-    """Return what the two files would lose of `model`; raise `Unsupported` if they cannot hold it."""
-    merges, why_inexact = listed_merges(model)
-    _write(model, merges)
-    lost: list[str] = []
-    if model.pattern not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-        name = repr(name_of(model.pattern) or model.pattern)
-        lost.append(f"pattern: the pair implies GPT-2's; give {name} again when it is loaded")
-    lost += added_as_special(model)
-    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "ignore_merges")
-    if why_inexact:
-        lost.append(f"merges: some texts get other ids, as {why_inexact}")
-    return lost

@@ -8,17 +8,17 @@ Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Wor
 
 Codes are only merges. Words are separated by spaces. The ids are assigned here: the characters of the merges in
 code-point order, each without and with the mark, then the results of the merges, in order. A space between words is a
-piece here; subword-nmt drops it.
+piece here; subword-nmt drops it. Such a file is read, and not written.
 """
 
 from __future__ import annotations
 
 import warnings
 
-from impls.core.errors import InvalidModel, Unsupported
+from impls.core.errors import InvalidModel
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
-from impls.formats.vocabulary import lost_fields, two_parts
+from impls.formats.vocabulary import two_parts
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -74,29 +74,3 @@ def _lines(lines: list[str]) -> list[tuple[str, str]]:
             raise InvalidModel(f"line {number}: only a word's last symbol ends in {END_OF_WORD}, not {line[:40]!a}")
         merges[left, right] = None
     return list(merges)
-
-
-def write(model: Model) -> bytes:
-    """Return the file of `model`; raise `Unsupported` with the reason."""
-    if model.alphabet != "chars" or model.end_of_word != END_OF_WORD:
-        raise Unsupported(FORMAT, f"its symbols are characters, and the last one of a word ends in {END_OF_WORD!r}")
-    lines = [HEADER]
-    for left, right in dict.fromkeys(model.merges):
-        pair = [token.decode() for i in (left, right) if (token := model.tokens[i]) is not None]
-        if any(part.split() != [part] for part in pair):
-            raise Unsupported(
-                FORMAT, f"its words hold no white space, and the merge of {pair[0]!a} and {pair[1]!a} does"
-            )
-        lines.append(" ".join(pair))
-    if len(lines) != len(model.merges) + 1:
-        raise Unsupported(FORMAT, "of a merge that is listed twice the first counts there, and the last one here")
-    return "\n".join([*lines, ""]).encode()
-
-
-def losses(model: Model) -> list[str]:
-    """Return what the file would lose of `model`; raise `Unsupported` if it cannot hold it."""
-    write(model)
-    lost = ["ids: codes hold only merges; ids are assigned again when they are read"]
-    if model.pattern != (PATTERN,):
-        lost.append("pattern: words are what lies between spaces there")
-    return lost + lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")

@@ -186,10 +186,3 @@ def lost_fields(model: Model, *names: str) -> list[str]:
         elif value:
             lost.append(f"{name}: {_DESCRIBED[name](value)}")
     return lost
-
-
-def added_as_special(model: Model) -> list[str]:
-    """Return a line for the added tokens of `model`, for a format that has only special tokens."""
-    if not model.added_tokens:
-        return []
-    return [f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed"]

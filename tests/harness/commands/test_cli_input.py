@@ -124,7 +124,7 @@ def test_a_full_disk_is_one_clear_line(bpebench: Any, arguments: list[str]) -> N
 
 
 @pytest.mark.filterwarnings("ignore:.*a rank file holds no pattern")
-@pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.tiktoken", "minbpe.model"])
+@pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.tiktoken"])
 def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path: Path, name: str) -> None:
     marked = tmp_path / name
     marked.write_bytes(BOM + (models / name).read_bytes())

@@ -26,7 +26,7 @@ def test_a_name_that_is_no_pattern_is_refused_with_a_suggestion(bpebench: Any, r
     assert not made.exists()
 
 
-@pytest.mark.parametrize("format", ["tokenizer.json", "bpebench", "gpt2", "minbpe"])
+@pytest.mark.parametrize("format", ["tokenizer.json", "bpebench"])
 def test_only_a_rank_file_takes_a_pattern(bpebench: Any, model_file: Path, tmp_path: Path, format: str) -> None:
     source, made = tmp_path / "source", tmp_path / "made.json"
     assert bpebench("convert", str(model_file), str(source), "--to", format).status == 0

@@ -1,0 +1,53 @@
+"""A small good file of each format, as its own library or we write it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+
+import pytest
+import sentencepiece
+
+import impls
+from impls import TrainingSpec
+from impls.formats import formats, save
+
+TEXT = "low lower lowest newer wider, İstanbul'da  \n\tnew <s>"
+
+
+@pytest.fixture(scope="session")
+def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Format -> content; of GPT-2's pair the merges, and `encoder.json`."""
+    path = tmp_path_factory.mktemp("good") / "file"
+    model = impls.train("priority", [TEXT] * 2, TrainingSpec(vocab_size=280, special_tokens=("<s>",))).model
+    contents: dict[str, bytes] = {}
+    for format in formats():
+        save(model, path, format)
+        contents[format] = path.read_bytes()
+    vocab = json.loads(contents["tokenizer.json"])["model"]
+    merges = [" ".join(pair) for pair in vocab["merges"]]
+    codes = ["#version: 0.2", "e r</w>", "l o", "lo w", "n e", "ne w", "low er</w>", ""]
+    return contents | {
+        "encoder.json": json.dumps(vocab["vocab"] | {"<s>": 279}, ensure_ascii=False).encode(),
+        "gpt2": "\n".join(["#version: 0.2", *merges, ""]).encode(),
+        "minbpe": b"minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n",
+        "subword-nmt": "\n".join(codes).encode(),
+        "tekken": tekken_file(),
+        "sentencepiece": sentencepiece_model(),
+    }
+
+
+def tekken_file() -> bytes:
+    vocab = [{"rank": rank, "token_bytes": base64.b64encode(bytes([rank])).decode()} for rank in range(256)]
+    config = {"pattern": "a+|[^a]+", "default_vocab_size": 259, "default_num_special_tokens": 3}
+    return json.dumps({"config": config, "special_tokens": [{"rank": 0, "token_str": "<s>"}], "vocab": vocab}).encode()
+
+
+def sentencepiece_model() -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower lowest newer wider"] * 9), model_writer=model, model_type="bpe",
+        vocab_size=300, byte_fallback=True, hard_vocab_limit=False, minloglevel=2,
+    )  # fmt: skip
+    return model.getvalue()
