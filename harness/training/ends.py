@@ -52,6 +52,4 @@ def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str] | PieceCoun
     most = spec.max_token_characters
     if most is not None and any(len(piece.decode().removesuffix(spec.end_of_word or "")) > most for piece in left):
         bounds.append(f"makes a token of {most} characters or less (max_token_characters)")
-    if any(text.encode("utf-8", "surrogatepass") in piece for text in spec.forbidden_tokens for piece in left):
-        bounds.append("makes no forbidden token (forbidden_tokens)")
     return f"no pair is left that {' and '.join(bounds)}" if bounds else "the trainer's own rules allow no more merges"

@@ -38,7 +38,6 @@ class TrainingSpec:
     max_token_characters: inclusive limit, only for the alphabet `chars`: in characters of the corpus, so without
         `end_of_word`. Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the
         same.
-    forbidden_tokens: texts that no merge may make, compared as UTF-8; over characters, `end_of_word` is part of them.
     special_tokens: texts with ids of their own, which no merge makes.
     special_ids: `last`: special tokens come after the merges; `first`: before the base symbols.
     end_of_word: joined to the last character of each piece, as subword-nmt does; decoding turns it into a space.
@@ -54,7 +53,6 @@ class TrainingSpec:
     max_merges: int | None = None
     max_token_bytes: int | None = None
     max_token_characters: int | None = None
-    forbidden_tokens: tuple[str, ...] = ()
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -73,20 +71,13 @@ class TrainingSpec:
         stages = (self.pattern,) if isinstance(self.pattern, str) else self.pattern
         if not isinstance(stages, tuple | list) or not all(isinstance(stage, str) for stage in stages):
             raise InvalidSpec("pattern", f"must be a name or a regular expression, not {self.pattern!r}")
-        for name in ("special_tokens", "forbidden_tokens"):
-            texts = getattr(self, name)
-            if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-                raise InvalidSpec(name, f"must be a sequence of texts, not {texts!r}")
-            object.__setattr__(self, name, tuple(texts))
+        if isinstance(self.special_tokens, str | bytes) or not isinstance(self.special_tokens, Iterable):
+            raise InvalidSpec("special_tokens", f"must be a sequence of texts, not {self.special_tokens!r}")
+        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
         if any(not isinstance(text, str) or not text for text in self.reserved):
             raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
         if len(set(self.reserved)) != len(self.reserved):
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
-        for text in self.forbidden_tokens:
-            if not isinstance(text, str) or not text:
-                raise InvalidSpec("forbidden_tokens", f"must be texts that are not empty, not {text!r}")
-            if self._is_base_symbol(text):
-                raise InvalidSpec("forbidden_tokens", f"{text!r} is a base symbol, which no merge makes")
         is_text = isinstance(self.end_of_word, str) and self.end_of_word
         if self.end_of_word is not None and (self.alphabet == "bytes" or not is_text):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
@@ -118,11 +109,6 @@ class TrainingSpec:
     def reserved(self) -> tuple[str, ...]:
         """Return the texts of the special tokens and the unknown token, in order of their ids."""
         return self.special_tokens if self.unknown is None else (*self.special_tokens, self.unknown)
-
-    def _is_base_symbol(self, text: str) -> bool:
-        if self.alphabet == "bytes":
-            return len(text.encode("utf-8", "surrogatepass")) == 1
-        return len(text) == 1 or len(text.removesuffix(self.end_of_word or "")) == 1
 
 
 def check_spec(spec: object) -> None:

@@ -154,8 +154,8 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
 
 
 def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
-    """Return the UTF-8 of the texts that no merge may make: special and unknown tokens, and forbidden ones."""
-    return [text.encode("utf-8", "surrogatepass") for text in (*spec.reserved, *spec.forbidden_tokens)]
+    """Return the UTF-8 of the texts that no merge may make: special and unknown tokens."""
+    return [text.encode("utf-8", "surrogatepass") for text in spec.reserved]
 
 
 def trained_model(

@@ -14,7 +14,6 @@ import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
 from impls.formats.parse_cache import cached_model
@@ -86,11 +85,7 @@ def _parsed(content: bytes) -> Model:
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
     document.pop("training_documents", None)  # files of earlier releases may note them
-    rules = document.get("sentencepiece")
     fields = msgspec.structs.asdict(converted(document, _Document))
-    if isinstance(rules, dict) and rules.get("shows_specials"):  # how earlier releases noted a tokenizer.json's decoder
-        usual = usual_decoders(fields["sentencepiece"])
-        fields["decoder"] = usual[-1 if rules.get("hides_first_marks") else 0]
     if len(fields["tokens"]) > MAX_TABLE_ID + 1:
         raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
     return Model(**{name: value for name, value in fields.items() if name not in (*_HEAD, _DERIVED)})

@@ -29,10 +29,7 @@ special tokens around it. The proof, with the code it is about:
    (right end) and b is none (left end): then x[:p] keeps its end and x[p:]y its beginning, and the outer ends are
    stripped alike. A replaced text r: if ab is not in r, so that no occurrence reaches across p and the search from
    the left finds the same on both sides, and r neither ends with a nor begins with b, so that both stay.
-   SentencePiece's charsmap replaces the longest entry from the left: if no entry holds a and b side by side, none
-   reaches across p, so both parts have the entries they have together; and a and b are replaced by characters that
-   are known if all entries that end with a end alike when replaced, and all that begin with b begin alike. A
-   charsmap beside user-defined pieces, and replaced expressions, allow no place.
+   SentencePiece's charsmap and replaced expressions allow no place.
 4. Special and added tokens, those that are allowed, refused or always recognised: no token may begin before p and
    end after it, where a token whose beginning is the end of the text counts. The search goes from left to right and
    takes the longest, so it finds the same on both sides. `lstrip`: a is not white space; `rstrip`: no such token
@@ -44,7 +41,7 @@ special tokens around it. The proof, with the code it is about:
    m before it to the first m after it.
 
 A pattern that no automaton expresses, or that drops text, has no certain places here, nor have replaced expressions, a
-charsmap beside user-defined pieces, or an implementation that splits by rules of its own. Knows models and texts; runs
+charsmap, or an implementation that splits by rules of its own. Knows models and texts; runs
 no merges.
 """
 
@@ -61,7 +58,7 @@ from impls.core.arguments import SpecialSet
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import PairCuts, stage_tables
-from impls.core.text.normal_borders import CharsmapBorders, NormalBorders
+from impls.core.text.normal_borders import NormalBorders
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.operations.coder import Coder
 from impls.operations.specials import encode_parts
@@ -126,14 +123,10 @@ class CertainPairs(dict[str, bool]):
         super().__init__()
         rules, self._writing_rules = (None, None) if is_written else (model.sentencepiece, model.writing_rules)
         self._escapes_spaces = rules is not None and rules.escape_spaces
-        self._borders: NormalBorders | CharsmapBorders = NormalBorders(None)
-        if is_written:
-            pass
-        elif not model.has_charsmap_only:
+        self._borders = NormalBorders(None)
+        if not is_written and not model.has_charsmap_only:
             has_beginning = rules is not None and rules.dummy_prefix != "never"
             self._borders = NormalBorders(model.normalization, has_beginning=has_beginning)
-        elif not model.user_defined_texts:  # they are found before entries are looked up
-            self._borders = CharsmapBorders(model.charsmap)
         self._user_defined = model.user_defined_texts
         self._removes_spaces = rules is not None and rules.remove_extra_spaces
         self._cuts = model.cuts
@@ -142,7 +135,7 @@ class CertainPairs(dict[str, bool]):
             self._pattern is not None
             and (self._cuts is not None or bool(model.pattern))
             and self._borders.possible
-            and not (model.has_charsmap_only and self._user_defined)
+            and not (model.has_charsmap_only and (self._user_defined or not is_written))
             and not (self._removes_spaces and self._user_defined)
         )
         """Whether there may be any certain places."""
@@ -181,7 +174,7 @@ class CertainPairs(dict[str, bool]):
             return text
         rules = replace(self._writing_rules, dummy_prefix="never")
         # With a character before the text, spaces at its beginning are kept.
-        return write_text(self._borders.neutral + text, rules, self._user_defined)[1:]
+        return write_text("a" + text, rules, self._user_defined)[1:]
 
     def _is_certain(self, before: str, after: str) -> bool:
         if not self.possible or SURROGATE.search(before + after):

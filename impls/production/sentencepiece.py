@@ -88,8 +88,9 @@ class SentencePiece(Tokenizer):
         if self._unknown is None:
             return pieces
         if self.model.unknown is None:
-            if unknown := self._unknown.search(text):
-                raise UnknownSymbol(unknown[0][0], unknown.start())
+            for start, end in self.model.splitter.spans(text):  # what the pattern drops need not be known
+                if unknown := self._unknown.search(text, start, end):
+                    raise UnknownSymbol(unknown[0][0], unknown.start())
             return pieces
         # One by one: the library gives one id for a run of unknown characters.
         return [part for piece in pieces for part in self._unknown.split(piece) if part]

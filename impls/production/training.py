@@ -19,9 +19,7 @@ from impls.interface import TrainingSpec
 
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
-    """Raise `Unsupported` naming the first field of `spec` whose value is not accepted; forbidden tokens never are."""
-    if spec.forbidden_tokens:
-        raise Unsupported(name, f"TrainingSpec.forbidden_tokens: it cannot leave out {spec.forbidden_tokens[0]!r}")
+    """Raise `Unsupported` naming the first field of `spec` whose value is not accepted."""
     for field, value in accepted.items():
         if (given := getattr(spec, field)) != value:
             raise Unsupported(name, f"TrainingSpec.{field}: it trains with {value!r} only, not with {given!r}")

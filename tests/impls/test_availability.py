@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import impls
-from impls.registry import availability, peer_metadata
+from impls.registry import availability
 
 _PEERS = sorted(name for name in impls.names() if name not in impls.default_names())
 
@@ -49,13 +49,6 @@ def test_peers_are_listed_with_package_and_summary_and_not_imported(monkeypatch:
     assert found["rustbpe"].state == "installed"
     assert all(one.state == "installed" or one.state.startswith("missing: pip install ") for one in found.values())
     assert not {name for name in set(sys.modules) - before if name.startswith("impls.peers.")}
-
-
-def test_what_an_adapter_says_of_itself_is_what_its_class_says() -> None:
-    for name in ("rustbpe", "subword-nmt"):
-        adapter = impls.get(name)
-        assert peer_metadata(adapter.__module__) == (name, adapter.summary)
-    assert peer_metadata("impls.peers.splintr")[0] == "splintr-rs"
 
 
 def test_own_implementations_are_ready_and_what_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

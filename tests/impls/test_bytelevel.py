@@ -1,18 +1,14 @@
-"""The printable alphabet, and BPE-dropout coin by coin as in `naive`."""
+"""The printable alphabet, and what `bytelevel` refuses."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
-from impls.bytelevel import ByteLevel
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, GPT2_BYTE_ORDER, from_printable, to_printable
-
-TEXT = "lower lowest newer newest wider widest lower lower newest " * 3
-MODEL = impls.get("bytelevel").train_model([TEXT], TrainingSpec(vocab_size=290))
 
 
 def test_every_byte_has_a_printable_character_of_its_own() -> None:
@@ -28,20 +24,6 @@ def test_printable_form_and_back(token: bytes) -> None:
 
 def test_hugging_face_orders_bytes_by_their_characters() -> None:
     assert sorted(range(256), key=lambda byte: BYTE_TO_CHARACTER[byte]) == list(GPT2_BYTE_ORDER)
-
-
-def test_without_dropout_it_is_byte_pair_encoding() -> None:
-    assert ByteLevel(MODEL).encode(TEXT) == impls.load("naive", MODEL).encode(TEXT)
-
-
-@given(text=st.text(alphabet="lowernst ", max_size=30), probability=st.floats(0, 1), seed=st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
-def test_dropout_changes_the_tokens_as_in_naive_and_never_the_text(text: str, probability: float, seed: int) -> None:
-    for model in (MODEL, Model(tokens=MODEL.tokens, merge_rule="concatenation")):
-        tokenizer = ByteLevel(model)
-        ids = tokenizer.encode_with_dropout(text, probability=probability, seed=seed)
-        assert ids == impls.load("naive", model).encode_with_dropout(text, probability=probability, seed=seed)
-        assert tokenizer.decode(ids) == text
 
 
 def test_characters_are_not_its_business() -> None:

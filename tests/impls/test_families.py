@@ -108,12 +108,6 @@ def test_kernels_split_a_familys_text_themselves(name: str, splitting: str) -> N
     assert Compiled(model_named(name)).splitting.startswith(splitting)
 
 
-def test_llama3_looks_joined_bytes_up() -> None:
-    model = model_named("llama3")
-    for implementation in ("naive", "priority", "bytelevel", "compiled", "tiktoken"):
-        assert impls.load(implementation, model).encode(" nghiệs") == [100_999, 82], implementation
-
-
 def test_deepseeks_added_tokens_are_parsed_where_special_ones_are_text() -> None:
     theirs = own_library("deepseek")
     model = model_named("deepseek")
@@ -121,9 +115,3 @@ def test_deepseeks_added_tokens_are_parsed_where_special_ones_are_text() -> None
     text = "".join(f"a{added} 12" for added in model.added_tokens)
     for implementation in ("priority", "compiled"):
         assert impls.load(implementation, model).encode(text, disallowed_special=()) == theirs(text), implementation
-
-
-def test_tekkens_special_tokens_come_before_its_ranks() -> None:
-    tokenizer = impls.load("priority", model_named("tekken"))
-    assert tokenizer.encode("[INST]a</s>", allowed_special="all") == [3, 1097, 2]
-    assert min(tokenizer.encode("[INST]a</s>", disallowed_special=())) >= 1000

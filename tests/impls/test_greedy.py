@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
-from impls import Model, UnknownSymbol
+from impls import Model
 
 vocabularies = st.sets(st.text(alphabet="abç", min_size=1, max_size=4), min_size=1, max_size=8)
 
@@ -41,13 +40,6 @@ def test_it_matches_within_each_piece_only() -> None:
     assert impls.load("greedy", model).encode("a a") == [0, 1, 0]
 
 
-def test_a_place_without_a_token_is_named() -> None:
-    tokenizer = impls.load("greedy", Model(tokens=("ма".encode(), b" "), alphabet="chars"))
-    with pytest.raises(UnknownSymbol) as caught:
-        tokenizer.encode("ма мы")
-    assert (caught.value.character, caught.value.offset) == ("м", 3)
-
-
 def test_the_last_character_of_a_piece_carries_the_end_of_word() -> None:
     tokens = (b"a", b"b", b"ab", b"b</w>", b"ab</w>", b"</w>", b"<")
     model = Model(tokens=tokens, alphabet="chars", end_of_word="</w>", unknown="?", unknown_id=9)
@@ -55,8 +47,3 @@ def test_the_last_character_of_a_piece_carries_the_end_of_word() -> None:
     assert tokenizer.encode("ab") == [4]
     assert tokenizer.encode("abb") == [2, 3]
     assert tokenizer.encode("ba") == [1, 9]  # there is no a</w>, and </w> is no text of the piece
-
-
-def test_it_is_not_exact_and_says_so() -> None:
-    assert impls.get("greedy").exact is False
-    assert all(impls.get(name).exact for name in ("naive", "wordcount", "priority", "bytelevel", "backtracking"))

@@ -19,15 +19,11 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
     ("fields", "message"),
     [
         ({"tokens": BYTES[:255]}, r"1 byte has no token, the first is 0xFF"),
-        ({"tokens": (*BYTES[:97], None, *BYTES[98:])}, r"the first is 0x61"),
         ({"tokens": (*BYTES, b"ab", b"ab")}, r"the token b'ab' has two ids, 256 and 257"),
         ({"tokens": (*BYTES, b"")}, r"id 256: a token must be bytes that are not empty, not b''"),
-        ({"tokens": (*BYTES, "ab")}, r"id 256: a token must be bytes that are not empty, not 'ab'"),
         ({"tokens": (), "alphabet": "chars"}, r"a model without tokens"),
         ({"merges": ((97, 98),)}, r"merge 0: b'a' and b'b' make no token"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98), (97, 300))}, r"merge 1: no token has id 300"),
-        ({"tokens": (*BYTES, None, b"ab"), "merges": ((256, 98),)}, r"merge 0: no token has id 256"),
-        ({"merges": ((-1, 98),)}, r"merge 0: no token has id -1"),
         ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_counts": (1, 2)}, r"1 merges but 2 merge counts"),
         (
             {"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_rule": "concatenation"},
@@ -36,14 +32,11 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
         ({"special_tokens": {"a": 300}}, r"the special token 'a' has id 300, but its text is a token under id 97"),
         ({"special_tokens": {"<s>": 97}}, r"the special token '<s>' has the id 97 of the token b'a'"),
         ({"special_tokens": {"<s>": 300, "</s>": 300}}, r"the special tokens '<s>' and '</s>' have the same id 300"),
-        ({"special_tokens": {"<s>": 300}, "added_tokens": {"<t>": 300}}, r"'<s>' and '<t>' have the same id 300"),
         ({"special_tokens": {"<s>": 2**31}}, r"'<s>' has the id 2147483648, not a whole number up to 2147483647"),
-        ({"special_tokens": {"<s>": -1}}, r"'<s>' has the id -1"),
         ({"special_tokens": {"<s>": "7"}}, r"'<s>' has the id '7'"),
         ({"special_tokens": {"": 300}}, r"a special token must be a text that is not empty, not ''"),
         ({"special_tokens": {"\ud800": 300}}, r"the special token '\\ud800' holds a lone surrogate"),
         ({"unknown": "<unk>"}, r"unknown and unknown_id go together"),
-        ({"unknown_id": 300}, r"unknown and unknown_id go together"),
         ({"unknown": "<unk>", "unknown_id": 97}, r"the special token '<unk>' has the id 97 of the token b'a'"),
         ({"alphabet": "words"}, r"alphabet must be 'bytes' or 'chars', not 'words'"),
         ({"merge_rule": "random"}, r"merge_rule must be 'pairs' or 'concatenation', not 'random'"),
@@ -53,11 +46,6 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidModel, match=message):
         Model(**({"tokens": BYTES} | fields))
-
-
-def test_a_pattern_is_checked_too() -> None:
-    with pytest.raises(impls.InvalidPattern, match="capturing group"):
-        Model(tokens=BYTES, pattern=("(a)|.",))
 
 
 def test_a_special_token_may_stand_among_the_tokens_under_its_own_id() -> None:
@@ -75,9 +63,10 @@ def test_a_model_cannot_be_changed() -> None:
 
 def test_a_copy_in_another_process_is_the_same_model() -> None:
     model = impls.get("naive").train_model(["hello hello"], TrainingSpec(vocab_size=270, special_tokens=("<s>",)))
+    derived = model.recovered_merges
     copy = pickle.loads(pickle.dumps(model))
     assert copy == model
-    assert copy.digest == model.digest
+    assert (copy.digest, copy.__dict__["recovered_merges"]) == (model.digest, derived)
 
 
 def test_the_digest_changes_with_the_content() -> None:
@@ -146,18 +135,6 @@ def test_what_is_irregular_is_kept_and_listed(hand_made, merges: str, fields: di
     assert all(reported.startswith(line) for reported, line in zip(model.irregularities, lines, strict=True))
 
 
-def test_trained_models_are_regular() -> None:
-    for alphabet in ("bytes", "chars"):
-        spec = TrainingSpec(vocab_size=300, alphabet=alphabet, special_tokens=("ab", "<s>"), max_token_bytes=4)  # type: ignore[arg-type]
-        assert impls.get("priority").train_model(["abab abc aabb", "aaabdaaabac"], spec).irregularities == ()
-
-
-def test_recovered_merges_are_those_it_was_trained_with() -> None:
-    trained = impls.get("priority").train_model(["abab abc aabb", "aaabdaaabac"], TrainingSpec(vocab_size=280))
-    ranks = Model(tokens=trained.tokens, merge_rule="concatenation")
-    assert recovered_merges(ranks) == (trained.merges, ())
-
-
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "n_merges"), [("r50k_base", 50_000), ("cl100k_base", 100_000)])
 def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
@@ -183,12 +160,3 @@ def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None
     tokens = (b"a",) if fields.get("alphabet") == "chars" else BYTES
     lossy = Model(tokens=tokens, **fields).lossy
     assert lossy is None if why is None else lossy is not None and lossy.startswith(why)
-
-
-def test_what_was_derived_travels_with_a_pickled_model() -> None:
-    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
-    model = Model(tokens=tuple(ranks), merge_rule="concatenation")
-    derived = model.recovered_merges
-    again = pickle.loads(pickle.dumps(model))
-    assert again == model
-    assert again.__dict__["recovered_merges"] == derived == (((97, 98), (256, 99)), ())

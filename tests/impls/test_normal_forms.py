@@ -55,12 +55,6 @@ def test_every_character_alone_is_written_as_the_library_writes_it(name: str) ->
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_every_character_between_marks_is_ordered_and_composed_as_in_the_library(name: str) -> None:
-    texts = [f"a\u0323{character}\u0307\u0334e{character}\u0323" for character in CHANGING]
-    assert differing(name, texts) == []
-
-
-@pytest.mark.parametrize("name", FORMS)
 def test_parts_of_every_decomposition_are_put_together_as_in_the_library(name: str) -> None:
     texts = []
     for character in CHANGING:

@@ -53,7 +53,7 @@ def chosen_by(corpus: Corpus, spec: TrainingSpec, order: list[bytes]) -> tuple[t
 def test_every_merge_is_chosen_by_the_language_that_is_compressed_least(alphabet: str, ties: str) -> None:
     chance = random.Random(f"parity {alphabet} {ties}")
     n_merges, choosers = 0, Counter[str]()
-    for _ in range(100):
+    for _ in range(50):
         texts = {name: ["ab", *random_corpus(chance)] for name in ("one", "two", "three")[: chance.randint(1, 3)]}
         together = [text for its_texts in texts.values() for text in its_texts]
         spec = random_spec(chance, ties, alphabet, together)
@@ -91,7 +91,7 @@ def test_every_merge_is_chosen_by_the_language_that_is_compressed_least(alphabet
         assert list(model.merge_counts or ()) == counts
         assert list(model.tokens[first_base_id(spec) :][: len(order)]) == order
         n_merges += len(expected)
-    assert n_merges > 200
+    assert n_merges > 100
     assert len(choosers) == 3
 
 
@@ -116,14 +116,6 @@ def test_a_language_with_few_texts_gets_its_share_of_the_merges() -> None:
     assert abs(rates(aware)[0] - rates(aware)[1]) < abs(rates(as_ever)[0] - rates(as_ever)[1])
 
 
-def test_held_out_texts_decide_and_not_the_corpora() -> None:
-    texts = {"a": ["aaaaaaaaab"], "b": ["bcbcbcbcbc"]}
-    spec = TrainingSpec(vocab_size=257, pattern="none")
-    for long, first in (("a", b"aa"), ("b", b"bc")):
-        dev = {name: ["x" * (9 if name == long else 2)] for name in texts}
-        assert train_parity_aware(texts, spec, dev=dev).tokens[256] == first
-
-
 @pytest.mark.parametrize(
     ("texts", "dev", "message"),
     [
@@ -139,9 +131,3 @@ def test_languages_that_cannot_be_compared_are_named(
 ) -> None:
     with pytest.raises(BPEError, match=message):
         train_parity_aware(texts, TrainingSpec(vocab_size=300), dev=dev)
-
-
-def test_one_text_in_place_of_several_is_refused() -> None:
-    for texts, dev in (({"en": "abc"}, None), ({"en": ["abc"]}, {"en": "abc"})):
-        with pytest.raises(TypeError, match="texts must be several texts, not one str"):
-            train_parity_aware(texts, TrainingSpec(vocab_size=300), dev=dev)

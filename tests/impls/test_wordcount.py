@@ -24,25 +24,14 @@ def test_a_word_met_again_gets_the_same_ids_and_a_list_of_its_own() -> None:
 
 def test_the_cache_is_bounded_and_right_after_it_was_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wordcount, "_CACHED_WORDS", 10)
-    tokenizer = WordCount(MODEL)
-    yardstick = impls.load("naive", MODEL)
+    tokenizer, yardstick = WordCount(MODEL), impls.load("naive", MODEL)
     for number in range(50):
         text = f"low{number} lower" * (1 + number)
         assert tokenizer.encode(text) == yardstick.encode(text)
         assert len(tokenizer._cache) <= 10
-
-
-def test_long_pieces_are_not_kept() -> None:
-    tokenizer = WordCount(MODEL)
+    tokenizer._cache.clear()
     tokenizer.encode("low" * 1_000)
     assert tokenizer._cache == {}
-
-
-def test_counts_are_weighted_by_how_often_a_word_occurs() -> None:
-    assert MODEL.merge_counts is not None
-    assert MODEL.merge_counts[0] == 5  # l+o
-    assert MODEL.merge_results[:2] == (256, 257)
-    assert MODEL.tokens[257] == b"low"
 
 
 def test_a_cached_word_is_no_other_word() -> None:

@@ -10,16 +10,12 @@ Structure", in the 32-bit units of Susumu Yata's darts-clone.
 from __future__ import annotations
 
 import struct
-from collections import defaultdict
-from collections.abc import Iterator
 
 from impls.core.errors import InvalidModel
 
 _HAS_LEAF = 1 << 8
 _VALUE = (1 << 31) - 1
 _LABEL = 1 << 31 | 0xFF
-_LONGEST_ENTRY, _MOST_NODES = 255, 1 << 22
-"""Limits beyond which a table is damaged; SentencePiece's own entries have some ten bytes, and share nodes."""
 
 
 class Charsmap:
@@ -60,26 +56,6 @@ class Charsmap:
         if end < 0:
             raise InvalidModel(f"the charsmap has no replacement at {place}; it is damaged")
         return length, self._replacements[place:end]
-
-    def entries(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield each entry with its replacement; raise `InvalidModel` for a trie that does not end."""
-        units, children = self._units, defaultdict(list)
-        for index, unit in enumerate(units):
-            if unit & _LABEL <= 0xFF:
-                children[index ^ (unit & 0xFF)].append(index)
-        waiting = [(_offset(units[0]), b"")]
-        n_nodes = 0
-        while waiting:
-            node, path = waiting.pop()
-            n_nodes += 1
-            if n_nodes > _MOST_NODES or len(path) > _LONGEST_ENTRY:
-                raise InvalidModel("the charsmap has entries that do not end; it is damaged")
-            for index in children.get(node, ()):
-                unit, label = units[index], units[index] & 0xFF
-                if label and (entry := self.prefix(longer := path + bytes((label,)), 0)) and entry[0] == len(longer):
-                    yield longer, entry[1]
-                if label:
-                    waiting.append((index ^ _offset(unit), path + bytes((label,))))
 
 
 def _offset(unit: int) -> int:

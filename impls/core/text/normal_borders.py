@@ -10,23 +10,14 @@ that may follow. A replaced text cannot cross a cut between two characters that 
 unchanged unless it ends with the first or begins with the second. Stripping white space from the ends does not affect a
 cut between two other characters. Steps that put something before a text (`prefix-space`, `prepend`) affect its
 beginning only.
-
-SentencePiece replaces the longest entry of its charsmap, from the left. No entry crosses a cut between two characters
-that are adjacent in no entry, so both parts alone are replaced as in the whole. The characters beside the cut are known
-if the replacements of all entries that end with the first character end alike, and of all that begin with the second
-begin alike.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 
-from impls.core.errors import InvalidModel
-from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import PREFIX_SPACE, WHITE_SPACE, Step, call, normalizer, steps_of
 
 _FORMS = frozenset({"nfc", "nfd", "nfkc", "nfkd"})
@@ -55,9 +46,6 @@ class NormalBorders:
         """Whether a text is changed beyond its beginning."""
         self._composes = any(name in _FORMS for name, _ in local)
         self._steps = [(name, texts, normalizer(call(name, *texts))) for name, texts in local] if self.possible else []
-
-    neutral = "a"
-    """A letter put before a text to make it one that continues."""
 
     def continued(self, text: str) -> str:
         """Return the normal form of a text that continues another, after a cut."""
@@ -91,52 +79,6 @@ class NormalBorders:
             ):
                 return None
         return before[-1], after[0]
-
-
-class CharsmapBorders:
-    """Decides for a charsmap looked up as SentencePiece does; its entries are listed once, in a second."""
-
-    changes_beginning, rewrites = False, True
-
-    def __init__(self, content: bytes) -> None:
-        inner: frozenset[str] = frozenset(map(chr, range(128)))  # nothing is known about a damaged charsmap
-        with suppress(InvalidModel, UnicodeDecodeError):
-            self._pairs, self._lasts, self._firsts, inner = _sides_of(content)
-        self.neutral = next((one for one in map(chr, range(33, 127)) if one not in inner), "")
-        """A character that is unchanged, and that no entry joins with another."""
-        self.possible = bool(self.neutral)
-
-    def continued(self, text: str) -> str:
-        """Return the text unchanged: `write_text` looks the entries up."""
-        return text
-
-    def characters_at_cut(self, before: str, after: str) -> tuple[str, str] | None:
-        """Return the characters on both sides of a cut in the replaced text; None if it must not be cut there."""
-        lasts, firsts = self._lasts.get(before, {before}), self._firsts.get(after, {after})
-        if before + after in self._pairs or "\0" in (before, after) or len(lasts) != 1 or len(firsts) != 1:
-            return None
-        return (last, first) if (last := min(lasts)) and (first := min(firsts)) else None
-
-
-@lru_cache(maxsize=8)
-def _sides_of(content: bytes) -> tuple[frozenset[str], dict[str, set[str]], dict[str, set[str]], frozenset[str]]:
-    """Summarise the entries of a charsmap.
-
-    Return the pairs of adjacent characters in entries, the last characters of replacements by the last character of
-    their entries, the first ones by the first (empty for an empty replacement), and the characters that are replaced or
-    in longer entries.
-    """
-    entries = {entry.decode(): new.decode("utf-8", "replace") for entry, new in Charsmap(content).entries()}
-    pairs = frozenset(entry[k : k + 2] for entry in entries for k in range(len(entry) - 1))
-    lasts: dict[str, set[str]] = defaultdict(set)
-    firsts: dict[str, set[str]] = defaultdict(set)
-    for entry, new in entries.items():
-        lasts[entry[-1]].add(new[-1:])
-        firsts[entry[0]].add(new[:1])
-        for end, sides in ((entry[-1], lasts), (entry[0], firsts)):
-            if end not in entries:
-                sides[end].add(end)
-    return pairs, dict(lasts), dict(firsts), frozenset("".join(pairs)) | entries.keys()
 
 
 def touches(replaced: str, before: str, after: str) -> bool:

@@ -88,7 +88,7 @@ def test_what_is_no_token_id_is_named(bpebench: Any, ids: str) -> None:
         ["encode", "a\udcffb", "-m", "gpt2"], ["decode", "65", "\udcff", "-m", "gpt2"], ["trace", "naive", "é\udcff"],
         ["explain", "naive", "priority", "a\udcffb"], ["explain", "naive", "priority", "--escaped", "a\udcffb"],
         ["vocab", "gpt2", "--find", "a\udcff"], ["train", "--special", "<s>", "--special", "a\udcff"],
-        ["train", "--forbid", "a\udcff"], ["play", "a\udcffb"],
+        ["train", "--special", "a\udcff"], ["play", "a\udcffb"],
     ],
     ids=ascii,
 )  # fmt: skip

@@ -17,7 +17,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "specials first": {"vocab_size": 320, "special_tokens": ("<s>", "ab"), "special_ids": "first"},
     "specials last": {"vocab_size": 320, "special_tokens": ("<s>", "ab"), "unknown": "<unk>"},
     "characters": {"vocab_size": 70, "alphabet": "chars", "end_of_word": "</w>", "unknown": "<unk>"},
-    "bounded": {"vocab_size": 320, "max_token_bytes": 3, "forbidden_tokens": ("bc",), "ties": "shortest"},
+    "bounded": {"vocab_size": 320, "max_token_bytes": 3, "ties": "shortest"},
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
-from impls import InvalidFile, Model, TrainingSpec, UnknownSymbol
+from impls import InvalidFile, Model, UnknownSymbol
+from impls.core.text.patterns import NAMED
 from impls.formats import load, save
 from impls.formats.tiktoken_ranks import read_tiktoken_ranks, write_tiktoken_ranks
 
@@ -30,18 +30,19 @@ def problem(path: Path, **keywords: Any) -> str:
 # --- tiktoken ranks --------------------------------------------------------------------------------------------------
 
 
-def test_ranks_are_read_in_the_order_of_the_file_and_written_in_order_of_rank() -> None:
+def test_ranks_are_read_in_the_order_of_the_file_and_written_in_order_of_rank(tmp_path: Path) -> None:
     content = write_tiktoken_ranks(RANKS)
     assert content.startswith(b"AA== 0\nAQ== 1\n")
-    assert read_tiktoken_ranks(content) == RANKS
+    assert read_tiktoken_ranks(content.replace(b"\n", b"\r\n") + b"\r\n\n") == RANKS
     backwards = b"".join(reversed(content.splitlines(keepends=True)))
     assert list(read_tiktoken_ranks(backwards)) == list(RANKS)[::-1]
     assert write_tiktoken_ranks(read_tiktoken_ranks(backwards)) == content
-
-
-def test_windows_line_ends_and_blank_lines_do_not_matter() -> None:
-    content = write_tiktoken_ranks(RANKS)
-    assert read_tiktoken_ranks(content.replace(b"\n", b"\r\n") + b"\r\n\n") == RANKS
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(content + b"= 258\neHl6 300\n")  # ranks may be unused
+    model = load(path, pattern="none", special_tokens={"<end>": 299})
+    assert model.tokens[258:] == (*[None] * 42, b"xyz")
+    save(model, tmp_path / "y.tiktoken", "tiktoken")
+    assert (tmp_path / "y.tiktoken").read_bytes() == content + b"eHl6 300\n"
 
 
 def token(data: bytes) -> bytes:
@@ -52,20 +53,14 @@ def token(data: bytes) -> bytes:
     ("line", "wrong"),
     [
         (b"IQ=", "line 259: 'IQ=' is not base64"),
-        (b"I", "line 259: a token in base64, a space and a rank are expected, not 'I'"),
         (b"!!!! 258", "line 259: '!!!!' is not base64"),
-        (b"YWJ 258", "line 259: 'YWJ' is not base64"),
         (b"eHl6 258 1", "line 259: a token in base64"),
-        (b"eHl6 2.5", "line 259: the rank '2.5' is not a whole number"),
         (b"eHl6 -1", "line 259: the rank '-1' is not a whole number"),
-        (b"eHl6 x", "line 259: the rank 'x' is not a whole number"),
         ("eHl6 ٣".encode(), "line 259: the rank"),
         (b"eHl6 " + b"9" * 5000, "line 259: the rank '999"),
         (b"eHl6 99999999", "has the id 99999999; ids go up to"),
         (token(b"ab") + b" 258", "line 259: the token b'ab' was given already, in line 257"),
         (b"eHl6 257", "line 259: the rank 257 was given already, in line 258"),
-        ("ключ 258".encode(), "line 259: "),
-        (b"\0\1\2\3", "line 259: "),
     ],
 )
 def test_a_wrong_line_of_ranks_is_named(tmp_path: Path, line: bytes, wrong: str) -> None:
@@ -81,15 +76,6 @@ def test_a_rank_file_without_a_byte_or_without_its_last_line_break_is_refused(tm
     assert "1 byte has no token, the first is 0x41" in problem(path, pattern="gpt2")
     path.write_bytes(write_tiktoken_ranks(RANKS)[:-1])
     assert "line 258: ends without a line break" in problem(path, pattern="gpt2")
-
-
-def test_ranks_may_leave_gaps(tmp_path: Path) -> None:
-    path = tmp_path / "x.tiktoken"
-    path.write_bytes(write_tiktoken_ranks(RANKS | {b"ca": 300}))
-    model = load(path, pattern="none", special_tokens={"<end>": 299})
-    assert model.tokens[258:300] == (None,) * 42
-    save(model, tmp_path / "y.tiktoken", "tiktoken")
-    assert (tmp_path / "y.tiktoken").read_bytes() == path.read_bytes()
 
 
 # --- our own ---------------------------------------------------------------------------------------------------------
@@ -118,29 +104,10 @@ def test_our_own_file_is_one_json_document_that_can_be_laid_out_anew(own: Path) 
     assert Model.load(own) == before
 
 
-def test_hashes_of_training_documents_in_an_older_file_are_left_out(own: Path) -> None:
-    from impls.formats import own as own_format
-
-    document = json.loads(own.read_text()) | {"version": 4, "training_documents": "AAAAAAAAAAA="}
-    document["digest"] = own_format._digest(document)
-    before = Model.load(own)
-    own.write_text(json.dumps(document))
-    assert Model.load(own) == before
-
-
-def test_a_model_of_characters_keeps_all_it_has(tmp_path: Path) -> None:
-    spec = TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", unknown="<unk>", special_ids="first")
-    model = impls.get("priority").train_model(["мама мыла раму"], spec)
-    model.save(tmp_path / "model.json")
-    assert Model.load(tmp_path / "model.json") == model
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ('"QQ=="', '"QUE="'),
-        ('"ignore_merges": true', '"ignore_merges": false'),
-        ("[97,98]", "[98,97]"),
         ('"nfc"', "null"),
         ('"version": 6', '"version": 1,\n"note": "mine"'),
         ('"digest": "sha256:', '"digest": "sha256:0'),
@@ -171,13 +138,8 @@ def test_a_model_of_a_variant_is_refused_by_its_name(own: Path, field: str, valu
     ("field", "value", "wrong"),
     [
         ("tokens", [1], "$.tokens[0]"),
-        ("tokens", ["!"], "$.tokens[0]"),
-        ("tokens", ["AA=="], "255 bytes have no token"),
         ("merges", [[1, 2, 3]], "$.merges[0]"),
-        ("merges", [[97, 99]], "merge 0: b'a' and b'c' make no token"),
         ("merges", [[97, 9999999999]], "merge 0: no token has id 9999999999"),
-        ("special_tokens", {"<x>": -1}, "the special token '<x>' has the id -1"),
-        ("special_tokens", {"a": 5}, "its text is a token under id 97"),
         ("pattern", ["(a)"], "capturing group"),
         ("alphabet", "words", "$.alphabet"),
         ("surprise", 1, "surprise"),
@@ -197,15 +159,15 @@ def test_a_wrong_field_with_a_right_digest_is_named(own: Path, field: str, value
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Path:
-    spec = TrainingSpec(vocab_size=262, special_tokens=("<|endoftext|>",), base_order="gpt2")
-    save(impls.get("priority").train_model(["the then there"], spec), tmp_path, "gpt2")
+def pair(good: dict[str, bytes], tmp_path: Path) -> Path:
+    (tmp_path / "encoder.json").write_text(json.dumps(json.loads(good["encoder.json"]), ensure_ascii=False))
+    (tmp_path / "vocab.bpe").write_bytes(good["gpt2"])
     return tmp_path
 
 
 def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
     model = load(pair)
-    assert dict(model.special_tokens) == {"<|endoftext|>": 261}
+    assert (dict(model.special_tokens), model.pattern) == ({"<s>": 279}, NAMED["gpt2"])
     assert load(pair / "encoder.json") == load(pair / "vocab.bpe") == model
     (pair / "encoder.json").rename(pair / "vocab.json")
     (pair / "vocab.bpe").rename(pair / "merges.txt")
@@ -214,67 +176,54 @@ def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
     assert load(pair) == model
 
 
-@pytest.mark.parametrize("implementation", ["naive", "priority", "compiled", "tokenizers"])
-@pytest.mark.parametrize("end_of_word", [None, "</w>"])
-@pytest.mark.parametrize("unknown", [None, "<unk>"])
+@pytest.mark.parametrize(("unknown", "end_of_word"), [(None, None), ("<unk>", None), ("<unk>", "</w>")])
 def test_a_pair_of_characters_gives_the_ids_of_the_library(
-    tmp_path: Path, unknown: str | None, end_of_word: str | None, implementation: str
+    tmp_path: Path, unknown: str | None, end_of_word: str | None
 ) -> None:
-    words = [] if end_of_word is None else [pre_tokenizers.WhitespaceSplit()]
     ends = {} if end_of_word is None else {"end_of_word_suffix": end_of_word}
     trained = Tokenizer(models.BPE(unk_token=unknown, **ends))
     rng = random.Random(3)
-    letters = "abcdeé日Ġ" + " \n" * len(words)
-    texts = ["".join(rng.choices(letters, k=rng.randrange(40))) for _ in range(120)]
-    trainer = trainers.BpeTrainer(
-        vocab_size=90, special_tokens=["[CLS]", *([unknown] if unknown else [])], show_progress=False, **ends
-    )
-    for step in words:
-        trained.pre_tokenizer = step
+    texts = ["".join(rng.choices("abcdeé日Ġ \n"[: 10 if ends else 8], k=rng.randrange(40))) for _ in range(120)]
+    specials = ["[CLS]", *([unknown] if unknown else [])]
+    trainer = trainers.BpeTrainer(vocab_size=90, special_tokens=specials, show_progress=False, **ends)
+    words = pre_tokenizers.WhitespaceSplit()
+    if ends:
+        trained.pre_tokenizer = words
     trained.train_from_iterator(texts[:60], trainer)
     trained.model.save(str(tmp_path))
-    merges = tmp_path / "merges.txt"
-    assert merges.read_bytes().endswith(b"\n")
-    merges.write_bytes(merges.read_bytes().removesuffix(b"\n"))
-    library = Tokenizer(models.BPE.from_file(str(tmp_path / "vocab.json"), str(merges), unk_token=unknown, **ends))
-    for step in words:
-        library.pre_tokenizer = step
+    names = (str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
+    library = Tokenizer(models.BPE.from_file(*names, unk_token=unknown, **ends))
+    if ends:
+        library.pre_tokenizer = words
     model = load(tmp_path)
     assert (model.alphabet, model.end_of_word, model.unknown) == ("chars", end_of_word, unknown)
     assert dict(model.special_tokens) == {"[CLS]": 0}
     assert len(model.merges) > 50
-    ours = impls.load(implementation, model)
-    n_raised = 0
+    ours = impls.load("priority", model)
     for text in texts:
-        for given in (text, text + "xyz", "" if unknown is None else text + "<unk>"):
+        for given in (text, text + "xyz", text + "<unk>") if unknown else (text,):
             try:
                 assert ours.encode(given) == library.encode(given).ids
             except UnknownSymbol:  # the library drops what it has no token for
                 assert unknown is None
-                n_raised += 1
-    assert n_raised < 1.5 * len(texts)
 
 
 @pytest.mark.parametrize(
-    ("file", "change", "wrong"),
+    ("file", "old", "new", "wrong"),
     [
-        ("vocab.bpe", lambda text: text.replace("h e\n", "h e e\n"), "line 2: two tokens with a space between"),
-        ("vocab.bpe", lambda text: text.replace("h e\n", "h ж\n"), "'\\u0436' is not in the vocabulary"),
-        ("vocab.bpe", lambda text: text[:-2], "line 6: two tokens with a space between"),
-        ("vocab.bpe", lambda text: text[: text.rindex("\n", 0, -1)], "the file is cut short"),
-        ("vocab.bpe", lambda text: "#version: 0.2\n", "no line makes the token 'he'"),
-        ("encoder.json", lambda text: text.replace('"he":256', '"he":"256"'), "the token 'he' has the id '256'"),
-        ("encoder.json", lambda text: text.replace('"he":256', '"he":0'), "have the same id 0"),
-        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' occurs twice"),
-        ("encoder.json", lambda text: text.replace('"he":256,', ""), "'he' is not in the vocabulary"),
+        ("vocab.bpe", "\ne r\n", "\ne r e\n", "two tokens with a space between"),
+        ("vocab.bpe", "\ne r\n", "\ne ж\n", "'\\u0436' is not in the vocabulary"),
+        ("vocab.bpe", "\ne r\n", "\n", "no line makes the token 'er'"),
+        ("encoder.json", '"er": 256', '"er": "256"', "the token 'er' has the id '256'"),
+        ("encoder.json", '"er": 256', '"er": 0', "have the same id 0"),
+        ("encoder.json", '"er": 256', '"er": 256, "a": 400', "the key 'a' occurs twice"),
+        ("encoder.json", '"er": 256, ', "", "'er' is not in the vocabulary"),
     ],
 )
-def test_what_is_wrong_in_a_file_of_the_pair_is_named(
-    pair: Path, file: str, change: Callable[[str], str], wrong: str
-) -> None:
+def test_what_is_wrong_in_a_file_of_the_pair_is_named(pair: Path, file: str, old: str, new: str, wrong: str) -> None:
     text = (pair / file).read_text()
-    assert change(text) != text
-    (pair / file).write_text(change(text))
+    assert old in text
+    (pair / file).write_text(text.replace(old, new))
     assert wrong in problem(pair)
 
 
@@ -282,10 +231,3 @@ def test_half_of_the_pair_is_refused(pair: Path) -> None:
     (pair / "vocab.bpe").unlink()
     assert "its companion vocab.bpe is missing" in problem(pair / "encoder.json")
     assert "a folder without a model" in problem(pair)
-
-
-def test_a_rank_without_bytes_stays_free(tmp_path: Path) -> None:
-    path = tmp_path / "x.tiktoken"
-    path.write_bytes(write_tiktoken_ranks(RANKS) + b"= 258\neHl6 259\n")
-    model = load(path, pattern="gpt2")
-    assert (model.tokens[258], model.tokens[259]) == (None, b"xyz")

@@ -14,7 +14,7 @@ import impls
 from impls import Model, TrainingSpec, UnknownSymbol, Unsupported
 from impls.core.text.patterns import Splitter
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text
-from impls.formats import load, losses, save
+from impls.formats import load, save
 from impls.formats.tiktoken_ranks import ranks_of
 
 STAGES = [
@@ -48,25 +48,17 @@ def test_what_is_dropped_is_what_the_stage_says() -> None:
 @pytest.mark.parametrize("stages", STAGES)
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)
 def test_every_implementation_gives_the_ids_of_what_is_left(name: str, stages: tuple[str, ...]) -> None:
-    chance = random.Random(f"{name}{stages}")
-    for alphabet in ("bytes", "chars"):
-        if name == "bytelevel" and alphabet == "chars":
-            continue
+    for alphabet in ("bytes",) if name == "bytelevel" else ("bytes", "chars"):
         model = trained(stages, alphabet)
         tokenizer, reference = impls.load(name, model), impls.load("naive", model)
-        texts = some_texts(chance)
+        texts = some_texts(random.Random(f"{name}{stages}"))
         expected = [reference.encode(text) for text in texts]
         assert [tokenizer.encode(text) for text in texts] == expected
         assert tokenizer.encode_batch(texts, threads=2) == expected
-        assert [ids.tolist() for ids in map(tokenizer.encode_array, texts)] == expected
         ids, ends = tokenizer.encode_ragged(texts)
         assert [part.tolist() for part in np.split(ids, ends[1:-1])] == expected
         assert [tokenizer.count(text) for text in texts] == [len(ids) for ids in expected]
         assert tokenizer.decode(expected[0]) == "".join(Splitter(stages).split(texts[0]))
-        if name == "compiled" and alphabet == "bytes":
-            for text in texts:
-                left_out = [one.encode_with_dropout(text, probability=0.3, seed=1) for one in (tokenizer, reference)]
-                assert left_out[0] == left_out[1]
 
 
 @pytest.mark.parametrize("pattern", [r"\w+", r"a|b+", r"\S+\s"])
@@ -110,5 +102,3 @@ def test_such_a_model_is_lossy_and_kept_by_files(stages: tuple[str, ...], tmp_pa
         path = tmp_path / format
         save(model, path, format)
         assert load(path) == model
-    with pytest.raises(Unsupported, match="does not say that a pattern drops text"):
-        losses(model, "minbpe")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,30 +12,6 @@ from impls import Model, Unsupported
 from impls.compiled import Compiled
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.priority import Priority
-
-Texts = Callable[..., list[str]]
-
-
-@pytest.fixture(params=["fast", "plain"], autouse=True)
-def border(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both borders to Python."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
-        yield
-
-
-def test_ids_and_texts_are_the_librarys(trained: Any, random_texts: Texts, fuzz: int) -> None:
-    theirs, ours = trained.library, Compiled(trained.model)
-    texts = random_texts(400 * fuzz, seed=5)
-    expected = theirs.encode(texts)
-    for text, ids in zip(texts, expected, strict=True):
-        assert ours.encode(text, disallowed_special=()) == ids, text
-        assert ours.encode_array(text, disallowed_special=()).tolist() == ids
-        assert ours.count(text) == len(ids)
-        assert ours.decode(ids) == theirs.decode(ids)
-    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == expected
-    flat, offsets = ours.encode_ragged(texts, threads=1, disallowed_special=())
-    assert [flat[start:end].tolist() for start, end in pairwise(offsets)] == expected
 
 
 def test_long_texts_are_cut_where_no_token_reaches_across(trained_with: Callable[[str], Any]) -> None:
@@ -149,14 +124,3 @@ def test_runs_of_one_character_may_have_one_rank() -> None:
         for k in (*range(24), 33, 50):
             for text in (" " * k, " " * k + "ab", "b" + " " * k + "a" + " " * (k // 3)):
                 assert fast.encode(text) == reference.encode(text), (tokens, ranks, text)
-
-
-def test_unused_and_user_defined_pieces() -> None:
-    tokens = tuple(token.encode() for token in ("a", "b", "ab", "abab", "ababa", "▁", "b▁a"))
-    rules = SentencePieceRules(unused_ids=(2, 3), user_defined_ids=(6,), dummy_prefix="never")
-    model = Model(
-        tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules, unknown="?", unknown_id=9
-    )
-    for text in ("abab", "ababa", "ab ab ab", "b a", "xb ab ax", ""):
-        assert Compiled(model).encode(text) == Priority(model).encode(text), text
-        assert Compiled(model).encode_batch([text, text]) == [Priority(model).encode(text)] * 2

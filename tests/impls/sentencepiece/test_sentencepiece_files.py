@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,47 +10,26 @@ from typing import Any
 import pytest
 import sentencepiece
 
-import impls
 from impls import InvalidFile, Model, Unsupported
-from impls.formats import formats, load, losses, save
+from impls.formats import load, losses, save
 from impls.formats.protobuf import field
-from impls.formats.sentencepiece_model import read, write
+from impls.formats.sentencepiece_model import write
 
 Texts = Callable[..., list[str]]
-TrainedWith = Callable[[str], Any]
 
 
-def test_what_is_written_is_read_again(trained: Any) -> None:
-    assert read(write(trained.model)) == trained.model
-
-
-def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, random_texts: Texts) -> None:
-    theirs = sentencepiece.SentencePieceProcessor(model_proto=write(trained.model))
-    texts = random_texts(200, seed=4)
+def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, random_texts: Texts, tmp_path: Path) -> None:
+    assert losses(trained.model, "sentencepiece") == []
+    save(trained.model, tmp_path / "a.model", "sentencepiece")
+    assert load(tmp_path / "a.model") == trained.model
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
+    texts = random_texts(100, seed=4)
     assert theirs.encode(texts) == trained.library.encode(texts)
     ids = list(range(trained.model.vocab_size))
     assert theirs.id_to_piece(ids) == trained.library.id_to_piece(ids)
     assert [theirs.decode(i) for i in ids] == [trained.library.decode(i) for i in ids]
     for name in ("unk_id", "bos_id", "eos_id", "pad_id"):
         assert getattr(theirs, name)() == getattr(trained.library, name)()
-
-
-def test_nothing_is_lost_on_the_way_back(trained: Any, tmp_path: Path) -> None:
-    assert losses(trained.model, "sentencepiece") == []
-    save(trained.model, tmp_path / "a.model", "sentencepiece")
-    assert load(tmp_path / "a.model") == trained.model
-
-
-def test_the_library_runs_the_model_through_our_adapter(trained: Any, random_texts: Texts) -> None:
-    ours = impls.load("sentencepiece", trained.model)
-    texts = random_texts(200, seed=5)
-    wanted = trained.library.encode(texts)
-    assert [ours.encode(text, disallowed_special=()) for text in texts] == wanted
-    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == wanted
-    assert [ours.decode(ids) for ids in wanted] == trained.library.decode(wanted)
-    specials = list(trained.model.special_tokens.values())
-    assert ours.decode(specials) == trained.library.decode(specials)
-    assert ours.encode("a\ud83d", disallowed_special=()) == trained.library.encode("a\ufffd")
 
 
 # --- models that are not SentencePiece's ------------------------------------------------------------------------
@@ -96,7 +74,6 @@ def test_a_byte_level_model_is_written_with_printable_characters() -> None:
 def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:
     with pytest.raises(Unsupported, match=reason):
         save(model, Path("never written"), "sentencepiece")
-    assert "sentencepiece" in formats()
 
 
 # --- files that are wrong ---------------------------------------------------------------------------------------
@@ -140,13 +117,10 @@ UNK = piece("<unk>", 2)
     [
         (UNK + piece("a") + piece("a") + BPE, "piece 2: the text 'a' was given already, to piece 1"),
         (UNK + piece("b", 2) + BPE, "2 unknown pieces"),
-        (piece("a") + BPE, "0 unknown pieces"),
         (UNK + piece("<0x41>", 6) + BPE, "1 pieces of the type byte; none without"),
-        (UNK + piece("<0x41>", 6) + field(2, field(3, 2) + field(35, 1)), "256 with"),
         (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names no byte"),
         (UNK + piece("x", 9) + BPE, "of the type 9, which is not known"),
         (UNK + piece("") + BPE, "piece 1: is empty"),
-        (UNK + piece("a\0") + BPE, "piece 1: holds a null character"),
         (UNK + piece(b"\xff") + BPE, "piece 1: b'\\xff' is not UTF-8"),
         (UNK + piece("a", score=float("nan")) + BPE, "the score nan"),
         (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is not a token itself"),
@@ -154,7 +128,6 @@ UNK = piece("<unk>", 2)
         (UNK + BPE + field(5, field(2, b"abc")), "denormalizer_spec"),
         (UNK + piece("a") + BPE + field(3, field(2, b"abc")), "charsmap"),
         (UNK + field(2, field(3, b"x")), "trainer_spec: field 3 has the wire type 2, not 0"),
-        (UNK + field(2, 1), "the model: field 2 has the wire type 0, not 2"),
         (UNK + b"\x00\x00", "a field numbered 0"),
         (UNK + b"\x0b", "the wire type 3"),
         (UNK + b"\x0a" + b"\xff" * 11, "a number that does not end"),
@@ -163,22 +136,3 @@ UNK = piece("<unk>", 2)
 )
 def test_what_is_wrong_with_a_file_is_reported(content: bytes, reported: str, tmp_path: Path) -> None:
     assert reported in problem(content, tmp_path)
-
-
-def test_a_damaged_file_is_read_or_refused_and_nothing_else(trained_with: TrainedWith, tmp_path: Path) -> None:
-    content = trained_with("nmt_nfkc").content
-    rng = random.Random(1)
-    path = tmp_path / "a.model"
-    reported: list[str] = []
-    for _ in range(150):
-        damaged = bytearray(content[: rng.choice((len(content), rng.randrange(20, len(content))))])
-        for _ in range(rng.randrange(3)):
-            damaged[rng.randrange(min(len(damaged), 9000))] ^= 1 << rng.randrange(8)
-        path.write_bytes(damaged)
-        try:
-            model = load(path)
-            impls.load("naive", model).encode("the ｃａｔ  sat", disallowed_special=())
-        except impls.BPEError as error:
-            reported.append(str(error))
-    assert len(reported) > 50
-    assert not any("\n" in line for line in reported)

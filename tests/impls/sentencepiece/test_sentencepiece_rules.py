@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,15 +18,24 @@ Texts = Callable[..., list[str]]
 EXACT = ("naive", "wordcount", "priority", "backtracking")
 
 
-def test_ids_and_texts_are_the_librarys(trained: Any, random_texts: Texts) -> None:
-    theirs = trained.library
-    texts = random_texts(400)
-    for name in (*EXACT, "tokenizers"):
-        ours = impls.load(name, trained.model)
-        for text in texts:
-            ids = theirs.encode(text)
-            assert ours.encode(text, disallowed_special=()) == ids, (name, text)
-            assert ours.decode(ids) == theirs.decode(ids), (name, text)
+@pytest.mark.parametrize("name", [*EXACT, "compiled", "tokenizers", "sentencepiece"])
+def test_ids_and_texts_are_the_librarys(name: str, trained: Any, random_texts: Texts, fuzz: int) -> None:
+    theirs, ours = trained.library, impls.load(name, trained.model)
+    texts = random_texts(250 * fuzz)
+    expected = theirs.encode(texts)
+    for text, ids in zip(texts, expected, strict=True):
+        assert ours.encode(text, disallowed_special=()) == ids, text
+        assert ours.decode(ids) == theirs.decode(ids), text
+    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == expected
+    if name == "sentencepiece":
+        specials = list(trained.model.special_tokens.values())
+        assert ours.decode(specials) == theirs.decode(specials)
+        assert ours.encode("a\ud83d", disallowed_special=()) == theirs.encode("a\ufffd")
+    if name == "compiled":
+        assert [ours.encode_array(text, disallowed_special=()).tolist() for text in texts] == expected
+        assert list(map(ours.count, texts)) == list(map(len, expected))
+        flat, offsets = ours.encode_ragged(texts, threads=1, disallowed_special=())
+        assert [flat[start:end].tolist() for start, end in pairwise(offsets)] == expected
 
 
 def test_any_ids_are_decoded_as_the_library_does(trained: Any) -> None:

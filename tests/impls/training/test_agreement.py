@@ -59,32 +59,6 @@ def test_a_pool_that_is_always_full_changes_no_merge(ties: str, monkeypatch: pyt
     assert statuses[layout.FULL] > N_CORPORA // 2
 
 
-@pytest.mark.corpus
-@pytest.mark.parametrize("ties", TIES)
-def test_trainers_agree_on_turkish(ties: str, turkish: list[str]) -> None:
-    spec = TrainingSpec(vocab_size=256 + 100, ties=ties, pattern="turkish")  # type: ignore[arg-type]
-    models = {name: impls.get(name).train_model(turkish, spec) for name in BYTE_TRAINERS}
-    assert len(models["naive"].merges) == 100
-    assert len({model.digest for model in models.values()}) == 1
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize("ties", TIES)
-def test_trainers_agree_on_turkish_characters(ties: str, turkish: list[str]) -> None:
-    texts = turkish[: len(turkish) // 5]
-    spec = TrainingSpec(vocab_size=300, ties=ties, alphabet="chars", end_of_word="</w>")  # type: ignore[arg-type]
-    models = [impls.get(name).train_model(texts, spec) for name in CHARACTER_TRAINERS]
-    assert len(models[0].merges) > 100
-    assert len({model.digest for model in models}) == 1
-
-
-@pytest.fixture(scope="module")
-def turkish() -> list[str]:
-    from harness.data import load_corpus
-
-    return list(load_corpus("turkish", split="train", max_bytes=15_000).documents())
-
-
 def test_the_order_of_base_symbols_decides_ties_by_smallest_ids() -> None:
     # "\x00" comes before "a" by value, behind it in the order of the printable stand-ins.
     raw, gpt2 = (

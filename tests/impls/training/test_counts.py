@@ -97,8 +97,11 @@ def test_counts_that_do_not_fit_are_refused() -> None:
         added([large, PieceCounts.of(resolve("cl100k"), {"ab": 1})])
 
 
-@pytest.mark.parametrize("name", ["naive", "wordcount", "priority", "bytelevel", "compiled"])
-@pytest.mark.parametrize("ties", ["smallest", "largest", "shortest"])
+@pytest.mark.parametrize(
+    ("name", "ties"),
+    [("naive", "smallest"), ("wordcount", "largest"), ("priority", "shortest"), ("bytelevel", "smallest"),
+     *(("compiled", ties) for ties in ("smallest", "largest", "shortest"))],
+)  # fmt: skip
 def test_our_trainers_learn_of_counts_what_they_learn_of_text(name: str, ties: str) -> None:
     rng = random.Random(3)
     texts = [" ".join("".join(rng.choices("abcş", k=rng.choice([1, 3, 9]))) for _ in range(60)) for _ in range(4)]
@@ -155,16 +158,10 @@ _NO_COUNTS = r"^\S+: not a counts file \(columns piece and count, .*\), or damag
     ("damage", "problem"),
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "not a complete file of counts"),
-        (lambda path: path.write_bytes(b""), "not a complete file of counts"),
-        (lambda path: path.write_text("text"), "not a complete file of counts"),
         (lambda path: path.unlink(), "there is no such file"),
         (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), _NO_COUNTS),
         (lambda path: _typed(path, "count", [1.5, 2.0]), _NO_COUNTS),
-        (lambda path: _typed(path, "count", [1, None]), _NO_COUNTS),
-        (lambda path: _typed(path, "piece", [1, 2]), _NO_COUNTS),
-        (lambda path: _about(path, b"5"), _NO_COUNTS),
         (lambda path: _about(path, b'{"format": 1, "pattern": [], "sources": [5]}'), _NO_COUNTS),
-        (lambda path: _rewritten(path, piece=[b"b", b"a"]), "not sorted"),
         (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or one is there twice"),
         (lambda path: _rewritten(path, piece=[b"", b"a"]), "empty"),
         (lambda path: _rewritten(path, piece=["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),

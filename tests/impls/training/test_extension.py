@@ -11,6 +11,7 @@ from literal_training import as_bytes, literally, random_corpus, random_spec
 
 import impls
 from impls import InvalidModel, InvalidSpec, Model, TrainingSpec, Unsupported
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.training import base_symbols, corpus_pieces, first_base_id
 
 TIES = ["smallest", "first", "largest", "shortest"]
@@ -172,18 +173,18 @@ def test_bounds_hold_for_new_merges_and_max_merges_counts_all(name: str) -> None
 
 
 @every_extender
-def test_nothing_to_learn_from(name: str) -> None:
+def test_texts_that_cannot_be_gone_on_with(name: str) -> None:
     begun = trained(["ab ab"], vocab_size=258)
     for texts in ([], [""], ["a", "ab"]):
         assert extended(name, begun, texts, TrainingSpec(vocab_size=400)) == begun
-
-
-@every_extender
-def test_a_corpus_with_the_end_of_word_text_or_no_list_of_texts_is_refused(name: str) -> None:
+    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.alphabet: must be 'bytes', as in the model to go on from"):
+        extended(name, begun, ["ab"], TrainingSpec(vocab_size=300, alphabet="chars"))
     begun = trained(["ab ab"], vocab_size=10, alphabet="chars", end_of_word="</w>", unknown="?", pattern="none")
     spec = TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", pattern="none")
     with pytest.raises(InvalidSpec, match="'</w>' occurs in the corpus"):
         extended(name, begun, ["a</w>b"], spec)
+    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.end_of_word: must be '</w>'"):
+        extended(name, begun, ["ab"], replace(spec, end_of_word=None))
     with pytest.raises(TypeError, match="texts must be several texts, not one str"):
         impls.get(name).extend_model(begun, "ab", spec)
 
@@ -205,37 +206,21 @@ REFUSED = {
     "ranks": (Model(tokens=(*BYTES, b"abc"), merge_rule="concatenation"), "no derivation from lower ranks"),
     "whole pieces": (irregular("a+b", ignore_merges=True), "ignore_merges"),
     "normal form": (irregular("a+b", normalization="nfc"), r"it normalises texts \(nfc\), which training does not"),
+    "rules": (
+        Model(tokens=(b"a",), merge_rule="concatenation", alphabet="chars", sentencepiece=SentencePieceRules()),
+        "its merges follow SentencePiece's rules",
+    ),
 }
 
 
-@every_extender
 @pytest.mark.parametrize("why", REFUSED)
-def test_a_model_that_training_cannot_go_on_from_is_refused_in_a_line(name: str, why: str) -> None:
-    model, said = REFUSED[why]
+def test_a_model_that_training_cannot_go_on_from_is_refused_in_a_line(why: str) -> None:
+    model, problem = REFUSED[why]
     spec = TrainingSpec(vocab_size=400, alphabet=model.alphabet)
-    with pytest.raises(Unsupported, match=f"^{name}: cannot go on from this model: .*{said}") as refused:
-        extended(name, model, ["abc"], spec)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_sentencepiece_model_is_refused() -> None:
-    rules = impls.core.text.sentencepiece_rules.SentencePieceRules()
-    model = Model(
-        tokens=(b"a", b"b", b"ab"), merge_rule="concatenation", alphabet="chars", sentencepiece=rules, unknown="<unk>",
-        unknown_id=3,
-    )  # fmt: skip
-    with pytest.raises(Unsupported, match="its merges follow SentencePiece's rules"):
-        extended("naive", model, ["ab"], TrainingSpec(vocab_size=10, alphabet="chars"))
-
-
-@every_extender
-def test_another_alphabet_than_the_models_is_named(name: str) -> None:
-    begun = trained(["ab ab"], vocab_size=258)
-    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.alphabet: must be 'bytes', as in the model to go on from"):
-        extended(name, begun, ["ab"], TrainingSpec(vocab_size=300, alphabet="chars"))
-    begun = trained(["ab ab"], vocab_size=10, alphabet="chars", end_of_word="</w>")
-    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.end_of_word: must be '</w>'"):
-        extended(name, begun, ["ab"], TrainingSpec(vocab_size=300, alphabet="chars"))
+    for name in ("naive", "compiled"):
+        with pytest.raises(Unsupported, match=f"^{name}: cannot go on from this model: .*{problem}") as refused:
+            extended(name, model, ["abc"], spec)
+        assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", sorted({*impls.default_names()} - {*EXTENDERS, "bytelevel"}))

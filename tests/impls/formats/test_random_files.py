@@ -1,0 +1,155 @@
+"""Random files of tokenizer.json: every implementation follows our reading, and our own files keep it.
+
+That our reading is the library's is asked by `harness.check.fuzz.files`, of the same generator.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizer_json_shapes import SHAPES, Document, a_file, n_ids, token
+from tokenizers import Tokenizer, models
+
+import impls
+from harness.generators.tokenizer_files import file_texts, tokenizer_file
+from impls import Model, TrainingSpec, formats
+from impls.core.errors import BPEError, InvalidModel, UnknownSymbol, Unsupported
+from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
+from impls.operations.decoding import round_trip_text
+
+OTHERS = ("naive", "wordcount", "backtracking", "compiled", "tokenizers", "sentencepiece")
+
+
+def read(document: Document, folder: Path) -> Model:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load(path)
+
+
+def ids_or_unknown(tokenizer: impls.Tokenizer, text: str) -> list[int] | str:
+    try:
+        return tokenizer.encode(text, allowed_special="all")
+    except UnknownSymbol as error:
+        return error.character
+
+
+def test_random_files_are_followed_and_kept(tmp_path: Path, fuzz: int) -> None:
+    ran: Counter[str] = Counter()
+    for seed in range(130 * fuzz):
+        rng = random.Random(seed)
+        document = tokenizer_file(rng)
+        try:
+            model = read(document, tmp_path)
+            reference = impls.load("priority", model)
+        except BPEError:
+            continue
+        texts = file_texts(document, rng, 10)
+        expected = [ids_or_unknown(reference, text) for text in texts]
+        for name in OTHERS:
+            try:
+                tokenizer = impls.load(name, model)
+                ids = [ids_or_unknown(tokenizer, text) for text in texts]
+            except Unsupported:
+                continue
+            ran[name] += 1
+            assert ids == expected, (seed, name, texts)
+        for text in texts:
+            check_promise(reference, text)
+        check_decoding(reference, rng)
+        save(model, tmp_path / "own.json", "bpebench")
+        assert load(tmp_path / "own.json") == Model.restored(model.packed()) == model
+        try:
+            save(model, tmp_path / "again.json", "tokenizer.json")
+        except Unsupported:
+            continue
+        ran["tokenizer.json"] += 1
+        again = impls.load("priority", read(json.loads((tmp_path / "again.json").read_text()), tmp_path))
+        if not losses(model, "tokenizer.json"):
+            assert [ids_or_unknown(again, text) for text in texts] == expected, seed
+    assert min(ran[name] for name in (*OTHERS, "tokenizer.json")) > 10 * fuzz, ran
+
+
+def check_promise(tokenizer: impls.Tokenizer, text: str) -> None:
+    """What a model promises of its texts holds."""
+    try:
+        ids, promised = tokenizer.encode(text, disallowed_special=()), round_trip_text(tokenizer.model, text)
+    except UnknownSymbol:
+        return
+    if promised is not None:
+        assert tokenizer.decode(ids) == promised
+        assert round_trip_text(tokenizer.model, promised) in (None, promised)
+
+
+def check_decoding(tokenizer: impls.Tokenizer, rng: random.Random) -> None:
+    for n_ids_ in range(9):
+        ids = rng.choices(list(tokenizer.model.names_by_id), k=n_ids_)
+        try:
+            text, offsets = tokenizer.decode_with_offsets(ids)
+        except Unsupported:
+            continue
+        assert text == tokenizer.decode(ids)
+        assert len(offsets) == n_ids_
+        assert offsets == sorted(offsets)
+        assert all(0 <= start <= len(text) for start in offsets)
+
+
+def test_what_the_library_does_otherwise_or_is_left_out_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": []}
+    for kind, document in (
+        (OlderUnicode, SHAPES["Punctuation, Isolated"]),
+        (TemplateIgnored, a_file("bytes", post_processor=template)),
+        (OtherIds, a_file("bytes", added_tokens=[token("<m>", n_ids("bytes") + 9)])),
+    ):
+        path.write_text(json.dumps(document))
+        with pytest.warns(kind):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"normalization": "nfx"}, "normalization 'nfx' is not one of: nfc, "),
+        ({"normalization": 'replace("a")'}, "is not one of"),
+        ({"normalization": 'replace-regex("(","")'}, "normalization replace-regex: "),
+        ({"normalization": "charsmap"}, "there is no such table"),
+        ({"normalization": ""}, "must be None or name a step"),
+        ({"whole_token_flags": {"<s>": ("left",)}}, "'<s>' has ('left',); known are single_word"),
+        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is not a special or added token"),
+        ({"whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"}, "nothing is left of ' '"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: str) -> None:
+    model = impls.get("naive").train_model([""], TrainingSpec(vocab_size=257, special_tokens=("<s>",)))
+    if " " in changes.get("whole_token_flags", {}):
+        model = model.with_(added_tokens={" ": model.id_by_token[b" "]})
+    with pytest.raises(InvalidModel) as caught:
+        model.with_(**changes)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("fuses", [False, True])
+def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_it(fuses: bool) -> None:
+    """The unknown token comes after the bytes that follow it, up to a token or another unknown character."""
+    texts = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "<0x31>", "é1", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
+    vocab = {text: i for i, text in enumerate(texts) if text != "é1"}
+    bpe = models.BPE(vocab=vocab, merges=[("a", "b")], unk_token="<unk>", byte_fallback=True, fuse_unk=fuses)
+    library = Tokenizer(bpe)
+    model = formats.tokenizer_json.read(json.loads(library.to_str()), "x")
+    assert model.lossy == "characters outside the alphabet become the unknown token"
+    assert library.encode("日日é1日a").tokens[-2:] == ["<unk>", "a"]
+    rng = random.Random(fuses)
+    names = ("naive", "wordcount", "priority", "compiled", "tokenizers")
+    tokenizers = [impls.load(name, model) for name in names]
+    for length in [1, 2, 3, 5, 9, 30, 65, 300] * 5:
+        text = "".join(rng.choices("aabé1日😀ñ", k=length))
+        for tokenizer in tokenizers:
+            assert tokenizer.encode(text) == tokenizer.encode_array(text).tolist() == library.encode(text).ids, text
