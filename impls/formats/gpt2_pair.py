@@ -5,10 +5,7 @@
 
 Hugging Face names the same two `vocab.json` and `merges.txt`. The pair has no pattern: it is GPT-2's. An entry of the
 encoder that is not a byte and that no merge makes is a special token, if it is in brackets (`<|endoftext|>`).
-
-If some bytes are missing, tokens are made of characters, as Hugging Face's `BPE.from_file` reads them, and `<unk>` is
-the unknown token. A text is one piece; but if tokens end in `</w>`, that marks the end of a word, and words are
-separated by white space, which is dropped. The pair is read, and not written.
+The pair is read, and not written.
 """
 
 from __future__ import annotations
@@ -19,17 +16,14 @@ from impls.core.errors import InvalidFile, InvalidModel
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.patterns import NAMED
-from impls.core.text.stages import DROPS_MATCHES
 from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
-from impls.formats.subword_nmt import END_OF_WORD
 from impls.formats.vocabulary import check_ids, read_merges, read_tokens, two_parts
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
 PAIRS = tuple(" with ".join(names) for names in NAMES)
-UNKNOWN = "<unk>"
-WORDS = (DROPS_MATCHES + r"\p{White_Space}",)
 _HEADER = "#version"
+_BRACKETS = (("<", ">"), ("[", "]"))
 
 
 def find_pair(path: Path) -> tuple[Path, Path] | None:
@@ -61,62 +55,26 @@ def read(encoder: Path, merges: Path) -> Model:
             raise InvalidFile(str(other), f"its companion {one.name} is missing; GPT-2's format is two files")
     with naming(encoder):
         vocab = check_ids(parse_json(read_bytes(encoder)), "the vocabulary")
-    end_of_word = END_OF_WORD if any(text.endswith(END_OF_WORD) for text in vocab) else ""
-    of_bytes = _is_of_bytes(vocab, end_of_word)
     with naming(merges):
         lines = read_bytes(merges)
         check_lines(lines, complete=False)
         pairs = _read_lines(decode_utf8(lines))
         listed = read_merges(pairs, vocab, "the vocabulary")
-        unmade = _without_merge(vocab, {left + right for left, right in pairs}, of_bytes, end_of_word, encoder.name)
+        unmade = _without_merge(vocab, {left + right for left, right in pairs}, encoder.name)
     plain = {text: i for text, i in vocab.items() if text not in unmade}
     with naming(encoder):
-        tokens = read_tokens(plain, of_bytes, "the vocabulary")
-    if of_bytes:
-        return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=unmade)
-    unknown_id = unmade.pop(UNKNOWN, None)
-    return Model(
-        tokens=tokens,
-        merges=listed,
-        pattern=WORDS if end_of_word else (),
-        special_tokens=unmade,
-        alphabet="chars",
-        end_of_word=end_of_word or None,
-        unknown=None if unknown_id is None else UNKNOWN,
-        unknown_id=unknown_id,
-    )
+        tokens = read_tokens(plain, True, "the vocabulary")
+    return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=unmade)
 
 
-def _without_merge(
-    vocab: dict[str, int], made: set[str], of_bytes: bool, end_of_word: str, encoder: str
-) -> dict[str, int]:
-    """Return the entries that are not base symbols and that no merge makes, which are special tokens; raise
-    `InvalidModel` for one that does not look special."""
-    unmade: dict[str, int] = {}
-    for text, i in vocab.items():
-        is_base = text in CHARACTER_TO_BYTE if of_bytes else len(text.removesuffix(end_of_word) or text) == 1
-        if text in made or is_base:
-            continue
-        if not (_looks_special(text) if of_bytes else _has_brackets(text)):
+def _without_merge(vocab: dict[str, int], made: set[str], encoder: str) -> dict[str, int]:
+    """Return the entries that are not bytes and that no merge makes, which are special tokens; raise `InvalidModel`
+    for one that does not look special."""
+    unmade = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
+    for text, i in unmade.items():
+        if not ((text[0], text[-1]) in _BRACKETS or not CHARACTER_TO_BYTE.keys() >= set(text)):
             raise InvalidModel(f"no line makes the token {text!a} (id {i} in {encoder}); the file is cut short")
-        unmade[text] = i
     return unmade
-
-
-def _is_of_bytes(vocab: dict[str, int], end_of_word: str) -> bool:
-    """Return whether tokens are made of printable bytes: all 256 are present, or the tokens suggest they should be."""
-    printable = CHARACTER_TO_BYTE.keys()
-    if vocab.keys() >= printable:
-        return True
-    return not end_of_word and "Ġ" in vocab and all(printable >= set(text) or _has_brackets(text) for text in vocab)
-
-
-def _has_brackets(text: str) -> bool:
-    return (text[0], text[-1]) in (("<", ">"), ("[", "]"))
-
-
-def _looks_special(text: str) -> bool:
-    return _has_brackets(text) or not CHARACTER_TO_BYTE.keys() >= set(text)
 
 
 def _read_lines(text: str) -> list[tuple[str, str]]:

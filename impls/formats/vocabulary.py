@@ -73,11 +73,11 @@ _NO_BYTE = 256
 _BYTE_BY_CODE = [CHARACTER_TO_BYTE.get(chr(code), _NO_BYTE) for code in range(1 + max(map(ord, CHARACTER_TO_BYTE)))]
 
 
-def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
+def two_parts(line: str, where: str) -> tuple[str, str]:
     """Return the two parts of a merge, separated by a space; raise `InvalidModel` naming the place."""
     left, _, right = line.partition(" ")
     if not (left and right) or " " in right:
-        raise InvalidModel(f"{where}: two {what} with a space between are expected, not {line[:40]!a}")
+        raise InvalidModel(f"{where}: two tokens with a space between are expected, not {line[:40]!a}")
     return left, right
 
 

@@ -17,7 +17,6 @@ from difflib import get_close_matches
 import regex
 
 from impls.core.errors import InvalidPattern, UnknownName, plural
-from impls.core.text.script_patterns import SCRIPTS_1, SCRIPTS_3
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST, drops_text, pattern_of
 from impls.core.text.unicode_16 import as_unicode_16, stand_ins
 
@@ -78,15 +77,12 @@ NAMED: dict[str, tuple[str, ...]] = {
     "deepseek": _DEEPSEEK,
     "turkish-s1": (_TURKISH_S1,),
     "turkish": (_TURKISH,),
-    "scripts-3": (SCRIPTS_3,),
-    "scripts-1": (SCRIPTS_1,),
     "superword": (r"\p{N}{1,3}|\P{N}+",),
     "none": (),
 }
 """Name -> split stages. `gpt2` is also used by r50k and p50k; `none` does not split. `deepseek` has three stages:
-digits in threes, ideographs and kana, then the rest. `scripts-3` and `scripts-1` are our own: see
-`impls.core.text.script_patterns`. `superword` is for the second stage of SuperBPE (see `impls.superwords`): it cuts
-around digits in threes, as `cl100k`, `o200k` and `llama3` do, and nowhere else.
+digits in threes, ideographs and kana, then the rest. `superword` is for the second stage of SuperBPE (see
+`impls.superwords`): it cuts around digits in threes, as `cl100k`, `o200k` and `llama3` do, and nowhere else.
 
 The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
 `cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is

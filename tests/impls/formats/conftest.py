@@ -27,12 +27,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         contents[format] = path.read_bytes()
     vocab = json.loads(contents["tokenizer.json"])["model"]
     merges = [" ".join(pair) for pair in vocab["merges"]]
-    codes = ["#version: 0.2", "e r</w>", "l o", "lo w", "n e", "ne w", "low er</w>", ""]
     return contents | {
         "encoder.json": json.dumps(vocab["vocab"] | {"<s>": 279}, ensure_ascii=False).encode(),
         "gpt2": "\n".join(["#version: 0.2", *merges, ""]).encode(),
         "minbpe": b"minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n",
-        "subword-nmt": "\n".join(codes).encode(),
         "tekken": tekken_file(),
         "sentencepiece": sentencepiece_model(),
     }

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 from tokenizer_json_shapes import Document, a_file, before, charsmap, split, token
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 import impls
 from impls import Model
-from impls.core.errors import InvalidFile, InvalidPattern, UnknownSymbol, Unsupported
+from impls.core.errors import InvalidFile, InvalidPattern, Unsupported
 from impls.core.text import patterns
 from impls.core.text.patterns import Splitter
 from impls.drop_in import hf
@@ -25,14 +24,15 @@ IMPLEMENTATIONS = ("priority", "compiled", "tokenizers")
 BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
 
 
+BASE = {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4}
+SPELLED = BASE | {f"<0x{k:02X}>": 5 + k for k in range(256)}
+LOWER = {"type": "Lowercase"}
+
+
 def small_file(added: list[Document], bpe: Document | None = None, **fields: Any) -> Document:
     """Five tokens and one merge."""
     document = a_file("chars", normalizer=None, pre_tokenizer=None, added_tokens=added) | fields
-    document["model"] |= {
-        "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4},
-        "merges": [["b", "c"]],
-        "unk_token": "<unk>",
-    } | (bpe or {})
+    document["model"] |= {"vocab": BASE, "merges": [["b", "c"]], "unk_token": "<unk>"} | (bpe or {})
     return document
 
 
@@ -50,42 +50,18 @@ def ids_of_the_library(document: Document, text: str) -> list[int]:
 
 
 A = token("a", 1, special=False, normalized=False)
+WHOLE = {"ignore_merges": True, "vocab": BASE | {"xy": 5}}
 ALPHABET = {
-    "lower case": (small_file([A], normalizer={"type": "Lowercase"}), "A", [1]),
+    "lower case": (small_file([A], normalizer=LOWER), "A", [1]),
     "compatibility": (small_file([A], normalizer={"type": "NFKC"}), "ａ", [1]),
     "inside a word": (small_file([A | {"single_word": True}]), "ba", [2, 1]),
-    "without an unknown token": (small_file([A], {"unk_token": None}, normalizer={"type": "Lowercase"}), "Ab", [1, 2]),
-    "a whole piece": (
-        small_file(
-            [token("xy", 5, normalized=False)],
-            {"ignore_merges": True, "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4, "xy": 5}},
-            normalizer={"type": "Lowercase"},
-        ),
-        "XY",
-        [5],
-    ),
+    "without an unknown token": (small_file([A], {"unk_token": None}, normalizer=LOWER), "Ab", [1, 2]),
+    "a whole piece": (small_file([token("xy", 5, normalized=False)], WHOLE, normalizer=LOWER), "XY", [5]),
     "a byte that is a whole piece": (
-        small_file(
-            [],
-            {
-                "byte_fallback": True,
-                "ignore_merges": True,
-                "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4} | {f"<0x{k:02X}>": 5 + k for k in range(256)},
-            },
-        ),
-        "<0x41>",
-        [5 + 0x41],
+        small_file([], {"byte_fallback": True, "ignore_merges": True, "vocab": SPELLED}), "<0x41>", [5 + 0x41],
     ),
     "a byte": (
-        small_file(
-            [token("<0x41>", 5 + 0x41)],
-            {
-                "byte_fallback": True,
-                "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3, "bc": 4} | {f"<0x{k:02X}>": 5 + k for k in range(256)},
-            },
-        ),
-        "aA",
-        [1, 5 + 0x41],
+        small_file([token("<0x41>", 5 + 0x41)], {"byte_fallback": True, "vocab": SPELLED}), "aA", [1, 5 + 0x41],
     ),
     "the unknown token": (small_file([], {"unk_token": "a", "fuse_unk": True}), "xaxxb", [1, 1, 1, 2]),
     "a space before a space": (
@@ -97,7 +73,7 @@ ALPHABET = {
         "z",
         None,
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ALPHABET)
@@ -120,17 +96,6 @@ def test_a_special_token_that_is_not_allowed_is_its_symbol(tmp_path: Path) -> No
     assert library.encode("ab").ids == [1, 2]
     for implementation in IMPLEMENTATIONS:
         assert impls.load(implementation, read(document, tmp_path)).encode("ab", disallowed_special=()) == [1, 2]
-
-
-def test_an_unknown_token_that_merges_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidFile, match=r"model\.unk_token: 'b' is part of a merge, which is not supported"):
-        read(small_file([], {"unk_token": "b"}), tmp_path)
-
-
-def test_two_added_tokens_that_are_one_when_normalised_are_refused(tmp_path: Path) -> None:
-    added = [token(text, 5 + k, normalized=True) for k, text in enumerate(("<X>", "<x>"))]
-    with pytest.raises(InvalidFile, match=r"'<X>' and '<x>' are the same when they are normalised"):
-        read(small_file(added, normalizer={"type": "Lowercase"}), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -192,12 +157,6 @@ def test_long_runs_of_digits_are_cut_in_time_or_refused_in_the_words_of_the_file
     assert str(caught.value).startswith(f"the pattern {pattern!r} takes more than 1 s for a text of 30000 characters")
 
 
-def test_a_character_outside_the_alphabet_is_still_unknown(tmp_path: Path) -> None:
-    model = read(small_file([A], {"unk_token": None}), tmp_path)
-    with pytest.raises(UnknownSymbol):
-        impls.load("priority", model).encode("ax")
-
-
 # --- white space as SentencePiece marks it -----------------------------------------------------------------------
 
 
@@ -246,41 +205,35 @@ def test_ids_that_begin_with_marks_decode_by_the_file(name: str, tmp_path: Path)
             assert "".join([*(decoder.push([i]) for i in ids), decoder.finish()]) == text, (implementation, ids)
 
 
-@pytest.mark.parametrize("byte_fallback", [False, True])
-@pytest.mark.parametrize("rule", ["nmt_nfkc", "identity"])
-def test_what_a_sentencepiece_model_becomes_is_read_again(rule: str, byte_fallback: bool, tmp_path: Path) -> None:
-    lines = ["low lower lowest newer wider ＡＢ ﬁne", "hello world 123 ½"] * 9
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_prefix=str(tmp_path / "x"),
-        model_type="bpe",
-        vocab_size=320 if byte_fallback else 50,
-        byte_fallback=byte_fallback,
-        normalization_rule_name=rule,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
-    model = load(tmp_path / "x.model")
-    assert "decoding: of several spaces that begin a text one is hidden, not all" in losses(model, "tokenizer.json")
-    save(model, tmp_path / "x.json", "tokenizer.json")
-    library, ours = Tokenizer.from_file(str(tmp_path / "x.json")), impls.load("priority", load(tmp_path / "x.json"))
-    original = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
-    for text in ("", " ", "  low  ＡＢ ", "▁low", "▁▁ ﬁ", "e\u0301 ½x", "hello\tworld "):
-        ids = library.encode(text, add_special_tokens=False).ids
-        assert ours.encode(text, disallowed_special=()) == ids
-        assert ours.decode(ids) == library.decode(ids, skip_special_tokens=False)
-        assert impls.load("priority", model).decode(ids) == original.decode(ids)
+TABLE = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
+NFC = {"type": "NFC"}
+REFUSED: list[tuple[list[Document], Document, str]] = [
+    ([NFC, TABLE], {}, r"normalizers\[1\]\.type: 'Precompiled' is supported only as the first step"),
+    ([*LLAMA, NFC], {}, r"normalizers\[2\]\.type: 'NFC' after the steps that mark or remove white space"),
+    ([{"type": "BertNormalizer"}], {}, r"normalizers\[0\]\.type: 'BertNormalizer' is not supported; supported are NFC"),
+    ([{"type": "Prepend", "prepend": 1}], {}, r"normalizers\[0\]\.type: 'Prepend' is not supported"),
+    ([TABLE | {"precompiled_charsmap": "?"}], {}, "base64 is expected"),
+    ([], {"pre_tokenizer": METASPACE | {"replacement": "_"}}, "pre_tokenizer.replacement"),
+    ([], {"pre_tokenizer": METASPACE | {"prepend_scheme": []}}, r"prepend_scheme: \[\] is not one of"),
+    (
+        [],
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits"}, METASPACE]}},
+        r"pretokenizers\[1\]\.type: 'Metaspace' is not supported here",
+    ),
+    (
+        [LOWER],
+        {"added_tokens": [token(text, 5 + k, normalized=True) for k, text in enumerate(("<X>", "<x>"))]},
+        "'<X>' and '<x>' are the same when they are normalised",
+    ),
+]
 
 
-def test_the_reason_named_is_the_real_one(tmp_path: Path) -> None:
-    table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
-    for steps, reason in (
-        ([{"type": "NFC"}, table], r"normalizers\[1\]\.type: 'Precompiled' is supported only as the first step"),
-        ([*LLAMA, {"type": "NFC"}], r"normalizers\[2\]\.type: 'NFC' after the steps that mark or remove white space"),
-        ([{"type": "BertNormalizer"}], r"normalizers\[0\]\.type: 'BertNormalizer' is not supported; supported are NFC"),
-    ):
-        with pytest.raises(InvalidFile, match=reason):
-            read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}), tmp_path)
+@pytest.mark.parametrize(("steps", "fields", "reason"), REFUSED)
+def test_the_reason_named_is_the_real_one(steps: list[Document], fields: Document, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidFile, match=reason):
+        read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}) | fields, tmp_path)
+    with pytest.raises(InvalidFile, match=r"model\.unk_token: 'b' is part of a merge, which is not supported"):
+        read(small_file([], {"unk_token": "b"}), tmp_path)
 
 
 # --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------

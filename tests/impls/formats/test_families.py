@@ -1,4 +1,4 @@
-"""The formats of model families: tekken.json, minbpe's `.model`, subword-nmt's codes."""
+"""The formats of model families: tekken.json and minbpe's `.model`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import impls
-from impls import InvalidFile, TrainingSpec
-from impls.formats import IdsAssigned, load, load_with_format
+from impls import InvalidFile
+from impls.formats import load, load_with_format
 
 Document = dict[str, Any]
 
@@ -110,55 +110,4 @@ def test_what_is_wrong_with_minbpe_is_named(tmp_path: Path, content: str, proble
     (tmp_path / "tok.model").write_text(content)
     with pytest.raises(InvalidFile) as caught:
         load(tmp_path / "tok.model")
-    assert problem in caught.value.problem
-
-
-CODES = "#version: 0.2\ne r</w>\nl o\nlo w\nn e\nne w\nlow er</w>\n"
-
-
-def test_codes_of_words_are_read_with_a_word_about_their_ids(tmp_path: Path) -> None:
-    path = tmp_path / "codes.txt"
-    path.write_text(CODES + "l o\n")  # of codes listed twice the first counts, as in their own library
-    with pytest.warns(IdsAssigned, match="codes hold no ids"):
-        format, model = load_with_format(path)
-    assert (format, model.alphabet, model.end_of_word, len(model.merges)) == ("subword-nmt", "chars", "</w>", 6)
-    tokenizer, by_id = impls.load("naive", model), model.bytes_by_id()
-    assert [by_id[i] for i in tokenizer.encode("lower newer")] == [b"lower ", b"  ", b"new", b"er "]
-
-
-def test_codes_give_the_subwords_of_their_own_library(tmp_path: Path) -> None:
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
-    texts = ["the lower the newer the slower", "low lowest newest wider widest"] * 3
-    spec = TrainingSpec(
-        vocab_size=60, alphabet="chars", ties="largest", end_of_word="</w>", pattern=r"\S+|\s", min_count=2
-    )
-    trained = impls.get("priority").train_model(texts, spec)
-    merges = [[(trained.tokens[i] or b"").decode() for i in merge] for merge in trained.merges]
-    (tmp_path / "codes").write_text("\n".join(["#version: 0.2", *map(" ".join, merges), ""]))
-    with pytest.warns(IdsAssigned):
-        model = load(tmp_path / "codes")
-    with (tmp_path / "codes").open(encoding="utf-8") as codes:
-        theirs = apply_bpe.BPE(codes)
-    tokenizer, by_id = impls.load("priority", model), model.bytes_by_id()
-    for text in (*texts, "newer towed weird hero shorn"):
-        ours = [by_id[i].decode() for i in tokenizer.encode(text)]
-        assert "".join(part for part in ours if part.strip()) == text + " "
-        expected = theirs.process_line(text).split(" ")
-        assert [part.rstrip() for part in ours if part.strip()] == [part.removesuffix("@@") for part in expected]
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("#version: 0.1\ne r</w>\n", "line 1: '#version: 0.2' is expected"),
-        ("#version: 0.2\ne r</w>\nl o", "line 3: ends without a line break"),
-        ("#version: 0.2\ne r</w>\nlo\n", "line 3: two symbols"),
-        ("#version: 0.2\ne r</w>\ne </w>\n", "line 3: only a word's last symbol ends in </w>"),
-        ("#version: 0.2\ne r</w>\nr</w> e\n", "line 3: only a word's last symbol ends in </w>"),
-    ],
-)
-def test_what_is_wrong_with_codes_is_named(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "codes").write_text(content)
-    with pytest.raises(InvalidFile) as caught:
-        load(tmp_path / "codes")
     assert problem in caught.value.problem

@@ -10,8 +10,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impls import InvalidPattern
-from impls.core.errors import UnknownName
+from impls import InvalidPattern, UnknownName
 from impls.core.text.patterns import NAMED, Splitter, name_of, resolve
 
 texts = st.text(
