@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import impls
-from impls import InvalidModel, Model, TrainingSpec, UnknownSymbol
+from impls import InvalidModel, Model, TrainingSpec
 from impls.core.model.derivations import recovered_merges
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
@@ -41,6 +41,16 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
         ({"alphabet": "words"}, r"alphabet must be 'bytes' or 'chars', not 'words'"),
         ({"merge_rule": "random"}, r"merge_rule must be 'pairs' or 'concatenation', not 'random'"),
         ({"normalization": "lower"}, r"normalization 'lower' is not one of: nfc"),
+        ({"normalization": 'replace("a")'}, "is not one of"),
+        ({"normalization": 'replace-regex("(","")'}, "normalization replace-regex: "),
+        ({"normalization": "charsmap"}, "there is no such table"),
+        ({"normalization": ""}, "must be None or name a step"),
+        ({"added_tokens": {"!": 33}, "whole_token_flags": {"!": ("left",)}}, r"'!' has \('left',\); known are"),
+        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is not a special or added token"),
+        (
+            {"added_tokens": {" ": 32}, "whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"},
+            "nothing is left of ' '",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
@@ -92,15 +102,6 @@ def test_sizes() -> None:
     assert (model.vocab_size, model.n_tokens) == (1000, 259)
     assert model.bytes_by_id()[256] == b"<s>"
     assert Model(tokens=BYTES, unknown="<unk>", unknown_id=500).vocab_size == 501
-
-
-def test_symbols_of_a_piece() -> None:
-    model = Model(tokens=(b"a", b"b", b"b</w>"), alphabet="chars", end_of_word="</w>")
-    assert model.symbols("abb") == [0, 1, 2]
-    with pytest.raises(UnknownSymbol) as caught:
-        model.symbols("aba")
-    assert (caught.value.character, caught.value.offset) == ("a", 2)
-    assert model.with_(unknown="?", unknown_id=9).symbols("aba") == [0, 1, 9]
 
 
 def test_a_whole_piece_is_looked_up_where_the_rule_says_so() -> None:

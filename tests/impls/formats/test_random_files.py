@@ -10,7 +10,6 @@ import random
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tokenizer_json_shapes import SHAPES, Document, a_file, n_ids, token
@@ -18,8 +17,8 @@ from tokenizers import Tokenizer, models
 
 import impls
 from harness.generators.tokenizer_files import file_texts, tokenizer_file
-from impls import Model, TrainingSpec, formats
-from impls.core.errors import BPEError, InvalidModel, UnknownSymbol, Unsupported
+from impls import Model, formats
+from impls.core.errors import BPEError, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
 from impls.operations.decoding import round_trip_text
 
@@ -112,28 +111,6 @@ def test_what_the_library_does_otherwise_or_is_left_out_is_reported(tmp_path: Pa
         path.write_text(json.dumps(document))
         with pytest.warns(kind):
             load(path)
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"normalization": "nfx"}, "normalization 'nfx' is not one of: nfc, "),
-        ({"normalization": 'replace("a")'}, "is not one of"),
-        ({"normalization": 'replace-regex("(","")'}, "normalization replace-regex: "),
-        ({"normalization": "charsmap"}, "there is no such table"),
-        ({"normalization": ""}, "must be None or name a step"),
-        ({"whole_token_flags": {"<s>": ("left",)}}, "'<s>' has ('left',); known are single_word"),
-        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is not a special or added token"),
-        ({"whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"}, "nothing is left of ' '"),
-    ],
-)
-def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: str) -> None:
-    model = impls.get("naive").train_model([""], TrainingSpec(vocab_size=257, special_tokens=("<s>",)))
-    if " " in changes.get("whole_token_flags", {}):
-        model = model.with_(added_tokens={" ": model.id_by_token[b" "]})
-    with pytest.raises(InvalidModel) as caught:
-        model.with_(**changes)
-    assert problem in str(caught.value)
 
 
 @pytest.mark.parametrize("fuses", [False, True])

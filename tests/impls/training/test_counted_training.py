@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import random
-from pathlib import Path
 
 import pytest
 
 import impls
 from impls.core.counts_runs import Runs
-from impls.core.text.files import TextFile, TextFiles
 
 SPEC = impls.TrainingSpec(vocab_size=400)
 NUMBERS = random.Random(1).sample(range(100_000, 10_000_000), 150_000)
@@ -54,13 +52,6 @@ def test_a_disk_without_room_for_the_tables_is_one_clear_line(monkeypatch: pytes
     monkeypatch.setattr(os, "posix_fallocate", no_room)
     with pytest.raises(impls.BPEError, match=r"no room for [\d,]+ bytes \(No space left on device\); set TMPDIR"):
         impls.train("compiled", TEXTS, SPEC, memory_limit=100_000)
-
-
-def test_files_are_counted_likewise(plain: str, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("".join(TEXTS))
-    files = TextFiles([TextFile(tmp_path / "text.txt")])
-    of_file = impls.train("compiled", files, SPEC).model.digest
-    assert impls.train("compiled", files, SPEC, threads=1, memory_limit=100_000).model.digest == of_file
 
 
 def test_what_does_not_go_together_is_refused() -> None:

@@ -81,12 +81,9 @@ def test_a_compressed_file_is_read_as_what_is_in_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.gz", "a.bz2", "a.xz", "a.zst", "a.parquet"])
 def test_a_damaged_file_is_named(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"not compressed")
-    with pytest.raises(InvalidFile, match=name):
-        list(TextFile(tmp_path / name).texts())
-    if name == "a.gz":
-        (tmp_path / name).write_bytes(gzip.compress(b"text" * 1000)[:-20])
-        with pytest.raises(InvalidFile, match="cannot be"):
+    for content in (b"not compressed", gzip.compress(b"text" * 1000)[:-20]):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InvalidFile, match=name):
             list(TextFile(tmp_path / name).texts())
 
 
