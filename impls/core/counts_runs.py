@@ -6,13 +6,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from impls.core.counts import PieceCounts, added
-from impls.core.errors import InvalidFile
 
-_ARRAYS = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
+_ARRAYS: dict[str, Any] = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
 _STEP = 1 << 18
 """Pieces of all runs merged at a time."""
 
@@ -71,49 +71,39 @@ class Runs:
 
 
 class _Reader:
-    """The pieces of a run in order, a block of them in memory."""
+    """The pieces of a run in order, of which `step` are looked at at a time."""
 
     def __init__(self, path: Path, pattern: tuple[str, ...], step: int) -> None:
-        self._path, self._step = path, step
-        self._n_left = path.with_suffix(".ends").stat().st_size // 8
-        self._n_read = self._text_read = 0
-        self._seen = PieceCounts.of(pattern, {})
-        self._read()
+        self._pattern, self._step, self._at = pattern, step, 0
+        self._text, self._ends, self._counts = (
+            _mapped(path.with_suffix(f".{field}"), kind) for field, kind in _ARRAYS.items()
+        )
+        self._n = len(self._ends)
 
     @property
     def is_done(self) -> bool:
-        return not len(self._seen)
+        return self._at == self._n
 
     @property
     def last(self) -> bytes:
-        """Return the last piece in memory."""
-        return self._piece(len(self._seen) - 1)
+        """Return the last piece that is looked at."""
+        return self._piece(min(self._at + self._step, self._n) - 1)
 
     def up_to(self, bound: bytes) -> PieceCounts:
-        """Return the next pieces up to `bound`, which must not be beyond the last piece in memory."""
-        seen = self._seen
-        n = bisect_right(range(len(seen)), bound, key=self._piece)
-        found, self._seen = seen.chosen(np.arange(n)), seen.chosen(np.arange(n, len(seen)))
-        if not len(self._seen):
-            self._read()
-        return found
+        """Return the next pieces up to `bound`, which must not be beyond the last that is looked at."""
+        first, stop = self._at, min(self._at + self._step, self._n)
+        self._at = bisect_right(range(self._n), bound, first, stop, key=self._piece)
+        start, end = self._start(first), self._start(self._at)
+        ends, counts = self._ends[first : self._at] - start, self._counts[first : self._at]
+        return PieceCounts(self._pattern, self._text[start:end], ends, counts)
+
+    def _start(self, number: int) -> int:
+        return int(self._ends[number - 1]) if number else 0
 
     def _piece(self, number: int) -> bytes:
-        ends = self._seen.ends
-        return self._seen.text[0 if number == 0 else ends[number - 1] : ends[number]].tobytes()
+        return self._text[self._start(number) : self._start(number + 1)].tobytes()
 
-    def _read(self) -> None:
-        n = min(self._step, self._n_left)
-        ends = self._array("ends", self._n_read, n) - self._text_read
-        n_bytes = int(ends[-1]) if n else 0
-        text, counts = self._array("text", self._text_read, n_bytes), self._array("counts", self._n_read, n)
-        self._seen = PieceCounts(self._seen.pattern, text, ends, counts)
-        self._n_read, self._text_read, self._n_left = self._n_read + n, self._text_read + n_bytes, self._n_left - n
 
-    def _array(self, field: str, start: int, n: int) -> np.ndarray:
-        kind = np.dtype(_ARRAYS[field])
-        path = self._path.with_suffix(f".{field}")
-        found: np.ndarray = np.fromfile(path, kind, n, offset=start * kind.itemsize)
-        if len(found) < n:
-            raise InvalidFile(str(path), "is cut short")
-        return found
+def _mapped(path: Path, kind: Any) -> np.ndarray:
+    """Return the content of a file as an array, read from the disk where it is used."""
+    return np.memmap(path, kind, "r") if path.stat().st_size else np.zeros(0, kind)

@@ -102,20 +102,6 @@ def test_of_one_language_it_is_training_as_ever() -> None:
         assert train_parity_aware({"en": texts}, spec) == impls.get("priority").train_model(texts, spec)
 
 
-def test_a_language_with_few_texts_gets_its_share_of_the_merges() -> None:
-    large, small = ["the cat sat on the mat with the hat"] * 50, ["evlerimizden geliyoruz evlerimize gideriz"]
-    spec = TrainingSpec(vocab_size=256 + 20)
-    as_ever = impls.get("priority").train_model(large + small, spec)
-    aware = train_parity_aware({"en": large, "tr": small}, spec)
-
-    def rates(model: impls.Model) -> list[float]:
-        tokenizer = impls.load("priority", model)
-        return [sum(map(len, texts)) / sum(map(tokenizer.count, texts)) for texts in (large, small)]
-
-    assert min(rates(aware)) > 1.4 * min(rates(as_ever))
-    assert abs(rates(aware)[0] - rates(aware)[1]) < abs(rates(as_ever)[0] - rates(as_ever)[1])
-
-
 @pytest.mark.parametrize(
     ("texts", "dev", "message"),
     [

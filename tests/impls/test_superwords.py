@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 import impls
@@ -12,7 +10,6 @@ from impls.core.text.patterns import NAMED, Splitter
 from impls.registry import learn
 
 TRAINERS = ["naive", "priority", "compiled"]
-TIES = ["smallest", "first", "largest", "shortest"]
 TEXTS = ["by the way, by the way in 2024 and 12345 ways", "on the way by the way", "the way\nby the way"] * 2
 
 
@@ -31,31 +28,6 @@ def test_superwords_span_spaces_and_never_digits(name: str) -> None:
     assert not [token for token in superwords if any(map(str.isdigit, token)) and not token.isdigit()]
     assert len(tokenizer.encode("by the way")) == 1
     assert tokenizer.decode(tokenizer.encode(TEXTS[0])) == TEXTS[0]
-
-
-@pytest.mark.parametrize("ties", TIES)
-def test_the_trainers_learn_the_same_superwords_which_are_encoded_the_same(ties: str, fuzz: int) -> None:
-    chance = random.Random(ties)
-    n_superwords = 0
-    for _ in range(10 * fuzz):
-        words = ["".join(chance.choices("abcçd", k=chance.randint(1, 5))) for _ in range(8)]
-        texts = [" ".join(chance.choices([*words, "12", "3456"], k=chance.randint(0, 40))) for _ in range(3)]
-        pattern = chance.choice(["superword", "none", r"[^a\n]+|a|\n+"])
-        spec = TrainingSpec(
-            vocab_size=340,
-            pattern="gpt2",
-            ties=ties,
-            special_tokens=("<s>",),
-            min_count=chance.choice([1, 2]),  # type: ignore[arg-type]
-        )
-        models = [learn(name, texts, spec, superword_from=280, superword_pattern=pattern) for name in TRAINERS]
-        assert models[0] == models[1] == models[2], (texts, spec, pattern)
-        ids = {tuple(impls.load(name, models[0]).encode(text)) for name in TRAINERS for text in texts[:1]}
-        assert len(ids) == 1
-        first = learn("naive", texts, TrainingSpec(vocab_size=280, ties=ties, min_count=spec.min_count))  # type: ignore[arg-type]
-        assert models[0].merges[: len(first.merges) - 1] == first.merges[:-1], "a place less: the special token"
-        n_superwords += sum(b" " in (models[0].tokens[i] or b"")[1:] for i in models[0].merge_results)
-    assert n_superwords > 50
 
 
 @pytest.mark.parametrize("name", TRAINERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from impls.core.errors import plural, shortened
 from impls.core.model.data import ModelData
@@ -81,7 +81,7 @@ def _recover_merges(model: ModelData) -> tuple[Merges, tuple[int, ...]]:
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
     for token, i in sorted(model.id_by_token.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
-        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
+        ends = _ends(model, token)
         if i in model.unmade_ids or len(ends) == 1:
             continue
         parts = _parts_of(token, ends, model.ranks[i] + 1, ranks, model)
@@ -222,15 +222,12 @@ def symbol_ids(model: ModelData) -> frozenset[int]:
 def _base_ids(model: ModelData) -> set[int]:
     """Return the ids of single bytes, or of single characters, inside a word and at its end."""
     suffix = (model.end_of_word or "").encode()
-    base: set[int] = set()
-    for token, i in model.id_by_token.items():
-        if model.alphabet == "bytes":
-            if len(token.removesuffix(suffix) or token) == 1:
-                base.add(i)
-            continue
-        if len((token.removesuffix(suffix) or token).decode("utf-8", "replace")) == 1:
-            base.add(i)
-    return base
+    return {i for token, i in model.id_by_token.items() if len(_ends(model, token.removesuffix(suffix) or token)) == 1}
+
+
+def _ends(model: ModelData, token: bytes) -> Sequence[int]:
+    """Return the offsets at which the bytes or characters of a token end."""
+    return range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
 
 
 def _summary(what: str, ids: Sequence[int], model: ModelData) -> tuple[str, ...]:
@@ -240,15 +237,11 @@ def _summary(what: str, ids: Sequence[int], model: ModelData) -> tuple[str, ...]
 
 
 def unreachable(model: ModelData) -> tuple[int, ...]:
-    """Return the ids of tokens that no text encodes to: merging their own symbols does not give the token.
+    """Return the ids of tokens that no text encodes to by listed merges: merging their symbols does not give them.
 
-    The text around a token does not matter: a merge across its border would prevent the token. If whole pieces are
-    looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece.
+    The text around a token does not matter: a merge across its border would prevent the token.
     """
-    if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
-        return recovered_merges(model)[1]
-    looked_up = model.merge_rule == "concatenation" or model.ignore_merges
-    if looked_up or concatenation_differs(model) is None:
+    if concatenation_differs(model) is None:
         return ()
     return tuple(
         i
@@ -262,18 +255,13 @@ def spellings(model: ModelData, token: bytes) -> list[list[int]]:
 
     There are two for a text that ends in `end_of_word` (at the end of a word, and inside it), else one.
     """
-    if model.alphabet == "bytes":
-        inside = [model.id_by_token[bytes([byte])] for byte in token]
-        end = (model.end_of_word or "").encode()
-        if not end or not token.endswith(end) or token == end:
-            return [inside]
-        n_inside = len(token) - len(end) - 1
-        return [[*inside[:n_inside], model.id_by_token[token[n_inside:]]], inside]
-    suffix = model.end_of_word or ""
-    text = token.decode("utf-8", "replace")
-    ways = [list(text)]
-    if suffix and text.endswith(suffix) and text != suffix:
-        stem = text.removesuffix(suffix)
-        ways.insert(0, [*stem[:-1], stem[-1] + suffix])
-    found = [[model.id_by_token.get(symbol.encode("utf-8", "replace")) for symbol in way] for way in ways]
-    return [[i for i in way if i is not None] for way in found if None not in way]
+
+    def symbols(part: bytes) -> list[bytes]:
+        return [part[start:end] for start, end in pairwise((0, *_ends(model, part)))]
+
+    ways, suffix = [symbols(token)], (model.end_of_word or "").encode()
+    if suffix and token.endswith(suffix) and token != suffix:
+        *stem, last = symbols(token.removesuffix(suffix))
+        ways.insert(0, [*stem, last + suffix])
+    ids = [[model.id_by_token.get(symbol) for symbol in way] for way in ways]
+    return [[i for i in way if i is not None] for way in ids if None not in way]

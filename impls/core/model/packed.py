@@ -1,10 +1,7 @@
 """A model packed into one byte string, from which it is restored without parsing each token.
 
-    8 bytes      length of the header
-    header       JSON: every field but the long ones, and the size in bytes of each of these
-    lengths      of the tokens in order of id, 0 for a gap
-    tokens       the bytes of all tokens in order of id
-    merges       (left id, right id), uint32
+The string is MessagePack: every field but the long ones, the lengths of the tokens in order of id (0 for a gap), the
+bytes of all tokens, and the ids of the merges (left, right) as uint32.
 
 Numbers are in native byte order: a packed model does not leave the machine. Nothing is checked here: only what `pack`
 made of a `Model` may be unpacked. The digest of a model, the same on every machine, is made of the same fields.
@@ -14,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,45 +18,53 @@ from itertools import chain
 from struct import Struct
 from typing import Any
 
+import msgspec
+
 from impls.core.model.data import ModelData
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
 """Fields of the model that are mappings."""
 
-_LONG = ("lengths", "tokens", "merges")
-_HEAD_BYTES = 8
 _ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "decoder")
 """Fields that are part of the digest only if they are used: models without them keep their digest."""
 
 
+class _Parts(msgspec.Struct, array_like=True):
+    head: dict[str, Any]
+    """Fields by name, as JSON values."""
+    notes: list[tuple[str, str]]
+    kind: str
+    """Type code of the lengths."""
+    lengths: memoryview
+    blob: memoryview
+    merges: memoryview
+
+
 @dataclass(frozen=True)
 class PackedModel:
-    """The long fields of a packed model, and its digest."""
+    """The parts of a packed model, and its digest."""
 
     content: bytes | memoryview
     """The whole byte string."""
-    head: dict[str, Any]
-    """Fields by name; `parts` has the sizes of the long ones in bytes, `kind` the type code of the lengths."""
-    parts: dict[str, memoryview]
+    parts: _Parts
     digest: str
     """SHA-256 (hex) of the content: identifies the model on machines of this byte order."""
 
     @property
     def lengths(self) -> memoryview:
         """Return the length in bytes of each token in order of id, 0 for a gap: unsigned, of one, two or four bytes."""
-        return self.parts["lengths"].cast(self.head["kind"])
+        return self.parts.lengths.cast(self.parts.kind)  # type: ignore[call-overload, no-any-return]
 
     @property
     def blob(self) -> memoryview:
         """Return the bytes of all tokens in order of id."""
-        return self.parts["tokens"]
+        return self.parts.blob
 
     @property
-    def notes(self) -> list[list[str]]:
+    def notes(self) -> list[tuple[str, str]]:
         """Return what was packed besides the model."""
-        notes: list[list[str]] = self.head.get("notes", [])
-        return notes
+        return self.parts.notes
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return `Model.tokens`."""
@@ -71,12 +75,12 @@ class PackedModel:
 
     def merges(self) -> tuple[tuple[int, int], ...]:
         """Return `Model.merges`."""
-        ids = self.parts["merges"].cast("I").tolist()
+        ids = self.parts.merges.cast("I").tolist()
         return tuple(zip(ids[::2], ids[1::2], strict=True))
 
     def fields(self) -> dict[str, Any]:
         """Return all other fields of the model by name."""
-        fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind", "notes")}
+        fields = dict(self.parts.head)
         if (rules := fields["sentencepiece"]) is not None:
             fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
         if (counts := fields["merge_counts"]) is not None:
@@ -115,24 +119,12 @@ def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel
     lengths = [0 if token is None else len(token) for token in model.tokens]
     largest = max(lengths, default=0)
     kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
-    parts = [
-        array(kind, lengths).tobytes(),
-        b"".join([token for token in model.tokens if token is not None]),
-        array("I", chain.from_iterable(model.merges)).tobytes(),
-    ]
-    about = {"kind": kind, "parts": [len(part) for part in parts]} | ({"notes": list(notes)} if notes else {})
-    head = json.dumps(_head(model) | about).encode()
-    content = b"".join([len(head).to_bytes(_HEAD_BYTES, sys.byteorder), head, *parts])
+    blob = b"".join([token for token in model.tokens if token is not None])
+    merges = array("I", chain.from_iterable(model.merges)).tobytes()
+    content = msgspec.msgpack.encode([_head(model), list(notes), kind, array(kind, lengths).tobytes(), blob, merges])
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 
 def unpack(content: bytes | memoryview, sha256: str) -> PackedModel:
-    """Return the parts of a byte string made by `pack`, without a copy; `sha256` is its SHA-256 (hex)."""
-    view = memoryview(content)
-    at = _HEAD_BYTES + int.from_bytes(view[:_HEAD_BYTES], sys.byteorder)
-    head = json.loads(bytes(view[_HEAD_BYTES:at]))
-    parts: dict[str, memoryview] = {}
-    for name, n_bytes in zip(_LONG, head["parts"], strict=True):
-        parts[name] = view[at : at + n_bytes]
-        at += n_bytes
-    return PackedModel(content, head, parts, sha256)
+    """Return the parts of a byte string made by `pack`, the long ones without a copy; `sha256` is its SHA-256."""
+    return PackedModel(content, msgspec.msgpack.decode(content, type=_Parts), sha256)

@@ -183,22 +183,3 @@ def test_a_token_of_characters_that_are_none_is_refused() -> None:
     with pytest.raises(InvalidModel, match=r"the token 'ax' \(id 1\) holds 'x'"):
         model_of("a", "ax")
     assert model_of("a", "ax", user_defined_ids=(1,)).n_tokens == 2
-
-
-def test_every_rule_is_part_of_the_digest() -> None:
-    unknown = {"unknown": "<unk>", "unknown_id": 3}
-    models = [
-        model_of("a", "b", "ab", **unknown, **changes)
-        for changes in (
-            {},
-            {"escape_spaces": True},
-            {"dummy_prefix": "always"},
-            {"remove_extra_spaces": True},
-            {"user_defined_ids": (2,)},
-            {"unused_ids": (2,)},
-            {"ranks": (0, 1, 2)},
-            {"fuse_unknown": False},
-            {"unknown_text": "?"},
-        )
-    ]
-    assert len({model.digest for model in models}) == len(models)

@@ -12,7 +12,7 @@ import impls
 from impls.core.counts_runs import Runs
 
 SPEC = impls.TrainingSpec(vocab_size=400)
-NUMBERS = random.Random(1).sample(range(100_000, 10_000_000), 150_000)
+NUMBERS = random.Random(1).sample(range(100_000, 10_000_000), 500_000)
 TEXTS = [" ".join(["evlerimizden", *map(str, NUMBERS[at : at + 50])]) + "\n\n" for at in range(0, len(NUMBERS), 50)]
 
 
