@@ -40,7 +40,6 @@ __all__ = [
     "OtherIds",
     "PatternAssumed",
     "TemplateIgnored",
-    "file_name",
     "formats",
     "load",
     "load_with_format",
@@ -54,17 +53,15 @@ _LOOKED_AT = 4096
 
 
 class _Format(NamedTuple):
-    file_name: str
-    """Name of a file of this format, distinct from those of other formats."""
     write: Callable[[Model], bytes]
     losses: Callable[[Model], list[str]]
 
 
 _FORMATS: dict[str, _Format] = {
-    own.FORMAT: _Format("model.json", own.write, lambda _: []),
-    tiktoken_ranks.FORMAT: _Format("model.tiktoken", tiktoken_ranks.write, tiktoken_ranks.losses),
-    tokenizer_json.FORMAT: _Format("tokenizer.json", tokenizer_json.write, tokenizer_json.losses),
-    sentencepiece_model.FORMAT: _Format("sentencepiece.model", sentencepiece_model.write, sentencepiece_model.losses),
+    own.FORMAT: _Format(own.write, lambda _: []),
+    tiktoken_ranks.FORMAT: _Format(tiktoken_ranks.write, tiktoken_ranks.losses),
+    tokenizer_json.FORMAT: _Format(tokenizer_json.write, tokenizer_json.losses),
+    sentencepiece_model.FORMAT: _Format(sentencepiece_model.write, sentencepiece_model.losses),
 }
 
 
@@ -75,11 +72,6 @@ READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, tekken.FORMAT)
 def formats() -> list[str]:
     """Return the names `save` and `losses` take; `load` reads these and `READ_ONLY`."""
     return list(_FORMATS)
-
-
-def file_name(format: str) -> str:
-    """Return a name for a file of the format, different for each format."""
-    return _get(format).file_name
 
 
 def load(
