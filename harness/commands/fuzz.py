@@ -47,7 +47,6 @@ class Fuzz(Verb):
         type=options.SIZE,
         metavar="N",
     )
-    expected: bool = flag("With --models: also report where the sides need not agree.")
     seconds: float | None = option(
         f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
@@ -117,9 +116,6 @@ class Fuzz(Verb):
         made_up, given = self.random_models, bool(self.models)
         options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
         options.ensure(not (made_up and given), "--models makes models up: leave out -m, or leave out --models")
-        options.ensure(
-            made_up or not self.expected, "--expected goes with --models; texts are reported whatever the class"
-        )
         # A user's file is also read by its own library, which everything must agree with.
         files = [model for model in self.models if not is_model_name(model)]
         by_library = files == list(self.models) and bool(files) and all(map(library_of_model, files))
@@ -131,7 +127,6 @@ class Fuzz(Verb):
             n_texts=self.n_texts,
             stop_after=self.stop_after,
             corpora=self.corpora or None,
-            expected=self.expected,
         )
 
     def _replay(self) -> bool:
@@ -203,7 +198,7 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
     for name, n_texts in result.n_differing_texts.items():
         yield f"{name} differs from {first} on {n_texts:,} texts"
     for name, n_texts in result.n_expected_texts.items():
-        yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may (--expected shows)"
+        yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may"
     for name in _not_compared(plan, result):
         yield f"{name} and {first} both answered no text, so nothing was compared"
     for name, n_texts in result.n_failed_texts.items():

@@ -57,8 +57,9 @@ def examine(
     if not differ(question, text):
         return replace(case.with_model(own), repeatable=False)
     if question.call != "decode":
-        for simpler in (replace(question, call="encode"), replace(question, call="encode", allow_special=False)):
-            if simpler != question and differ(simpler, text):
+        changes: list[dict[str, Any]] = [{"call": "encode"}, {"allow_special": False}]
+        for change in changes:
+            if (simpler := replace(question, **change)) != question and differ(simpler, text):
                 question = simpler
     text = smaller(text)
     if own is not None:

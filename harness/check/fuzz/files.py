@@ -13,7 +13,6 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -21,16 +20,12 @@ from typing import Any, NamedTuple
 
 import impls
 from harness.generators.tokenizer_files import Document, file_texts, tokenizer_file
-from harness.minimize import Budget, smallest_sequence, smallest_text
+from harness.minimize import Budget, smallest_text
 from harness.targets import load_tokenizer
 from impls.formats import load
 
 TEXTS_A_FILE = 10
 _TRIALS, _SECONDS = 400, 10.0
-_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-_MODEL_PARTS: dict[str, Any] = {"fuse_unk": False, "ignore_merges": False, "byte_fallback": False, "unk_token": None}
-_STEPS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
-
 _LONGEST = 8
 
 
@@ -186,58 +181,28 @@ def _reduced(side: str, document: Document, text: str, kind: str) -> tuple[Docum
     def differs(document: Document, text: str) -> bool:
         return difference(document, answers_to(side, document, text)) == kind
 
-    while True:
+    while not budget.exhausted:
         before = document, text
         budgeted = budget.counted(lambda candidate: differs(json.loads(str(candidate)), text))  # noqa: B023 (called at once)
         smaller = next((part for part in _smaller(document) if budgeted(json.dumps(part))), document)
         document, text = smaller, smallest_text(text, lambda candidate: differs(smaller, candidate), budget)  # noqa: B023
-        if (document, text) == before or budget.exhausted:
+        if (document, text) == before:
             break
-    words = tuple(word for word in document["model"]["vocab"] if len(word) > 1)
-    others = document["model"]["vocab"].keys() - set(words)
-
-    def holds(kept: tuple[str, ...]) -> bool:
-        try:
-            return differs(_with_vocab(document, {*kept, *others}), text)
-        except KeyError:  # a merge needs a word that is gone
-            return False
-
-    if holds(words):
-        document = _with_vocab(document, {*smallest_sequence(words, holds, Budget(_TRIALS, _SECONDS)), *others})
     return document, text
 
 
-def _smaller(document: Document) -> Iterator[Document]:
-    """Yield the documents with one part less."""
-    for name in ("decoder", "post_processor", *_STEPS):
-        if document[name] is not None:
-            yield document | {name: None}
-    for name, key in _STEPS.items():
-        steps = (document[name] or {}).get(key, [])
-        for k in range(len(steps)):
-            rest = steps[:k] + steps[k + 1 :]
-            yield document | {name: {"type": "Sequence", key: rest} if len(rest) > 1 else rest[0] if rest else None}
-    entries = document["added_tokens"]
-    for k in range(len(entries)):
-        yield document | {"added_tokens": entries[:k] + entries[k + 1 :]}
-    for k, entry in enumerate(entries):
-        for flag in filter(entry.get, _FLAGS):
-            yield document | {"added_tokens": [*entries[:k], entry | {flag: False}, *entries[k + 1 :]]}
-    model = document["model"]
-    for name, plain in _MODEL_PARTS.items():
-        if model[name] != plain:
-            yield document | {"model": model | {name: plain}}
-    for k in range(len(model["merges"])):
-        yield document | {"model": model | {"merges": model["merges"][:k] + model["merges"][k + 1 :]}}
+def _smaller(value: Any) -> Iterator[Any]:
+    """Yield a JSON value with one setting or one element less, those that hold most first.
 
-
-def _with_vocab(document: Document, words: set[str]) -> Document:
-    """Return the document with these words only, their ids and those of the added tokens renumbered in order."""
-    document = deepcopy(document)
-    old = document["model"]["vocab"]
-    vocab = document["model"]["vocab"] = {word: i for i, word in enumerate(sorted(words, key=old.__getitem__))}
-    free = len(vocab)
-    for entry in document["added_tokens"]:
-        entry["id"] = vocab.get(entry["content"], free)
-        free += entry["id"] == free
-    return document
+    Words of the vocabulary stay: they have no other, and merges and added tokens need them.
+    """
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    for key, item in items:
+        if isinstance(value, list):
+            yield value[:key] + value[key + 1 :]
+        elif item not in (None, False):
+            yield value | {key: False if item is True else None}
+    for key, item in items:
+        if isinstance(item, dict | list) and key != "vocab":
+            for less in _smaller(item):
+                yield value | {key: less} if isinstance(value, dict) else [*value[:key], less, *value[key + 1 :]]

@@ -24,6 +24,7 @@ from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.outcome import Outcome
 from harness.process.session import Failed
 from harness.records import Disagreement
+from harness.targets import PUBLISHED
 from impls.core.model.model import Model
 
 SECONDS_TO_SHRINK = 15.0
@@ -48,8 +49,6 @@ class FuzzPlan:
     """Distinct differences after which the search ends."""
     corpora: Sequence[str] | None = None
     """Corpora whose text is mutated; None for the samples and all fetched corpora."""
-    expected: bool = False
-    """Whether differences that are expected (random models on which the sides need not agree) are findings too."""
 
 
 @dataclass(slots=True)
@@ -122,7 +121,11 @@ class FuzzRun:
             return map(partial(model_batch, plan.seed), count())
         documents = self._documents()
         self._models = {name: load_model(name) for name in plan.models}
-        sources = [TextSource(name, model, documents, plan.seed) for name, model in self._models.items()]
+        sources = [
+            # Only a file's own library counts offsets by itself; all others have them computed from their ids.
+            TextSource(name, model, documents, plan.seed, offsets=PUBLISHED in plan.sides)
+            for name, model in self._models.items()
+        ]
         return ([source.batch(index)] for index in count() for source in sources)
 
     def _documents(self) -> list[str]:
@@ -208,21 +211,15 @@ class FuzzRun:
             result.n_compared_texts[side.name] += n_failed.count(0)
             result.n_failed_texts[side.name] += n_failed.count(2)
             differing = [i for i, pair in enumerate(pairs) if not same(*pair)]
-            if not differing or not self._counts(side, question, len(differing)):
+            must_agree = isinstance(question.model, str) or self._relation(side).must_agree
+            (result.n_differing_texts if must_agree else result.n_expected_texts)[side.name] += len(differing)
+            if not must_agree:  # one expects differences on random models
                 continue
             for i in sorted(differing, key=lambda i: (len(texts[i]), i))[:_EXAMINED_A_BATCH]:
                 if self._found_enough:
                     return
                 names, origin = (self._sides[0].name, side.name), f"seed {self.plan.seed}, text {first_text + i}"
                 self._examine(side, DifferingText(names, question, texts[i], pairs[i], origin))
-
-    def _counts(self, side: SideProcess, question: Question, n_differing: int) -> bool:
-        """Count differences; return whether to examine them, as those on random models may be expected."""
-        if isinstance(question.model, str) or self._relation(side).must_agree:
-            self.result.n_differing_texts[side.name] += n_differing
-            return True
-        self.result.n_expected_texts[side.name] += n_differing
-        return self.plan.expected
 
     def _loaded(self, model: str | Model) -> Model:
         return self._models[model] if isinstance(model, str) else model
@@ -253,8 +250,8 @@ class FuzzRun:
         if key_of(record) in self._keys:
             return
         if asking and found.repeatable and not found.failed:
-            decoding = question.call == "decode"
-            record.stage = "decode" if decoding else stage_of(reference, side, question, loaded, found.text) or ""
+            known = question.call if question.call in ("decode", "offsets") else None
+            record.stage = known or stage_of(reference, side, question, loaded, found.text) or ""
         self._keys.add(key_of(record))
         self.result.findings.append(record)
         self._found(record)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tokenizer_json_shapes import a_file, before
 
-from harness.check.classes import relation
 from harness.check.fuzz.files import fuzz_files
+from harness.check.fuzz.run import FuzzPlan, FuzzRun
 from harness.check.tasks import _tokenizer, encode_corpus
 from harness.outcome import Outcome
 from harness.targets import PUBLISHED
@@ -26,83 +28,91 @@ def test_our_reading_of_random_files_is_the_librarys(fuzz: int) -> None:
     assert result.n_texts > 900 * fuzz
 
 
-@pytest.fixture
-def digits_are_never_individual(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = split_stages._read_step
-
-    def misread(step: dict[str, Any], *others: Any) -> tuple[str, ...]:
-        return real(step | {"individual_digits": False}, *others)
-
-    monkeypatch.setattr(split_stages, "_read_step", misread)
+def _without_digits(step: dict[str, Any], *others: Any, right: Any = split_stages._read_step) -> tuple[str, ...]:
+    return right(step | {"individual_digits": False}, *others)  # type: ignore[no-any-return]
 
 
-def test_a_planted_fault_of_the_reader_is_found_and_reduced(digits_are_never_individual: None) -> None:
-    result = fuzz_files(["priority"], 0, 2_000, None, 1)
-    (finding,) = result.findings
-    assert finding.document["pre_tokenizer"]["type"] in ("Digits", "Sequence")
-    assert "Digits" in json.dumps(finding.document)
-    assert finding.document["normalizer"] is None
-    assert finding.document["added_tokens"] == []
-    assert len(finding.text) == 2
-    assert finding.of_library != finding.answer
+def _one_place_before(changes: Any, right: Any = places._changed) -> list[int]:
+    return [max(place - 1, 0) for place in right(changes)]
 
 
-def test_a_planted_fault_of_the_decoder_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "read_decoder", lambda document: FUSE)
-    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
-    assert isinstance(finding.of_library, str)
-    assert finding.of_library != finding.answer
-    assert len(finding.text) <= 2
-
-
-def test_a_planted_fault_of_offsets_is_found_and_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = places._changed
-    monkeypatch.setattr(places, "_changed", lambda changes: [max(place - 1, 0) for place in right(changes)])
-    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
-    assert isinstance(finding.of_library[0], list)
-    assert len(finding.text) <= 3
-
-
-def test_a_file_as_published_differs_from_a_wrong_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, corpus = tmp_path / "tokenizer.json", tmp_path / "corpus.txt"
-    step = {"type": "CharDelimiterSplit", "delimiter": "h"}
-    path.write_text(json.dumps(a_file("bytes", pre_tokenizer=before(step, regex=False))))
-    corpus.write_text("the thes of ab\n")
-    own, ours = (encode_corpus(name, str(path), str(corpus), None, 5_000) for name in (PUBLISHED, "priority"))
-    assert own.digests == ours.digests
-    assert relation("priority", PUBLISHED).must_agree
-    monkeypatch.setattr(split_stages, "_read_step", lambda *_: ())
-    corpus.write_text("the thes of ab, again\n")
-    _tokenizer.cache_clear()
-    own, ours = (encode_corpus(name, str(path), str(corpus), None, 5_000) for name in (PUBLISHED, "priority"))
-    assert ours.digests != own.digests
-
-
-OFFSETS = a_file("bytes", normalizer={"type": "NFC"}, pre_tokenizer=before(regex=True), decoder=None)
-MISREADINGS: dict[str, tuple[Any, Any, str]] = {
-    "decoder": (reader, lambda document: BYTE_LEVEL, "read_decoder"),
-    "places": (places, lambda changes, right=places._changed: [max(k - 1, 0) for k in right(changes)], "_changed"),
-}
-
-
-@pytest.mark.parametrize("planted", MISREADINGS)
-def test_a_decoder_or_places_that_are_read_wrongly_are_a_mismatch_as_published(
-    planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "kind", "longest"),
+    [
+        (split_stages, "_read_step", _without_digits, "ids", 2),
+        (reader, "read_decoder", lambda document: FUSE, "decode", 2),
+        (places, "_changed", _one_place_before, "offsets", 3),
+    ],
+    ids=["pieces", "decoder", "places"],
+)
+def test_a_planted_fault_of_the_reader_is_found_and_reduced(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, wrong: Any, kind: str, longest: int
 ) -> None:
+    monkeypatch.setattr(module, name, wrong)
+    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
+    assert finding.of_library != finding.answer
+    assert len(finding.text) <= longest
+    assert isinstance(finding.of_library, str) == (kind == "decode")
+    if kind == "ids":
+        assert "Digits" in json.dumps(finding.document["pre_tokenizer"])
+        assert (finding.document["normalizer"], finding.document["added_tokens"]) == (None, [])
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A file whose places and decoder matter, and a text."""
     path, corpus = tmp_path / "tokenizer.json", tmp_path / "corpus.txt"
     trimming = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    path.write_text(json.dumps(OFFSETS | {"post_processor": trimming}))
+    step = {"type": "CharDelimiterSplit", "delimiter": "h"}
+    file = a_file("bytes", normalizer={"type": "NFC"}, pre_tokenizer=before(step, regex=True), decoder=None)
+    path.write_text(json.dumps(file | {"post_processor": trimming}))
     corpus.write_text("the thes of ae\u0301b and\n")
-    assert encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict.status == Outcome.RIGHT
-    module, wrong, name = MISREADINGS[planted]
+    _tokenizer.cache_clear()
+    yield str(path), str(corpus)
+    _tokenizer.cache_clear()
+
+
+def test_a_file_that_is_read_rightly_is_right_as_published(written: tuple[str, str]) -> None:
+    own, ours = (encode_corpus(name, *written, None, 5_000) for name in (PUBLISHED, "priority"))
+    assert (own.verdict.status, ours.digests) == (Outcome.RIGHT, own.digests)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "stage"),
+    [
+        (split_stages, "_read_step", lambda *_: (), ""),
+        (reader, "read_decoder", lambda document: BYTE_LEVEL, "decode"),
+        (places, "_changed", _one_place_before, "offsets"),
+    ],
+    ids=["pieces", "decoder", "places"],
+)
+def test_what_is_read_wrongly_differs_as_published_in_check_and_in_fuzz(
+    written: tuple[str, str],
+    sides_here: Callable[[], AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    name: str,
+    wrong: Any,
+    stage: str,
+) -> None:
     monkeypatch.setattr(module, name, wrong)
-    corpus.write_text("the thes of ae\u0301b and, again\n")
-    _tokenizer.cache_clear()
-    verdict = encode_corpus(PUBLISHED, str(path), str(corpus), None, 5_000).verdict
-    assert verdict.status == Outcome.MISMATCH
-    assert verdict.counterexample is not None
-    assert ("offsets [[" in (verdict.counterexample.note or "")) == (planted == "places")
-    _tokenizer.cache_clear()
+    Path(written[0]).touch()
+    with Path(written[0]).open("a") as file:
+        file.write("\n")  # read anew, not from the cache
+    own, ours = (encode_corpus(name, *written, None, 5_000) for name in (PUBLISHED, "priority"))
+    if stage:
+        assert own.verdict.status == Outcome.MISMATCH
+        assert own.verdict.counterexample is not None
+        assert ("offsets [[" in (own.verdict.counterexample.note or "")) == (stage == "offsets")
+    else:
+        assert ours.digests != own.digests
+    plan = FuzzPlan([PUBLISHED, "priority"], (written[0],), seconds=None, n_texts=60_000, stop_after=1, corpora=())
+    with sides_here():
+        (finding,) = FuzzRun(plan).run().findings
+    assert (finding.difference, finding.stage if stage else "") == ("fault", stage)
+    if stage == "offsets":
+        assert finding.failures["priority"] != finding.failures[PUBLISHED]
+        assert finding.failures["priority"].startswith("offsets: [(0, ")
 
 
 @pytest.mark.corpus

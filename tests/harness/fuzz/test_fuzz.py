@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import impls
@@ -13,10 +14,9 @@ from harness.check.classes import Relation
 from harness.check.fuzz import questions, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
-from harness.check.fuzz.questions import Question
+from harness.check.fuzz.questions import NO_OFFSETS, Question, same
 from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.side_process import ensure_known
 from harness.check.fuzz.source import TextSource, model_batch
 from harness.data import DataError, load_corpus
 from harness.generators.alphabets import is_newer
@@ -25,6 +25,7 @@ from harness.process.session import Failed
 from harness.records import Disagreement, encode_record
 
 Fuzz = Callable[..., FuzzResult]
+Here = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +37,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fuzz(sides_here: Callable[[], AbstractContextManager[None]], model: Path) -> Fuzz:
-    def run(*sides: str, n_texts: int = 4_000, random_models: bool = False, **more: object) -> FuzzResult:
-        plan = FuzzPlan(
-            list(sides),
-            () if random_models else (str(model),),
-            seconds=None,
-            n_texts=n_texts,
-            corpora=("samples",),
-            **more,  # type: ignore[arg-type]
-        )
+def fuzz(sides_here: Here, model: Path) -> Fuzz:
+    def run(*sides: str, n_texts: int = 4_000, models: bool = False, stop_after: int = 1) -> FuzzResult:
+        asked = () if models else (str(model),)
+        plan = FuzzPlan(list(sides), asked, seconds=None, n_texts=n_texts, corpora=("samples",), stop_after=stop_after)
         with sides_here():
             return FuzzRun(plan).run()
 
@@ -59,19 +54,19 @@ def text_of(record: Disagreement) -> str:
 # --- what is made ---------------------------------------------------------------------------------------------
 
 
-def test_a_batch_is_the_same_for_the_same_seed_and_no_other(model: Path) -> None:
+def test_batches_are_the_same_for_the_same_seed_and_hold_every_kind_of_text_and_call(model: Path) -> None:
     loaded = impls.Model.load(model)
     one, same, other = (TextSource("model", loaded, ["real text, and more of it"], seed) for seed in (3, 3, 4))
-    assert [one.batch(k) for k in (0, 1, 9)] == [same.batch(k) for k in (0, 1, 9)]
-    assert one.batch(1).texts != other.batch(1).texts
-    assert one.batch(0).texts != other.batch(0).texts
-    assert {one.batch(k).call for k in (0, 1, 5)} == {"encode", "encode_batch", "encode_array"}
-    assert any(one.batch(k).allow_special for k in range(5))
-
-
-def test_texts_hold_specials_newer_characters_runs_and_joined_emoji(model: Path) -> None:
-    source = TextSource("model", impls.Model.load(model), ["real text"], 0)
-    texts = [text for k in range(6) for text in source.batch(k).texts]
+    batches = [one.batch(k) for k in range(16)]
+    assert [same.batch(k) for k in range(16)] == batches
+    assert other.batch(1).texts != batches[1].texts
+    assert {batch.call for batch in batches} == {"encode", "encode_batch", "encode_array", "encode_threads", "decode"}
+    offsets = TextSource("model", loaded, [], 3, offsets=True)
+    assert "offsets" in {offsets.batch(k).call for k in range(16)}
+    assert any(batch.allow_special for batch in batches)
+    texts = [text for batch in batches if batch.call != "decode" for text in batch.texts]
+    assert len(texts) > 16_000, "one text in thousands may be wrong"
+    assert max(len(text.encode("utf-8", "replace")) for text in texts) > 65_536
     for wanted in ("<|end|>", "\u200d", "'s", "\ud800", "\u200f", "\r\n"):
         assert any(wanted in text for text in texts), ascii(wanted)
     assert any(is_newer(character) for text in texts for character in text)
@@ -90,27 +85,28 @@ def test_random_models_are_the_same_for_the_same_seed_and_of_every_kind() -> Non
     assert {model.alphabet for model in models} == {"bytes", "chars"}
 
 
-def test_a_shape_tells_classes_and_not_letters() -> None:
-    assert shape("abc's 12") == shape("x's 7") == "L'L N"
-    assert shape("\u0c5c's") == "n'L"
-    assert shape("a1a1a1a1a1a1") == shape("1b1b1b1b1b1b1b1b1b") == "long: LN"
-
-
 # --- what is found --------------------------------------------------------------------------------------------
 
 
 def test_implementations_that_must_agree_are_found_to_agree(fuzz: Fuzz) -> None:
     result = fuzz("priority", "backtracking", "tiktoken", "fuzz_targets:Right", n_texts=700)
+    assert (result.findings, result.n_texts) == ([], 700)
+    result = fuzz("priority", "naive", "wordcount", "backtracking", "greedy", models=True, n_texts=2_000)
     assert result.findings == []
-    assert result.n_texts == 700
+    assert {name for name, n_texts in result.n_expected_texts.items() if n_texts} == {"greedy"}
+    assert min(result.n_refused_models[name] for name in ("wordcount", "backtracking")) > 0
 
 
-def test_a_planted_fault_is_found_and_shrunk_and_its_model_too(kept: Disagreement) -> None:
+def test_a_planted_fault_is_found_and_shrunk_and_its_model_too(kept: Disagreement, fuzz: Fuzz) -> None:
     assert text_of(kept) == "i\u0307"
     assert kept.difference == "fault"
     assert kept.stage in ("normalisation", "merges")
     assert kept.own_model is not None
     assert kept.own_model["merges"] == []
+    (longest,) = fuzz("priority", "fuzz_targets:LongestFirst", models=True, n_texts=12_000).findings
+    assert longest.own_model is not None
+    assert len(longest.own_model["merges"] or longest.own_model["tokens"]) <= 3
+    assert len(text_of(longest)) <= 4
 
 
 def test_the_same_seed_and_number_of_texts_find_the_same(fuzz: Fuzz) -> None:
@@ -121,38 +117,48 @@ def test_the_same_seed_and_number_of_texts_find_the_same(fuzz: Fuzz) -> None:
     assert all(len(text_of(record)) <= 12 for record in one.findings)
 
 
-def test_another_unicode_version_is_classed_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "model.json"
-    spec = impls.TrainingSpec(vocab_size=262, pattern="gpt2")
-    impls.train("priority", ["'s", "'s", "12", "12", ".a", ".a", "a1"], spec).model.save(path)
-    sides = ["priority", "fuzz_targets:KnowsNewLetters"]
-    result = FuzzRun(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
-    (record,) = result.findings
-    assert record.difference == "unicode version"
-    assert any(map(is_newer, text_of(record)))
-    assert len(text_of(record)) <= 4
+@pytest.mark.parametrize(
+    ("target", "n_texts", "call", "stage"),
+    [
+        ("SwallowsSpace", 80_000, "encode", "special tokens"), ("SharedText", 40_000, "encode_threads", None),
+        ("DropsCutCharacter", 20_000, "decode", "decode"),
+    ],
+)  # fmt: skip
+def test_a_fault_beside_the_ids_of_one_text_is_found_with_its_call(
+    fuzz: Fuzz, sides_here: Here, target: str, n_texts: int, call: str, stage: str | None
+) -> None:
+    (record,) = fuzz("compiled", f"fuzz_targets:{target}", n_texts=n_texts).findings
+    assert record.call == call
+    assert stage in (None, record.stage)
+    if call == "decode":
+        assert len(record.counterexample.expected or ()) == 1
+        with sides_here():
+            assert [one.outcome for one in replay([record])] == ["holds"]
 
 
-def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others(model: Path) -> None:
-    spec = "fuzz_targets:DiesOfNul"
+def test_a_side_that_dies_or_hangs_fails_on_the_text_that_ends_it_and_answers_the_others(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, question = "fuzz_targets:DiesOrHangs", Question(str(model), ["a", "\x00a", "b"])
     with side_process.SideProcess("priority") as reference, side_process.SideProcess(spec) as dying:
-        question = Question(str(model), ["a", "\x00a", "b"])
         one, died, other = dying.ask(question)
         assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
         assert died == Failed(Outcome.CRASH, "the process ended with exit status 3")
         answers = (reference.ask_one(question, "\x00a"), died)
         case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
-        provable = Relation("provably equal", "")
         found = examine(reference, dying, case, None, 60.0)
-    assert found.text == "\x00"
+        dying.ask_one(question, "a")  # started again, with the model
+        monkeypatch.setattr(side_process, "_SECONDS_TO_ANSWER", 1.0)
+        hung = dying.ask_one(question, "\x01")
+    assert isinstance(hung, Failed)
+    assert (found.text, hung.kind) == ("\x00", "timeout")
+    provable = Relation("provably equal", "")
     record = record_of(found, classify(found, provable, lambda text: True), provable, {})
     assert record.difference == "failure"
-    assert record.failures == {"fuzz_targets:DiesOfNul": "crash: the process ended with exit status 3"}
+    assert record.failures == {"fuzz_targets:DiesOrHangs": "crash: the process ended with exit status 3"}
 
 
-def test_wrong_ids_are_not_shrunk_to_an_error(
-    model: Path, sides_here: Callable[[], AbstractContextManager[None]]
-) -> None:
+def test_wrong_ids_are_not_shrunk_to_an_error(model: Path, sides_here: Here) -> None:
     names = ("priority", "fuzz_targets:RefusesShortTexts")
     with sides_here():
         one, other = map(side_process.SideProcess, names)
@@ -175,20 +181,16 @@ def test_a_unicode_version_is_to_blame_only_where_every_older_character_agrees()
     assert not any(map(is_newer, "".join(asked)))
 
 
-def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_process, "_SECONDS_TO_ANSWER", 1.0)
-    with side_process.SideProcess("fuzz_targets:Hangs") as side:
-        answer = side.ask_one(Question(str(model), []), "\x00")
-    assert isinstance(answer, Failed)
-    assert answer.kind == "timeout"
-
-
-def test_a_side_that_dies_or_hangs_does_not_agree_with_one_that_refuses() -> None:
+def test_who_dies_does_not_agree_with_who_refuses_and_a_shape_tells_classes_not_letters() -> None:
     refused, other = (Failed(Outcome.REFUSED, "", kind) for kind in ("ValueError", "IndexError"))
     died, hung = Failed(Outcome.CRASH, ""), Failed(Outcome.TIMEOUT, "")
-    assert questions.same(refused, other)
-    assert questions.same(died, Failed(Outcome.CRASH, "in another place"))
-    assert not any(questions.same(*pair) for pair in ((died, refused), (refused, hung), (died, hung), (died, b"")))
+    assert same(refused, other)
+    assert same(died, Failed(Outcome.CRASH, "in another place"))
+    assert same(NO_OFFSETS, b"1234")
+    assert not any(same(*pair) for pair in ((died, refused), (refused, hung), (died, hung), (died, b"")))
+    assert shape("abc's 12") == shape("x's 7") == "L'L N"
+    assert shape("\u0c5c's") == "n'L"
+    assert shape("a1a1a1a1a1a1") == shape("1b1b1b1b1b1b1b1b1b") == "long: LN"
 
 
 def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_right(model: Path) -> None:
@@ -212,49 +214,9 @@ def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
     assert [record.difference for record in result.findings] == ["not repeatable"]
 
 
-def test_random_models_tell_replay_from_the_rest_by_two_merges(fuzz: Fuzz) -> None:
-    def n_merges(record: Disagreement) -> int:
-        assert record.own_model is not None
-        return len(record.own_model["merges"] or record.own_model["tokens"])
-
-    result = fuzz("priority", "fuzz_targets:Replays", random_models=True, n_texts=12_000, stop_after=3)
-    smallest = min(result.findings, key=n_merges)  # some need more merges: none of them can be left out
-    assert n_merges(smallest) <= 3
-    assert len(text_of(smallest)) <= 4
-
-
-def test_on_random_models_own_implementations_agree_or_refuse(fuzz: Fuzz) -> None:
-    result = fuzz("priority", "naive", "wordcount", "backtracking", "greedy", random_models=True, n_texts=2_000)
-    assert result.findings == []
-    assert {name for name, n_texts in result.n_expected_texts.items() if n_texts} == {"greedy"}
-    assert min(result.n_refused_models[name] for name in ("wordcount", "backtracking")) > 0
-    (record,) = fuzz("priority", "greedy", random_models=True, n_texts=6_000, expected=True, stop_after=1).findings
-    assert record.difference == "expected to differ"
-
-
-def test_ctrl_c_keeps_what_was_found(model: Path, tmp_path: Path) -> None:
-    counterexamples = CounterexampleFile(tmp_path / "kept.jsonl")
-
-    def interrupt(result: FuzzResult) -> None:
-        if result.findings:
-            raise KeyboardInterrupt
-
-    sides = ["priority", "fuzz_targets:SwapsBehindDottedI"]
-    result = FuzzRun(
-        FuzzPlan(sides, (str(model),), seconds=None, n_texts=10**9, corpora=()), counterexamples.add, interrupt
-    ).run()
-    assert result.interrupted
-    assert len(read_counterexamples(tmp_path / "kept.jsonl")) == len(result.findings) > 0
-
-
 def test_a_side_that_cannot_run_the_model_is_refused_with_the_reason(fuzz: Fuzz) -> None:
     with pytest.raises(DataError, match="refuses: only models of a certain kind"):
         fuzz("priority", "fuzz_targets:Refuses")
-
-
-def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(impls.UnknownName, match=r"unknown implementation 'nobody@1\.0'"):
-        ensure_known("nobody@1.0")
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------
@@ -262,21 +224,32 @@ def test_an_unknown_name_is_refused() -> None:
 
 @pytest.fixture(scope="module")
 def kept(fuzz: Fuzz) -> Disagreement:
-    (record,) = fuzz("priority", "fuzz_targets:SwapsBehindDottedI", stop_after=1).findings
+    (record,) = fuzz("priority", "fuzz_targets:SwapsBehindDottedI").findings
     return record
 
 
-def test_a_kind_of_difference_is_kept_once(kept: Disagreement, tmp_path: Path) -> None:
+def test_a_kind_of_difference_is_kept_once_even_on_ctrl_c(
+    kept: Disagreement, model: Path, tmp_path: Path, sides_here: Here
+) -> None:
     for _ in range(2):
         counterexamples = CounterexampleFile(tmp_path / "kept.jsonl")
         counterexamples.add(kept)
     assert (counterexamples.n_new, counterexamples.n_known) == (0, 1)
     assert read_counterexamples(tmp_path / "kept.jsonl") == [kept]
 
+    def interrupt(result: FuzzResult) -> None:
+        if result.findings:
+            raise KeyboardInterrupt
 
-def test_replay_tells_what_holds_what_does_not_and_what_cannot_be_asked(kept: Disagreement) -> None:
-    import msgspec
+    plan = FuzzPlan(["priority", "fuzz_targets:SwapsBehindDottedI"], (str(model),), seconds=None, corpora=("samples",))
+    found = CounterexampleFile(tmp_path / "interrupted.jsonl")
+    with sides_here():
+        result = FuzzRun(plan, found.add, interrupt).run()
+    assert result.interrupted
+    assert len(read_counterexamples(tmp_path / "interrupted.jsonl")) == len(result.findings) > 0
 
+
+def test_replay_tells_what_holds_what_does_not_and_what_cannot_be_asked(kept: Disagreement, sides_here: Here) -> None:
     def changed(**fields: object) -> Disagreement:
         return msgspec.structs.replace(kept, **fields)
 
@@ -290,10 +263,10 @@ def test_replay_tells_what_holds_what_does_not_and_what_cannot_be_asked(kept: Di
         changed(b="no_such_module:Thing"),
         changed(a="fuzz_targets:RefusesTexts", b="fuzz_targets:RefusesTexts", holds="agrees"),
     ]
-    replayed = replay(records)
+    with sides_here():
+        replayed = replay(records)
     assert [one.outcome for one in replayed] == [
-        "holds", "does not hold", "holds", "does not hold", "does not hold", "not replayed",
-        "not replayed",
+        "holds", "does not hold", "holds", "does not hold", "does not hold", "not replayed", "not replayed",
     ]  # fmt: skip
     assert replayed[1].reason == "they agree now"
     assert replayed[6].reason.startswith("neither answers now: ValueError")

@@ -6,19 +6,18 @@ import codecs
 import os
 import threading
 import time
-import zlib
-from itertools import pairwise
 from typing import Any
 
 import impls
-from impls.core.text.patterns import Splitter
 
 
-class _Over:
+class Right:
     """The least a target must have, over the reference."""
 
+    by = "priority"
+
     def __init__(self, model: impls.Model) -> None:
-        self._inner = impls.load("priority", model)
+        self._inner = impls.load(self.by, model)
 
     def encode(self, text: str) -> list[int]:
         return self._inner.encode(text, disallowed_special=())
@@ -27,27 +26,31 @@ class _Over:
         return self._inner.decode(ids)
 
 
-class Right(_Over):
-    """No fault."""
+class LongestFirst(Right):
+    """Takes the longest token, though it claims to be exact."""
+
+    by = "greedy"
 
 
-class SwapsBehindDottedI(_Over):
+class SwapsBehindDottedI(Right):
     """Wrong only where a combining dot follows a letter i."""
 
     def encode(self, text: str) -> list[int]:
         return super().encode(text.replace("i\u0307", "\u0307i"))
 
 
-class DiesOfNul(_Over):
-    """Takes its process with it."""
+class DiesOrHangs(Right):
+    """Takes its process with it at a NUL, and never answers a text with U+0001."""
 
     def encode(self, text: str) -> list[int]:
         if "\x00" in text:
             os._exit(3)
+        while "\x01" in text:
+            time.sleep(1)
         return super().encode(text)
 
 
-class Forgetful(_Over):
+class Forgetful(Right):
     """Wrong the first time a text is seen, and never again."""
 
     seen = 0
@@ -57,42 +60,7 @@ class Forgetful(_Over):
         return super().encode(text)[::-1] if self.seen == 100 else super().encode(text)
 
 
-class KnowsNewLetters(impls.Tokenizer):
-    """Splits by a Unicode version in which all of the fourth plane are letters."""
-
-    name = "knows-new-letters"
-
-    def __init__(self, model: impls.Model) -> None:
-        super().__init__(model)
-        letters = r"\p{L}\U00030000-\U0003fffd"
-        stages = [
-            stage.replace(r"\p{L}+", f"[{letters}]+").replace(r"[^\s\p{L}", rf"[^\s{letters}")
-            for stage in model.pattern
-        ]
-        self._inner = impls.load("priority", model)
-        self._splitter = Splitter(stages)
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return [i for piece in self._splitter.split(text) for i in self._inner.encode_piece(piece)]
-
-
-class Replays(impls.Tokenizer):
-    """Replays merges in rank order, which differs from the rest on a list that is not monotone."""
-
-    name = "replays"
-
-    def encode_piece(self, piece: str) -> list[int]:
-        ids, merge_of, done = self.model.symbols(piece), self.model.merge_of, -1
-        while later := [m for pair in pairwise(ids) if (m := merge_of(*pair)) and m[0] > done]:
-            done, merged = min(later)
-            result = ids[:1]
-            for i in ids[1:]:
-                result[-1:] = [merged] if merge_of(result[-1], i) == (done, merged) else [result[-1], i]
-            ids = result
-        return ids
-
-
-class RefusesShortTexts(_Over):
+class RefusesShortTexts(Right):
     """Wrong where there is an x, but a text of less than three characters is an error."""
 
     def encode(self, text: str) -> list[int]:
@@ -101,53 +69,45 @@ class RefusesShortTexts(_Over):
         return super().encode(text)[::-1] if "x" in text else super().encode(text)
 
 
-class Hangs(_Over):
-    """Never answers a text with a NUL."""
+class TakesOneCharacter(Right):
+    """Answers only texts of one character."""
+
+    error: type[Exception] = ValueError
 
     def encode(self, text: str) -> list[int]:
-        while "\x00" in text:
-            time.sleep(1)
+        if len(text) != 1:
+            raise self.error(text)
         return super().encode(text)
 
 
-class Refuses(_Over):
+class RaisesIndexError(TakesOneCharacter):
+    """Refuses the others in another way."""
+
+    error = IndexError
+
+
+class Refuses(Right):
     """Runs no model at all."""
 
     def __init__(self, model: impls.Model) -> None:
         raise impls.Unsupported("refuses", "only models of a certain kind")
 
 
-class RefusesTexts(_Over):
+class RefusesTexts(Right):
     """Runs every model on no text."""
 
     def encode(self, text: str) -> list[int]:
         raise ValueError(text)
 
 
-class DropsCutCharacter(_Over):
+class DropsCutCharacter(Right):
     """An incremental decoder that is never finished."""
 
     def decode(self, ids: list[int]) -> str:
         return codecs.getincrementaldecoder("utf-8")("replace").decode(self._inner.decode_bytes(ids))
 
 
-class WrongPast64K(_Over):
-    """Keeps the number of bytes in 16 bits."""
-
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        return ids[:-1] if len(text.encode("utf-8", "replace")) > 65_535 else ids
-
-
-class OneInManyTexts(_Over):
-    """One text in 2,000 is wrong, by its hash."""
-
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        return ids[:-1] if zlib.crc32(text.encode("utf-8", "replace")) % 2_000 == 77 else ids
-
-
-class SharedText(_Over):
+class SharedText(Right):
     """Keeps the text in the object while it works."""
 
     def encode(self, text: str) -> list[int]:
