@@ -14,7 +14,6 @@ from pathlib import Path
 import impls
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
-from harness.data.hub import PREFIX, is_cached
 from harness.measure.token_use import compression, uncounted
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
@@ -76,8 +75,8 @@ def train_recipe(recipe: Recipe) -> Trained:
     )
 
 
-COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
-"""Vocabularies compared with our own on Turkish; those of the hub only if they have been fetched before."""
+COMPARED = ("o200k_base", "cl100k_base", "gpt2")
+"""Vocabularies compared with our own on Turkish."""
 
 RECIPES = (TURKISH, ENGLISH_CODE)
 
@@ -108,8 +107,6 @@ def measure_compression(writer: RecordWriter) -> None:
     for name in ("turkish", "english", "code"):
         texts[f"{name}/held-out"] = list(load_corpus(name, split="held-out", max_bytes=_WEIGHED_BYTES).documents())
     for model in (*own, *COMPARED):
-        if model.startswith(PREFIX) and not is_cached(model):
-            continue
         try:
             tokenizer = impls.load("tiktoken", load_model(model))
         except impls.BPEError as error:

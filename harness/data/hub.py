@@ -44,20 +44,10 @@ def hub_tokenizer_file(name: str, revision: str = "main", token: str | None = No
     with _quiet():
         silence = why_silent(endpoint)
         try:
-            file = _cached_file(repository, revision) if silence else _first_file(repository, endpoint, revision, token)
+            return _first_file(repository, revision, token, endpoint, offline=bool(silence))
         except Exception as error:
-            raise DataError(f"{name}: {_reason(error)}") from None
-    if file is None:
-        raise DataError(f"{name}: unavailable offline: {silence}")
-    return file
-
-
-def is_cached(name: str) -> bool:
-    """Return whether a model `hf:OWNER/NAME` can be read without asking the hub."""
-    try:
-        return _cached_file(name.removeprefix(PREFIX)) is not None
-    except ModuleNotFoundError:
-        return False
+            reason = f"unavailable offline: {silence}" if silence else _reason(error)
+            raise DataError(f"{name}: {reason}") from None
 
 
 @cache
@@ -95,23 +85,17 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
-def _cached_file(repository: str, revision: str = "main") -> Path | None:
-    from huggingface_hub import try_to_load_from_cache
-
-    folder = cache_folder() / "hub"
-    found = (try_to_load_from_cache(repository, file, cache_dir=folder, revision=revision) for file in _FILES)
-    return next((Path(file) for file in found if isinstance(file, str)), None)
-
-
-def _first_file(repository: str, endpoint: str, revision: str, token: str | None) -> Path:
+def _first_file(repository: str, revision: str, token: str | None, endpoint: str, *, offline: bool) -> Path:
+    """Return the first file that the repository has, downloaded or, if `offline`, from an earlier download."""
     from huggingface_hub import hf_hub_download
 
     download = partial(hf_hub_download, repository, revision=revision, token=token, endpoint=endpoint)
     for file in _FILES:
         try:
-            return Path(download(file, cache_dir=cache_folder() / "hub"))
+            return Path(download(file, cache_dir=cache_folder() / "hub", local_files_only=offline))
         except Exception as error:
-            if type(error).__name__ not in _NO_SUCH_FILE or file == _FILES[-1]:
+            missing = type(error).__name__ in (*_NO_SUCH_FILE, *(("LocalEntryNotFoundError",) if offline else ()))
+            if not missing or file == _FILES[-1]:
                 raise
     raise AssertionError("the last file was returned or raised for")
 

@@ -1,13 +1,12 @@
 """Inspection of a vocabulary file: its format, which vocabulary it holds whatever its name, and anything unusual.
 
-A published vocabulary is recognised by its tokens, in any format and under any name. The label of a file is the nearest
-name that matches one: the file's, its folder's, then those in `package.json` and similar files beside it.
+A published vocabulary is recognised by its tokens, in any format and under any name. The label of a file is the part
+of its name, or else of its folder's, that names a vocabulary.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import warnings
 from dataclasses import dataclass
@@ -35,13 +34,6 @@ _LABELS: dict[str, frozenset[str]] = {
     r"deepseek": frozenset({"deepseek"}),
 }
 """Pattern of a name -> the published vocabularies it may mean; the first match counts."""
-
-_NAMING_FILES = {
-    "package.json": "name",
-    "tokenizer_config.json": "name_or_path",
-    "config.json": "_name_or_path",
-}
-_MAX_NAMING_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +117,11 @@ def _label(path: Path) -> _Label | None:
     whole = path.resolve()
     folder = whole if whole.is_dir() else whole.parent
     names = {"its name": whole.name} | ({} if folder == whole else {"its folder": folder.name})
-    names |= {f"{file} beside it": _named_in(folder / file, key) for file, key in _NAMING_FILES.items()}
     for source, name in names.items():
         for pattern, meant in _LABELS.items():
             if found := re.search(pattern, name, re.IGNORECASE):
                 return _Label(source, found[0].lower(), meant)
     return None
-
-
-def _named_in(file: Path, key: str) -> str:
-    try:
-        document = json.loads(file.read_bytes()) if file.stat().st_size <= _MAX_NAMING_BYTES else None
-    except (OSError, ValueError, RecursionError):
-        return ""
-    name = document.get(key) if isinstance(document, dict) else None
-    return name if isinstance(name, str) else ""
 
 
 def _mislabelled(path: Path, known: Known | None, label: _Label | None) -> list[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import unicodedata
 from collections import Counter
 
 import pytest
@@ -19,10 +17,8 @@ from harness.data.documents import encoded
 
 pytestmark = pytest.mark.corpus
 
-_REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
 
-
-@pytest.mark.parametrize("name", [*_REAL, "parallel/he"])
+@pytest.mark.parametrize("name", ["turkish", "parallel/he", "mixed"])
 def test_a_tenth_of_a_real_corpus_is_held_out_and_shares_no_document_with_training(name: str) -> None:
     train, held_out = load_corpus(name, split="train"), load_corpus(name, split="held-out")
     assert not set(train.documents()) & set(held_out.documents())
@@ -30,7 +26,7 @@ def test_a_tenth_of_a_real_corpus_is_held_out_and_shares_no_document_with_traini
     assert 0.07 < held_out.n_documents / load_corpus(name).n_documents < 0.13
 
 
-@pytest.mark.parametrize("name", ["turkish", "english", "cjk", "parallel/tr", "parallel/zh"])
+@pytest.mark.parametrize("name", ["turkish", "english", "cjk", "parallel/tr"])
 def test_no_line_held_out_is_trained_on(name: str) -> None:
     held_out = set(load_corpus(name, split="held-out").documents())
     # A message of a catalogue may have several lines, and two messages may share a short one.
@@ -59,21 +55,6 @@ def test_real_corpora_have_the_size_and_digest_they_are_declared_with(name: str,
     (row,) = (row for row in describe_corpora() if row["name"] == name)
     assert row["bytes"] == corpus.n_bytes
     assert row["cached"]
-
-
-def test_a_beginning_of_turkish_is_spread_over_the_alphabet() -> None:
-    text = " ".join(load_corpus("turkish", max_bytes=50_000).documents()).lower()
-    assert set("abcçdefgğhıijklmnoöprsştuüvyz") <= set(text)
-
-
-def test_cjk_is_chinese_japanese_and_korean() -> None:
-    text = "".join(load_corpus("cjk").documents())
-    scripts = Counter(unicodedata.name(c, "?").partition(" ")[0] for c in text if c.isalpha())
-    assert scripts["CJK"] > 50_000
-    assert scripts["HIRAGANA"] > 10_000
-    assert scripts["KATAKANA"] > 10_000
-    assert scripts["HANGUL"] > 1_000
-    assert scripts["CJK"] + scripts["HIRAGANA"] + scripts["KATAKANA"] > 2 * scripts["LATIN"]
 
 
 def test_any_stretch_of_mixed_holds_each_of_its_sources_in_proportion() -> None:
@@ -116,10 +97,3 @@ def test_all_languages_together_take_turns() -> None:
     languages = [name for name in corpus_names() if name.startswith("parallel/")]
     firsts = [next(load_corpus(name).documents()) for name in languages]
     assert list(itertools.islice(together, len(languages))) == firsts
-
-
-def test_the_digest_of_a_corpus_is_that_of_its_lengths_and_bytes() -> None:
-    hasher = hashlib.sha256()
-    for document in load_corpus("parallel/en").documents():
-        hasher.update(len(document.encode()).to_bytes(8, "little") + document.encode())
-    assert load_corpus("parallel/en").digest == hasher.hexdigest()
