@@ -27,7 +27,7 @@ def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
 
 
 class Conform(Verb):
-    """Judge TARGET: ids of every code point and token, pieces, state, threads, cost; 21 checks.
+    """Judge TARGET: ids of every code point and token, pieces, state, threads, cost; 20 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
@@ -47,7 +47,6 @@ class Conform(Verb):
     write_vectors: Path | None = option(
         "Write test vectors of the model, for any language: FILE.jsonl, .gz or .xz; without TARGET.", type=options.FILE
     )
-    junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
     def run(self) -> bool:
         """Judge the target and print the report; return whether a check failed or nothing could be judged."""
@@ -58,18 +57,7 @@ class Conform(Verb):
 
         from harness.conform.report import conclusion, render
 
-        if self.junit is not None:
-            from harness.targets.spec import split_object
-
-            writing.check_target(
-                self.junit, writing.model_sources(self.target, split_object(self.target or "")[0], self.model)
-            )
         report = self._by_checks() if self.vectors is None else self._by_vectors(self.vectors)
-        if self.junit is not None:
-            from harness.conform.report import junit
-            from harness.records import write_atomically
-
-            write_atomically(self.junit, junit(report))
         found = {"conforms": report.conforms, "verdict": report.verdict}
         self.output({**found, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import inspect
 import operator
-import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from math import inf
 from time import monotonic, process_time
 from typing import Any
 
-from harness.conform.digests import Digests, beside, digests, held, in_a_child, in_a_thread, of_text
-from harness.conform.values import faults_of_threads, faults_of_values, from_threads
+import impls
+from harness.conform.digests import DIGEST, Digests, beside, digests, held, in_a_child
+from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
 
 ANY_OPTION = "any_option"
@@ -22,22 +24,21 @@ _OPTIONS = {
     "count": ("at_most",),
 }
 """Operation -> options that are passed if its method names them."""
-_BY_PLACE = ("text", "ids", "texts", "n_tokens", "token", "path")
+_BY_PLACE = ("text", "ids", "texts", "n_tokens", "token")
 """Arguments passed by position; all others are options, passed by name."""
+_OF_BYTES = ("decode_bytes", "token_bytes")
+_AS_THEY_ARE = ("decode", "truncate", "fits")
 _METHODS = (
-    *("encode", "decode", "decode_bytes", "encode_batch", "encode_array", "count", "truncate", "fits", "pieces"),
-    *("decode_with_offsets", "encode_with_offsets", "token_bytes", "save"),
+    *("encode", "encode_batch", "encode_array", "count", "pieces", "decode_with_offsets", "encode_with_offsets"),
+    *_OF_BYTES,
+    *_AS_THEY_ARE,
 )
 """Operations that call the method of the same name."""
-_BYTES = ("decode_bytes", "token_bytes")
-_AS_THEY_ARE = ("decode", "truncate", "fits", "save")
 _ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
-_OF_EVERY_OBJECT = (
-    *("encode", "decode", "encode_each", "encode_threads", "timed_encode", "timed_decode"),
-    *("python_values", "mixed_threads", "digests", "decoded", "held"),
-)
-_MADE_BY = {"decode_stream": "decoder", "incremental": "incremental", "load": "load"}
+_OF_EVERY_OBJECT = ("encode_each", "timed_encode", "timed_decode", "python_values", "digests", "decoded", "held")
+_MADE_BY = {"decode_stream": "decoder", "incremental": "incremental"}
 """Operation -> the method of the object that the adapter needs to carry it out."""
+N_THREADS = 8
 
 
 class NotATokenizer(Exception):
@@ -47,11 +48,9 @@ class NotATokenizer(Exception):
 class ObjectAdapter:
     """One object; `answer` calls it and lets its exceptions through."""
 
-    def __init__(self, target: Any) -> None:
-        """Adapt `target`. Raises `NotATokenizer` if it lacks `encode` or `decode`."""
-        self._take(target)
+    def __init__(self, target: Any, model: impls.Model | None = None) -> None:
+        """Adapt `target`, of ours if it has a model. Raises `NotATokenizer` if it lacks `encode` or `decode`."""
 
-    def _take(self, target: Any) -> None:
         def method(name: str) -> Any:
             return getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
 
@@ -61,29 +60,20 @@ class ObjectAdapter:
                 raise NotATokenizer(
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
-        self.target = target
+        self.target, self.model = target, model
         self.methods: dict[str, Callable[..., Any]] = {
             name: found for name in _METHODS if callable(found := method(name))
         }
         made = {operation for operation, name in _MADE_BY.items() if callable(method(name))}
-        if not ("save" in self.methods and "load" in made):
-            self.methods.pop("save", None)
-            made.discard("load")
-        self.own = {*_OF_EVERY_OBJECT[2:], *made, "describe", "n_vocab"}
+        self.own = {*_OF_EVERY_OBJECT, *made, "describe"}
         self.operations = {*self.methods, *_OF_EVERY_OBJECT, *made, *_options(self.methods)}
-        self.special_tokens = _special_tokens(target)
 
     def describe(self) -> dict[str, Any]:
         """Describe which operations the object offers."""
-        n_vocab = self.n_vocab()
         return {
-            "operations": sorted(self.operations | ({"n_vocab"} if n_vocab else set())),
-            "special_tokens": self.special_tokens,
-            "n_vocab": n_vocab,
-            "info": {
-                "type": f"{type(self.target).__module__}.{type(self.target).__qualname__}",
-                "python": ".".join(map(str, sys.version_info[:3])),
-            },
+            "operations": sorted(self.operations),
+            "special_tokens": dict(self.model.special_tokens) if self.model else _special_tokens(self.target),
+            "n_vocab": self.model.vocab_size if self.model else _n_vocab(self.target),
         }
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
@@ -95,13 +85,13 @@ class ObjectAdapter:
         by_place = [arguments[name] for name in _BY_PLACE if name in arguments]
         options = {name: _given(value) for name, value in arguments.items() if name not in _BY_PLACE}
         result = self.methods[operation](*by_place, **options)
-        if operation in _BYTES:
+        if operation in _OF_BYTES:
             return _as_base64(result)
         return result if operation in _AS_THEY_ARE else _plain(result)
 
     # --- the operations ------------------------------------------------------------------------------------
 
-    def encode_each(self, texts: list[str], seconds_left: float = float("inf"), **options: Any) -> list[Any]:
+    def encode_each(self, texts: list[str], seconds_left: float = inf, **options: Any) -> list[Any]:
         """Return the ids of each text, or its error, for as many texts as fit into the time, at least one."""
         found: list[Any] = []
         deadline = monotonic() + seconds_left
@@ -116,32 +106,43 @@ class ObjectAdapter:
                 break
         return found
 
-    def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
-        """Return the ids of each text, from `threads` Python threads that start at once."""
-        return from_threads(lambda text: _plain(self.target.encode(text)), texts, threads)
+    def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
+        """Return digests of these calls; `where`: here, in a forked child, in a new thread, beside a thread at work.
 
-    def digests(
-        self, texts: list[str], calls: list[str], seconds_left: float = float("inf"), where: str = "here"
-    ) -> Digests:
-        """Return digests of these calls; `where`: here, in a new thread, in a forked child, beside a thread at work."""
+        On `threads`, which start at once, each with another text first: one after the other, all that they give.
+        """
+        methods = {name: call if name in (*_OF_BYTES, "decode") else _listing(call) for name, call in self._methods()}
 
-        def answer() -> Digests:
-            return digests(self.methods, _plain, texts, calls, monotonic() + seconds_left)
+        deadline = monotonic() + seconds_left if where == "here" else inf
+
+        def answer(first: int = 0) -> Digests:
+            turned = digests(methods, texts[first:] + texts[:first], calls, deadline)
+            back = len(turned["encode"]) - first
+            return {call: numbers[back:] + numbers[:back] for call, numbers in turned.items()}
 
         if where == "beside":
             with beside(self.target.encode, texts[::-1]):
                 return answer()
         if where == "child":
             return in_a_child(answer, seconds_left)
-        return in_a_thread(answer) if where == "thread" else answer()
+        if where == "here":
+            return answer()
+        n_threads = N_THREADS if where == "threads" else 1
+        parts = from_threads(answer, [k * len(texts) // n_threads for k in range(n_threads)], n_threads)
+        return {call: [number for part in parts for number in part[call]] for call in parts[0]}
 
-    def decoded(self, lists: list[list[int]], seconds_left: float = float("inf")) -> list[int | None]:
-        """Return the digest of the text of each list of ids, for as many as there is time for, at least one."""
+    def _methods(self) -> list[tuple[str, Callable[..., Any]]]:
+        """Return the methods that digests are made of; `special` encodes with all special tokens allowed."""
+        special = partial(self.target.encode, allowed_special="all", disallowed_special=())
+        return [*self.methods.items(), ("special", special)]
+
+    def decoded(self, lists: list[list[int]], call: str = "decode", seconds_left: float = inf) -> list[int | None]:
+        """Return the digest of what each list of ids decodes to, for as many as there is time for, at least one."""
         found: list[int | None] = []
         deadline = monotonic() + seconds_left
         for ids in lists:
             try:
-                found.append(of_text(self.target.decode(ids)))
+                found.append(DIGEST[call](self.methods[call](ids)))
             except Exception:
                 found.append(None)
             if monotonic() > deadline:
@@ -150,11 +151,12 @@ class ObjectAdapter:
 
     def held(self, text: str, n_calls: int, seconds_left: float) -> dict[str, tuple[int, float, int]]:
         """Return for encode, decode and count what equal calls leave behind; see `digests.held`."""
-        ids = _plain(self.target.encode(text))
-        calls: dict[str, tuple[Callable[..., Any], Any]] = {"encode": (self.target.encode, text)}
-        calls |= {"decode": (self.target.decode, ids)}
-        calls |= {name: (self.methods[name], text) for name in ("count",) if name in self.methods}
-        return {name: held(call, given, n_calls, seconds_left) for name, (call, given) in calls.items()}
+        given = {"encode": text, "decode": _plain(self.target.encode(text)), "count": text}
+        return {
+            name: held(self.methods[name], argument, n_calls, seconds_left)
+            for name, argument in given.items()
+            if name in self.methods
+        }
 
     def decode_stream(self, lists: list[list[int]]) -> Any:
         """Return the results of a new decoder's `push` for each list of ids, and of its `finish` after them."""
@@ -174,9 +176,9 @@ class ObjectAdapter:
             states.append([_state(each) for each in followed])
         return states
 
-    def timed_encode(self, text: str, loops: int = 1) -> float:
-        """Return the processor time in seconds of one call, the minimum of `loops`."""
-        return min(_processor_seconds(self.target.encode, text) for _ in range(max(1, loops)))
+    def timed_encode(self, text: str) -> float:
+        """Return the processor time in seconds of one call."""
+        return _processor_seconds(self.target.encode, text)
 
     def timed_decode(self, ids: list[int]) -> float:
         """Return the processor time in seconds of one call."""
@@ -185,24 +187,6 @@ class ObjectAdapter:
     def python_values(self, texts: list[str]) -> list[str]:
         """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
         return faults_of_values(self.target, self.methods, texts)
-
-    def mixed_threads(self, texts: list[str], threads: int) -> list[str]:
-        """Return what is wrong while threads call different methods at once; see `values`."""
-        return faults_of_threads(self.target, self.methods, self.operations, texts, threads)
-
-    def n_vocab(self) -> int | None:
-        """Return the number of ids, if the object states it."""
-        for name in ("n_vocab", "vocab_size"):
-            found = getattr(self.target, name, None)
-            found = found() if callable(found) else found
-            if isinstance(found, int) and not isinstance(found, bool):
-                return found
-        return None
-
-    def load(self, path: str) -> None:
-        """Continue with the tokenizer saved in `path`."""
-        loaded = self.target.load(path)
-        self._take(self.target if loaded is None else loaded)
 
 
 def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:
@@ -248,6 +232,10 @@ def _plain(result: Any) -> Any:
         return result
 
 
+def _listing(call: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *given: _plain(call(*given))
+
+
 def _member(made: Any, name: str) -> Any:
     """Return an attribute of a decoder or of an incremental text. Raises `TypeError` if it has none of that name."""
     if not hasattr(made, name):
@@ -277,6 +265,16 @@ def _options(methods: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
         if operation == "encode" and takes_any:
             yield from (*names, ANY_OPTION)
         yield from (name for name in names if name in parameters)
+
+
+def _n_vocab(target: Any) -> int | None:
+    """Return the number of ids, if the object states it."""
+    for name in ("n_vocab", "vocab_size"):
+        found = getattr(target, name, None)
+        found = found() if callable(found) else found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found
+    return None
 
 
 def _special_tokens(target: Any) -> dict[str, int]:

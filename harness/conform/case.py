@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, product
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
@@ -26,13 +26,11 @@ from harness.outcome import Outcome
 from harness.process.session import Failed
 
 S = TypeVar("S", str, tuple[Any, ...])
-Judgement = Literal["right", "wrong", "excused", "unjudged"]
-"""`excused`: not as required, but the reference does no better; `unjudged`: the reference has no answer to compare."""
-Judge = Callable[[str, Answer], Judgement]
-"""Judges the target's answer to a text."""
+Judge = Callable[[str, Answer], bool]
+"""Returns whether the target's answer to a text is wrong."""
 
 SHRINK_SECONDS, HISTORY_SECONDS = 10.0, 20.0
-_SHRINK_TRIALS, _SHRINK_SECONDS = 400, 10.0
+_SHRINK_TRIALS = 400
 _LONG = 3_000  # characters
 _WINDOWS, _FILLERS = ((0, 1), (0, 2), (1, 1), (2, 2)), ("x ", "x")
 _MOST_EARLIER_PIECES = 300_000
@@ -98,7 +96,22 @@ class Case:
             raise Fault("process", f"the first call of {operation} ends in {answer}")
         return str(answer) if isinstance(answer, Failed) and answer.error in _OF_ANOTHER_KIND else ""
 
-    # --- judging inputs of any kind ------------------------------------------------------------------------
+    # --- is an answer wrong? -------------------------------------------------------------------------------
+
+    def has_wrong_ids(self, text: str, answer: Answer) -> bool:
+        """Return whether the ids are not the reference's; what the reference refuses is not judged."""
+        expected = self.reference.ids(text)
+        if isinstance(expected, Failed):
+            return False
+        if isinstance(answer, Failed):
+            return answer.outcome.ends_process or not has_surrogate(text)
+        return judge([Encoded(text, answer)], [expected], self.reference.model).outcome is Outcome.MISMATCH
+
+    def comes_back_wrong(self, text: str, answer: Answer) -> bool:
+        """Return whether ids decode to neither the text nor what the reference decodes its own to."""
+        if isinstance(answer, Failed):
+            return self.has_wrong_ids(text, answer)
+        return (back := self.client.decode(answer)) != text and back != self.reference.back(text)
 
     def smallest_fault(
         self, given: S, fault_of: Callable[[S], Fault | None], at_first: Fault, simpler: Iterable[S] = ()
@@ -117,80 +130,41 @@ class Case:
             if found(wrong) is None:
                 continue
             smallest: Any = smallest_text if isinstance(wrong, str) else smallest_sequence
-            budget = Budget(_SHRINK_TRIALS, _SHRINK_SECONDS)
+            budget = Budget(_SHRINK_TRIALS, SHRINK_SECONDS)
             small: S = smallest(wrong, lambda one: bool(one) and found(one) is not None, budget)
             if (fault := found(small)) is not None:
                 return fault
         at_first.reason += "; asked once more, it is right"
         return at_first
 
-    # --- judging texts -------------------------------------------------------------------------------------
-
-    def agrees(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether the ids are the reference's. If that refuses, ids are unjudged and a refusal is excused."""
-        expected = self.reference.ids(text)
-        if isinstance(expected, Failed):
-            return "excused" if isinstance(answer, Failed) else "unjudged"
-        if isinstance(answer, Failed):
-            return "excused" if has_surrogate(text) and not answer.outcome.ends_process else "wrong"
-        return "right" if self._is_right(Encoded(text, answer), expected) else "wrong"
-
-    def _is_right(self, encoded: Encoded, expected: list[int] | None = None) -> bool:
-        reference = None if expected is None else [expected]
-        return judge([encoded], reference, self.reference.model).outcome is not Outcome.MISMATCH
-
-    def judge_round_trip(self, text: str, answer: Answer) -> Judgement:
-        """Judge whether decoding gives the text; excused where the reference gives the same back or refuses too."""
-        if isinstance(answer, Failed):
-            return self.agrees(text, answer)
-        back = self.client.decode(answer)
-        if back == text:
-            return "right"
-        kept = isinstance(back, str) and self._is_right(Encoded(text, answer, back))
-        return "excused" if kept or back == self.reference_back(text) else "wrong"
-
-    def reference_back(self, text: str) -> str | Failed:
-        """Return what the reference decodes its ids of `text` to."""
-        ids = self.reference.ids(text)
-        return ids if isinstance(ids, Failed) else self.reference.decode(ids)
-
     # --- from a wrong text to the smallest -----------------------------------------------------------------
 
-    def explain(self, text: str, answer: Answer, judge: Judge) -> Fault:
+    def explain(self, text: str, answer: Answer, is_wrong: Judge) -> Fault:
         """Return the fault of a text whose `answer` was wrong in the current process, with its smallest input."""
         if isinstance(answer, Failed) and answer.outcome is Outcome.TIMEOUT:  # each trial would take as long again
             return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
         self.client.counting = False
         try:
-            return self._explain(text, answer, judge)
+            return self._explain(text, answer, is_wrong)
         except GaveUp as error:
             return self._fault("process", f"a wrong answer, not shrunk: {error.reason}", text, answer)
         finally:
             self.client.counting = True
 
-    def decode_fault(self, ids: list[int], expected: str, got: object) -> Fault:
-        """Return the fault of ids that decode to something else than expected."""
-        if tuple(ids) not in self.known_ids:
-            self.known_ids.append(tuple(ids))
-        special = set(ids) <= set(self.reference.model.whole_token_ids.values())
-        reason = f"the {'special ' if special else ''}ids {ids} decode to {answered(got)}"
-        stage: Stage = "special tokens" if special else "decode"
-        return Fault(stage, reason, ids=ids, expected=expression(expected), got=answered(got))
-
     def _fault(self, stage: Stage, reason: str, text: str, got: Answer, after: tuple[str, ...] = ()) -> Fault:
         return Fault(stage, reason, text=text, after=after, expected=self.reference.ids(text), got=got)
 
-    def _explain(self, text: str, answer: Answer, judge: Judge) -> Fault:
+    def _explain(self, text: str, answer: Answer, is_wrong: Judge) -> Fault:
         def wrong(candidate: str) -> bool:
-            return judge(candidate, self.client.ids(candidate)) == "wrong"
+            return is_wrong(candidate, self.client.ids(candidate))
 
         before = list(self.client.history)
         for small in self.known:
-            if wrong(small) and (found := self._located(small, judge)):
+            if wrong(small) and (found := self._located(small, is_wrong)):
                 return found
         self.client.fresh()
         if not wrong(text):
-            return self._of_history(text, answer, before, judge)
+            return self._of_history(text, answer, before, is_wrong)
         places = self._places(text)
         text = self._with_filler(text, wrong, places) if len(text) > _LONG else text
         small = text
@@ -198,7 +172,7 @@ class Case:
             small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), places)
         answer = self.client.ids(small)
         before = self.client.history[:-1]
-        return self._located(small, judge) or self._of_history(small, answer, before, judge)
+        return self._located(small, is_wrong) or self._of_history(small, answer, before, is_wrong)
 
     def _with_filler(self, text: str, wrong: Callable[[str], bool], places: Sequence[int]) -> str:
         """Return the few characters at one of the places in as many plain letters as show the fault, or the text."""
@@ -213,26 +187,30 @@ class Case:
                     return build(least(most, lambda n, build=build: wrong(build(n))))  # type: ignore[misc]
         return text
 
-    def _located(self, text: str, judge: Judge) -> Fault | None:
+    def _located(self, text: str, is_wrong: Judge) -> Fault | None:
         """Locate the fault on `text` in a fresh process; None if it is answered rightly there."""
         answer = ids_afresh(self.client, text)
-        if judge(text, answer) != "wrong":
+        if not is_wrong(text, answer):
             return None
         expected = self.reference.ids(text)
         self._remember(text)
         if isinstance(answer, list) and (answer == expected or isinstance(expected, Failed)):
             back = self.client.decode(answer)
             if back != text:
-                if tuple(answer) not in self.known_ids:
-                    self.known_ids.append(tuple(answer))
+                self.remember_ids(tuple(answer))
                 reason = f"the ids are right, but they decode to {answered(back)}"
-                wanted = answered(self.reference_back(text))
+                wanted = answered(self.reference.back(text))
                 return Fault("decode", reason, text=text, ids=answer, expected=wanted, got=answered(back))
         return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
 
     def _remember(self, text: str) -> None:
         if text not in self.known:
             self.known.append(text)
+
+    def remember_ids(self, ids: tuple[int, ...]) -> None:
+        """Note ids that are decoded wrongly."""
+        if ids not in self.known_ids:
+            self.known_ids.append(ids)
 
     def _places(self, text: str) -> list[int]:
         """Return the characters of `text` at which the answers first and last differ."""
@@ -248,10 +226,10 @@ class Case:
 
     # --- what depends on earlier texts -----------------------------------------------------------------------
 
-    def _of_history(self, text: str, wrong: Answer, before: list[str], judge: Judge) -> Fault:
+    def _of_history(self, text: str, wrong: Answer, before: list[str], is_wrong: Judge) -> Fault:
         """Explain why `text` got the answer `wrong` after the texts `before` but the right one in a fresh process."""
         deadline = time.monotonic() + HISTORY_SECONDS
-        if wrong == self.reference.ids(text) and isinstance(wrong, list) and judge != self.agrees:
+        if wrong == self.reference.ids(text) and isinstance(wrong, list) and is_wrong != self.has_wrong_ids:
             reason = "the ids are right, but were decoded differently after other lists of ids"
             return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
 
@@ -260,7 +238,7 @@ class Case:
             self.client.fresh()
             for _ in self.client.ids_of_all(earlier):
                 pass
-            return judge(text, self.client.ids(text)) == "wrong"
+            return is_wrong(text, self.client.ids(text))
 
         met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:_MOST_MET]
         spoiled = next(filter(spoil, (before, *met)), [])
@@ -269,15 +247,15 @@ class Case:
             return self._fault("determinism", reason, text, wrong)
         for piece in self.reference.pieces(text):  # the fault shows in this process
             answer = self.client.ids(piece)
-            if judge(piece, answer) == "wrong":
+            if is_wrong(piece, answer):
                 text, wrong = piece, answer
                 break
         for earlier in self._with_ids(spoiled, wrong):
             if spoil([earlier]):
-                return self._of_pair(earlier, text, wrong, judge)
+                return self._of_pair(earlier, text, wrong, is_wrong)
         most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
         if spoil(spoiled[most - 1 : most]):
-            return self._of_pair(spoiled[most - 1], text, wrong, judge)
+            return self._of_pair(spoiled[most - 1], text, wrong, is_wrong)
         return self._fault("determinism", f"right in a fresh process, wrong after {most:,} other texts", text, wrong)
 
     def _with_ids(self, texts: Sequence[str], ids: Answer) -> list[str]:
@@ -288,11 +266,11 @@ class Case:
         found = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]
         return sorted(found, key=len)[:_MOST_EARLIER]
 
-    def _of_pair(self, earlier: str, text: str, wrong: Answer, judge: Judge) -> Fault:
+    def _of_pair(self, earlier: str, text: str, wrong: Answer, is_wrong: Judge) -> Fault:
         joined = earlier + text
         if self.reference.pieces(joined) == [earlier, text]:
             answer = ids_afresh(self.client, joined)
-            if judge(joined, answer) == "wrong":
+            if is_wrong(joined, answer):
                 self._remember(joined)
                 reason = f"each piece alone is right; after {expression(earlier)}, {expression(text)} gets other ids"
                 return self._fault("cache", reason, joined, answer)

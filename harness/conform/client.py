@@ -8,18 +8,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
 from typing import Any
-from zlib import crc32
 
 import msgspec
 
-from harness.conform.digests import Digests, of_ids, of_text
-from harness.conform.reference import Answer
+from harness.conform.digests import DIGEST, Digests, digests
+from harness.conform.reference import Answer, value_of
 from harness.conform.verdicts import RequestCounts
 from harness.outcome import Outcome
 from harness.process.limits import Limits, NotStarted
 from harness.process.protocol import ErrorResult
-from harness.process.session import Failed, Session
+from harness.process.session import Failed, FailedError, Session
 from harness.targets.operations import REQUIRED, SHAPES, Description
 from harness.targets.spec import NotLoadable
 
@@ -31,7 +31,6 @@ MAX_FAILURES = 10
 MAX_TIMEOUTS = 3
 """Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
 _REQUEST_CHARACTERS, _REQUEST_TEXTS = 200_000, 20_000
-_TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
 _FIRST_CHARACTERS, _FEWEST_CHARACTERS = 2_000, 1_000  # until its speed is known; enough to measure it
 _MOST_REMEMBERED = 300_000  # texts
@@ -43,14 +42,6 @@ class GaveUp(Exception):
     def __init__(self, reason: str, outcome: Outcome = Outcome.CRASH) -> None:
         self.reason, self.outcome = reason, outcome
         super().__init__(reason)
-
-
-class NoAnswerElsewhere(Exception):
-    """The target gave no answer in another thread or a forked child."""
-
-    def __init__(self, failed: Failed) -> None:
-        self.failed = failed
-        super().__init__(str(failed))
 
 
 class TargetClient:
@@ -179,52 +170,37 @@ class TargetClient:
     def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
         """Yield the target's ids of each text, in order; many texts share one request."""
         for chunk in self._chunks(texts):
-            yield from self._chunk(chunk)
+            began = time.perf_counter()
+            answers = self._each(chunk) if self.offers("encode_each") and len(chunk) > 1 else list(map(self.ids, chunk))
+            self._note_speed(sum(map(len, chunk)), time.perf_counter() - began)
+            yield from answers
 
     def _chunks(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Group texts into requests that take a few seconds at most."""
-        start = 0
-        n_texts = _REQUEST_TEXTS if self.offers("encode_each") else _TEXTS_ONE_BY_ONE
-        room = _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
+        start, room = 0, _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
         while start < len(texts):
             if self.characters_per_second:
                 room = min(4 * room, _REQUEST_CHARACTERS, int(self.characters_per_second * _SECONDS_A_REQUEST))
-            chunk = [texts[start]]
-            size = len(texts[start])
-            for text in texts[start + 1 : start + n_texts]:
-                size += len(text)
-                if size > room:
-                    break
-                chunk.append(text)
-            yield chunk
-            start += len(chunk)
-
-    def _chunk(self, texts: list[str]) -> list[Answer]:
-        began = time.perf_counter()
-        if len(texts) == 1:
-            answers = [self.ids(texts[0])]
-        else:
-            answers = self._each(texts) if self.offers("encode_each") else self._singly(texts)
-        self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
-        return answers
+            ends = accumulate(map(len, texts[start : start + _REQUEST_TEXTS]))
+            n_texts = sum(1 for _ in takewhile(lambda end, room=room: end <= room, ends))  # type: ignore[misc]
+            yield list(texts[start : start + max(1, n_texts)])
+            start += max(1, n_texts)
 
     def _each(self, texts: list[str]) -> list[Answer]:
-        """Return the ids of each text, of which the target answers as many in one request as it has time for."""
-        self._note_asked({"texts": texts})
+        """Return the ids of each text, of which the target answers as many in one request as it has time for.
+
+        Where one of them ends the process, they are sent singly.
+        """
         answers: list[Answer] = []
         while left := texts[len(answers) :]:
-            seconds = self.limits.call_seconds / 2
-            part = self._session.ask("encode_each", shape=SHAPES["encode_each"], texts=left, seconds_left=seconds)
-            some = [part] if isinstance(part, Failed) else part.value
-            if not 0 < len(some) <= len(left):
-                some = [Failed(Outcome.PROTOCOL, f"encode_each: {len(some)} answers to {len(left)} texts")]
-            given = [Failed.by(answer) if isinstance(answer, ErrorResult) else answer for answer in some]
-            ends = (a for a in given if isinstance(a, Failed) and a.outcome.ends_process)
-            if (failed := part if isinstance(part, Failed) else next(ends, None)) is not None:  # send them singly
-                self.history += texts
-                self._noted(failed)
-                return self._singly(texts)
-            answers += given
+            part = self.ask("encode_each", texts=left, seconds_left=self.limits.call_seconds / 2)
+            some = [] if isinstance(part, Failed) else [Failed.by(a) if isinstance(a, ErrorResult) else a for a in part]
+            ended = next((a for a in some if isinstance(a, Failed) and a.outcome.ends_process), None)
+            if ended is not None:
+                self._noted(ended)
+            if ended is not None or not 0 < len(some) <= len(left):
+                return [self.ids(text) for text in texts]
+            answers += some
         self.history += texts
         return answers
 
@@ -232,28 +208,15 @@ class TargetClient:
         if n_characters >= _FEWEST_CHARACTERS:
             self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
 
-    def _singly(self, texts: list[str]) -> list[Answer]:
-        answers: list[Answer] = []
-        for text in texts:
-            answers.append(self.ids(text))
-            if isinstance(answers[-1], Failed) and answers[-1].outcome.ends_process:
-                break
-        return [*answers, *self.ids_of_all(texts[len(answers) :])]
-
-    def digests(self, texts: Sequence[str], calls: Sequence[str], where: str = "here") -> Digests:
+    def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests of these calls for each text; computed here where the target does not."""
         found: Digests = {call: [] for call in ("encode", *calls)}
+        seconds = self.limits.call_seconds / 2
         while (done := len(found["encode"])) < len(texts):
-            left = next(self._chunks(texts[done:])) if where == "here" else list(texts)
+            left, began = next(self._chunks(texts[done:])), time.perf_counter()
             part: Any = None
-            began = time.perf_counter()
             if self.offers("digests"):
-                seconds = self.limits.call_seconds / 2
-                part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds, where=where)
-                if where != "here":
-                    if isinstance(part, Failed):
-                        raise NoAnswerElsewhere(part)
-                    return dict(part)
+                part = self.ask("digests", texts=left, calls=calls, seconds_left=seconds)
             if part is None or isinstance(part, Failed):  # one text ended the process: send them singly
                 part = self._digests_here(left, calls)
             else:
@@ -264,35 +227,35 @@ class TargetClient:
         del self.history[:-_MOST_REMEMBERED]
         return found
 
-    def _digests_here(self, texts: list[str], calls: Sequence[str]) -> Digests:
-        answers = list(self.ids_of_all(texts))
-        found: Digests = {"encode": [None if isinstance(ids, Failed) else of_ids(ids) for ids in answers]}
-        digest: dict[str, Callable[[Any], int]] = {"count": int, "encode_array": of_ids, "decode_bytes": crc32}
-        for call in calls:
-            if call == "decode":
-                back = [ids if isinstance(ids, Failed) else self.decode(ids) for ids in answers]
-                found[call] = [None if isinstance(text, Failed) else of_text(text) for text in back]
-            elif call == "encode_batch":
-                lists = self.ask(call, texts=texts)
-                found[call] = [None] * len(texts) if isinstance(lists, Failed) else list(map(of_ids, lists))
-            elif call in digest:
-                found[call] = []
-                for text, ids in zip(texts, answers, strict=True):
-                    answer = self.ask(call, **({"ids": ids} if call == "decode_bytes" else {"text": text}))
-                    found[call].append(None if isinstance(answer, Failed) else digest[call](answer))
-        return found
+    def digests_elsewhere(self, texts: Sequence[str], calls: Sequence[str], where: str) -> Digests | Failed:
+        """Return the digests of all texts from other threads or a child of the process; see PROTOCOL.md."""
+        seconds = self.limits.call_seconds / 2
+        answer: Digests | Failed = self.ask("digests", texts=texts, calls=calls, seconds_left=seconds, where=where)
+        return answer
 
-    def decoded(self, lists: Sequence[list[int]]) -> list[int | None]:
-        """Return the digest of the text that each list of ids decodes to."""
+    def _digests_here(self, texts: list[str], calls: Sequence[str]) -> Digests:
+        answers = dict(zip(texts, self.ids_of_all(texts), strict=True))
+        methods: dict[str, Callable[..., Any]] = {"encode": lambda text: value_of(answers[text])}
+        methods["encode_batch"] = lambda some: value_of(self.ask("encode_batch", texts=some))
+        all_allowed = {"allowed_special": "all", "disallowed_special": []}
+        methods["special"] = lambda text: value_of(self.ids(text, **all_allowed))
+        for call in ("count", "encode_array"):
+            methods[call] = lambda text, call=call: value_of(self.ask(call, text=text))
+        for call in ("decode", "decode_bytes"):
+            methods[call] = lambda ids, call=call: value_of(self.ask(call, ids=ids))
+        return digests(methods, texts, calls, errors=FailedError)
+
+    def decoded(self, lists: Sequence[list[int]], call: str = "decode") -> list[int | None]:
+        """Return the digest of what each list of ids decodes to, by `decode` or `decode_bytes`."""
         found: list[int | None] = []
         while self.offers("decoded") and len(found) < len(lists):
             left = lists[len(found) :]
-            part = self.ask("decoded", lists=left, seconds_left=self.limits.call_seconds / 2)
+            part = self.ask("decoded", lists=left, call=call, seconds_left=self.limits.call_seconds / 2)
             if isinstance(part, Failed):
                 break
             found += part
-        texts = map(self.decode, lists[len(found) :])
-        return found + [None if isinstance(text, Failed) else of_text(text) for text in texts]
+        answers = (self.ask(call, ids=ids) for ids in lists[len(found) :])
+        return found + [None if isinstance(answer, Failed) else DIGEST[call](answer) for answer in answers]
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return the text the target decodes the ids to."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import TypeVar
 
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import TargetClient
-from harness.conform.reference import Answer, Reference
+from harness.conform.reference import Answer, Reference, value_of
 from harness.conform.verdicts import Stage
 from harness.explain import Side, black_box, explain, side_of
 from harness.explain.text_stage import rewriting
@@ -22,7 +20,6 @@ from harness.outcome import Outcome
 from harness.process.session import Failed
 from impls.core.text.text import repair_surrogates
 
-T = TypeVar("T")
 Location = tuple[Stage, str]
 """The stage in which an answer goes wrong, and how."""
 
@@ -106,19 +103,19 @@ def _locate_in_long_text(
         if lost > _MOST_DROPPED and (given.startswith(data) or given.endswith(data)):
             return "pieces", f"{lost:,} of {len(given):,} bytes are left out"
         if back.count("\ufffd") > text.count("\ufffd"):
-            at = common_prefix_length(given, data)
-            return "pieces", f"in a text of this length a character is cut, at byte {at:,}"
+            return (
+                "pieces",
+                f"in so long a text a character is cut, at byte {common_prefix_length(given, data):,}",
+            )
         change = rewriting(repair_surrogates(text), back)
         return "normalisation", f"in a text of this length the target {change.what if change else 'loses bytes'}"
     if (cut := _cut_by_a_wrapper(text, got, reference)) is not None:
         return "pieces", cut
-    alone = [client.ids(piece) for piece in dict.fromkeys(pieces)]
-    if alone != [reference.ids(piece) for piece in dict.fromkeys(pieces)]:
+    if any(client.ids(piece) != reference.ids(piece) for piece in dict.fromkeys(pieces)):
         return "merges", "a piece of it is merged differently"
     expected = reference.ids(text)
-    wanted = expected if isinstance(expected, list) else []
-    ends = list(accumulate(len(by_id.get(i, b"")) for i in got))
-    at = next((ends[k] for k, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), 0)
+    n_alike = common_prefix_length(got, expected if isinstance(expected, list) else [])
+    at = sum(len(by_id.get(i, b"")) for i in got[: n_alike + 1])
     return "pieces", f"each piece alone is right; a text of this length is cut differently, before byte {at:,}"
 
 
@@ -139,13 +136,7 @@ def _target_side(client: TargetClient, reference: Reference) -> Side:
     """Return the target as a black-box side of an explanation."""
     return black_box(
         "the target",
-        lambda text: _answered(client.ids(text)),
-        lambda ids: _answered(client.decode(ids)),
+        lambda text: value_of(client.ids(text)),
+        lambda ids: value_of(client.decode(ids)),
         special_tokens=reference.model.whole_token_ids,
     )
-
-
-def _answered(answer: T | Failed) -> T:
-    if isinstance(answer, Failed):
-        raise RuntimeError(str(answer))
-    return answer

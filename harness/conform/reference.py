@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from typing import TypeVar
-from zlib import crc32
+from typing import Any, TypeVar
 
 import impls
-from harness.conform.digests import Digests, of_ids, of_text
+from harness.conform.digests import Digests, Methods, digests
 from harness.failures import message_of
 from harness.process.protocol import ErrorResult
-from harness.process.session import Failed
+from harness.process.session import Failed, FailedError
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
@@ -59,33 +58,43 @@ class Reference:
 
     def digests(self, texts: Sequence[str], calls: Sequence[str]) -> Digests:
         """Return the digests that right answers to these calls have."""
-        found: Digests = {call: [] for call in ("encode", *calls)}
-        is_plain = self.model.lossy is None and self.model.normalization is None
-        by_id = self.bytes_by_id
-        for text in texts:
-            ids = self.encode(text)
-            known = None if isinstance(ids, Failed) else of_ids(ids)
-            for call, numbers in found.items():
-                if isinstance(ids, Failed) or call in ("encode", "encode_batch", "encode_array"):
-                    numbers.append(known)
-                elif call == "count":
-                    numbers.append(len(ids))
-                elif call == "decode_bytes":
-                    numbers.append(crc32(b"".join(map(by_id.__getitem__, ids))))
-                elif is_plain and text.isascii():
-                    numbers.append(of_text(text))
-                else:
-                    back = self.decode(ids)
-                    numbers.append(None if isinstance(back, Failed) else of_text(back))
-        return found
+        latest: Answer = []
+
+        def encode(text: str) -> list[int]:
+            nonlocal latest
+            latest = self.encode(text)
+            return value_of(latest)
+
+        methods: Methods = {
+            "encode": encode,
+            "encode_array": lambda text: value_of(latest),
+            "count": lambda text: len(value_of(latest)),
+            "decode": lambda ids: value_of(self.decode(ids)),
+            "decode_bytes": lambda ids: value_of(self.answer("decode_bytes", ids)),
+        }
+        found = digests(methods, texts, [call for call in calls if call != "encode_batch"], errors=FailedError)
+        return found | {call: found["encode"] for call in calls if call == "encode_batch"}
+
+    def answer(self, operation: str, given: Any, **options: Any) -> Any:
+        """Return the right answer to a call on a text or ids that follows from `encode` and `decode`."""
+        if operation == "pieces":
+            return self.pieces(given)
+        if operation == "encode_array" or (operation == "count" and not options):
+            ids = self.ids(given)
+            return ids if operation == "encode_array" or isinstance(ids, Failed) else len(ids)
+        if operation == "encode_with_offsets":
+            found = _or_failed(lambda: self.tokenizer.encode_with_offsets(given, disallowed_special=()))
+            return found if isinstance(found, Failed) else (found[0], list(map(tuple, found[1].tolist())))
+        return _or_failed(lambda: getattr(self.tokenizer, operation)(given, **options))
 
     def decode(self, ids: Sequence[int]) -> str | Failed:
         """Return its text of the ids."""
         return _or_failed(lambda: self.tokenizer.decode(ids))
 
-    def decode_bytes(self, ids: Sequence[int]) -> bytes | Failed:
-        """Return its bytes of the ids."""
-        return _or_failed(lambda: self.tokenizer.decode_bytes(ids))
+    def back(self, text: str) -> str | Failed:
+        """Return what it decodes its ids of `text` to."""
+        ids = self.ids(text)
+        return ids if isinstance(ids, Failed) else self.decode(ids)
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
@@ -108,6 +117,13 @@ def _silent() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+def value_of(answer: T | Failed) -> T:
+    """Return an answer. Raises `FailedError` if there is none."""
+    if isinstance(answer, Failed):
+        raise FailedError(answer)
+    return answer
 
 
 def _or_failed(call: Callable[[], T]) -> T | Failed:

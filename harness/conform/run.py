@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from harness.conform.case import Case
@@ -12,7 +13,7 @@ from harness.conform.checks.catalogue import CHECKS, Check
 from harness.conform.client import GaveUp, OpenSession, TargetClient
 from harness.conform.reference import Reference
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, Incomplete, NotAsked, Status, mark_repeated
-from harness.conform.wording import escape_surrogates
+from harness.conform.wording import escape_surrogates, joined
 from harness.data import load_model
 from harness.outcome import Outcome
 from harness.process.limits import Limits
@@ -31,23 +32,14 @@ class NotATarget(BPEError):
 
 
 def run(
-    target: str,
-    reference: str = "tiktoken",
-    model: str = DEFAULT_MODEL,
-    *,
-    library: str | None = None,
-    only: Collection[str] = (),
-    seed: int = 0,
-    limits: Limits = LIMITS,
-    check_seconds: float = CHECK_SECONDS,
-    done: Callable[[CheckVerdict], None] = lambda verdict: None,
-) -> ConformanceReport:
+    target: str, reference: str = "tiktoken", model: str = DEFAULT_MODEL, *, library: str | None = None,
+    only: Collection[str] = (), limits: Limits = LIMITS, **options: Any,
+) -> ConformanceReport:  # fmt: skip
     """Check `target` against `reference` over `model`; the arguments are those of `bpebench conform`.
 
-    Raises `NotATarget`, and the errors of an unknown name or a missing model.
+    `options` are those of `run_checks`. Raises `NotATarget`, and the errors of an unknown name or a missing model.
     """
     checks, other = choose(only), Reference(reference, model, load_model(model))
-    options = {"seed": seed, "check_seconds": check_seconds, "done": done}
     return run_target(target, model, library, checks, other, limits=limits, **options)
 
 
@@ -58,9 +50,8 @@ def run_target(
     """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotATarget`."""
     try:
         spec = TargetSpec.parse(target, library, model)
-        report = run_checks(
-            lambda environment: Session(spec.command(), limits, environment), reference, checks, **options
-        )
+        session = partial(Session, spec.command(), limits)
+        report = run_checks(session, reference, checks, **options)
     except NotLoadable as error:
         named = error.reason.startswith((target, target.partition(":")[0]))
         raise NotATarget(error.reason if named else f"{target}: {error.reason}") from None
@@ -101,7 +92,6 @@ def run_checks(
             verdicts=verdicts,
             seconds=time.perf_counter() - began,
             n_failures=client.n_failures,
-            about=dict(client.description.info),
         )
 
 
@@ -141,9 +131,9 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
     except Incomplete as why:
         return "incomplete", str(why)
     if case.n_known:
-        remark = "; ".join(filter(None, [remark, f"{case.n_known:,} texts are wrong that hold a text found before"]))
+        remark = joined(remark, f"{case.n_known:,} texts are wrong that hold a text found before")
     if not case.n_inputs:
-        return "not asked", "; ".join(filter(None, [remark, "no case was judged"]))
+        return "not asked", joined(remark, "no case was judged")
     return ("same as reference" if case.excused else "passed"), remark
 
 

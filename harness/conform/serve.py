@@ -10,7 +10,6 @@ from __future__ import annotations
 import faulthandler
 import json
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,31 +22,6 @@ from harness.targets.loading import load_named
 from harness.targets.spec import NotLoadable
 
 
-class _Saving:
-    """A tokenizer of the suite with the `save`, `load` and attributes that the adapter looks for."""
-
-    def __init__(self, tokenizer: impls.Tokenizer) -> None:
-        self._tokenizer = tokenizer
-        self.special_tokens = dict(tokenizer.model.special_tokens)
-        self.n_vocab = tokenizer.model.vocab_size
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tokenizer, name)
-
-    @property
-    def encode(self) -> Callable[..., list[int]]:
-        """Return the tokenizer's own method, whose signature the adapter inspects."""
-        return self._tokenizer.encode
-
-    def save(self, path: str) -> None:
-        """Write the model in the suite's own format."""
-        self._tokenizer.model.save(path)
-
-    def load(self, path: str) -> _Saving:
-        """Return the same implementation over the model in `path`."""
-        return _Saving(type(self._tokenizer)(impls.Model.load(path)))
-
-
 def load(kind: str, name: str, model: str) -> ObjectAdapter:
     """Load the target of a `TargetSpec`; a model is given by its name or, for the kind `file`, by its path.
 
@@ -55,7 +29,8 @@ def load(kind: str, name: str, model: str) -> ObjectAdapter:
     """
     if kind == "object":
         return ObjectAdapter(load_named(name, lambda: load_model(model)))
-    return ObjectAdapter(_Saving(impls.load(name, load_model(Path(model) if kind == "file" else model))))
+    tokenizer = impls.load(name, load_model(Path(model) if kind == "file" else model))
+    return ObjectAdapter(tokenizer, tokenizer.model)
 
 
 def _load_error(error: BaseException) -> dict[str, str]:

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
-from itertools import pairwise, product, zip_longest
+from itertools import chain, pairwise, product, zip_longest
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-Encode = Callable[[str], Any]
 Methods = Mapping[str, Callable[..., Any]]
-"""Methods of a target beyond encode and decode."""
+"""Methods of a target, `encode` and `decode` among them."""
 _SHOWN = 3
 _WRONG: tuple[Any, ...] = (None, 1, 1.5, b"bytes", [None], ["text"], [1.5], {})
-_OF_TEXTS = ("encode", "encode_array", "count", "encode_with_offsets")
-_OF_IDS = ("decode", "decode_bytes", "decode_with_offsets")
-_ROUNDS = 5
+_TYPES: dict[str, Any] = {"encode": list, "decode": str, "decode_bytes": bytes, "encode_batch": list}
 _EVERY = 5
 _SWITCH_SECONDS = 1e-5
 """Interval at which threads switch: short, so that a race shows."""
@@ -37,21 +33,16 @@ def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> lis
     Texts the target refuses are left out.
     """
     texts = [text for text in texts if _encodes(target, text)]
-    encoders: dict[str, Encode] = {"a list of ids": target.encode}
-    if "encode_batch" in methods:
-        encoders["a list of ids of a batch"] = lambda text: methods["encode_batch"]([text])[0]
-    if "encode_array" in methods:
-        encoders["an array of ids"] = methods["encode_array"]
-    found = [
-        *_of_arrays(methods, texts),
-        *(line for text in texts for line in _of_types(target, methods, text)),
-        *_of_arguments(target, methods, texts),
-        *(line for what, encode in encoders.items() for line in _check_ownership(encode, what, texts)),
-        *_check_str_subclasses(target, methods, texts),
-        *_check_independence(target, texts[::_EVERY]),
-        *_after_wrong_types(target, texts[::_EVERY]),
-    ]
-    return list(dict.fromkeys(found))
+    lists = [[int(i) for i in target.encode(text)] for text in texts]
+    few = texts[::_EVERY]
+    return list(dict.fromkeys(chain(
+        _of_arrays(methods, texts),
+        _of_types_and_arguments(methods, texts, lists),
+        *(_of_ownership(call, what, texts) for what, call in _encoders(methods)),
+        _of_str_subclasses(methods, texts),
+        _of_pairs(target, few),
+        _after_wrong_types(target, few),
+    )))  # fmt: skip
 
 
 def _encodes(target: Any, text: str) -> bool:
@@ -62,113 +53,85 @@ def _encodes(target: Any, text: str) -> bool:
     return True
 
 
-def _of_types(target: Any, methods: Methods, text: str) -> Iterator[str]:
-    ids = target.encode(text)
-    yield from _not_a_list_of_ints("encode", ids)
-    plain = [int(i) for i in ids]
-    if not isinstance(back := target.decode(plain), str):
-        yield f"decode gives {_type(back)}, not a str"
-    if "encode_batch" in methods:
-        batch = methods["encode_batch"]([text])
-        if not isinstance(batch, list):
-            yield f"encode_batch gives {_type(batch)}, not a list"
-        for one in batch:
-            yield from _not_a_list_of_ints("encode_batch", one)
-    if "decode_bytes" in methods and not isinstance(data := methods["decode_bytes"](plain), bytes):
-        yield f"decode_bytes gives {_type(data)}, not bytes"
-
-
-def _not_a_list_of_ints(method: str, ids: Any) -> Iterator[str]:
-    if type(ids) is not list:
-        yield f"{method} gives {_type(ids)}, not a list"
-    others = list(dict.fromkeys(_type(i) for i in ids if type(i) is not int))
-    if others:
-        yield f"{method} gives ids of type {', '.join(others[:_SHOWN])}, not int"
+def _of_types_and_arguments(methods: Methods, texts: Sequence[str], lists: Sequence[list[int]]) -> Iterator[str]:
+    """Check the types of answers, and that a list passed in is not changed."""
+    for name, kind in _TYPES.items():
+        given: Sequence[Any] = {"encode": texts, "encode_batch": [[text] for text in texts]}.get(name, lists)
+        for argument in given if name in methods else ():
+            before = argument[:]
+            answer: Any = methods[name](argument)
+            if argument != before:
+                yield f"{name} changes the list it is given"
+            if not isinstance(answer, kind) or (name == "encode" and type(answer) is not kind):
+                yield f"{name} gives {_type(answer)}, not a {kind.__name__}"
+            elif kind is list:
+                ids = answer if name == "encode" else [i for some in answer for i in some]
+                if others := list(dict.fromkeys(_type(i) for i in ids if type(i) is not int)):
+                    yield f"{name} gives ids of type {', '.join(others[:_SHOWN])}, not int"
 
 
 def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     """Check that arrays hold integers, of one type whatever the text."""
-    if "encode_array" not in methods:
-        return
-    types = (getattr(methods["encode_array"](text), "dtype", None) for text in texts)
-    found = list(dict.fromkeys(kind for kind in types if kind is not None))
-    for kind in found:
-        if getattr(kind, "kind", "i") not in "iu":
-            yield f"encode_array gives an array of {kind}"
-    if len(found) > 1:
-        yield f"encode_array gives arrays of {' and of '.join(map(str, found))}"
+    arrays = map(methods["encode_array"], texts) if "encode_array" in methods else ()
+    kinds = list(dict.fromkeys(array.dtype for array in arrays if hasattr(array, "dtype")))
+    yield from (f"encode_array gives an array of {kind}" for kind in kinds if getattr(kind, "kind", "i") not in "iu")
+    if len(kinds) > 1:
+        yield f"encode_array gives arrays of {' and of '.join(map(str, kinds))}"
 
 
-def _check_ownership(encode: Encode, what: str, texts: Sequence[str]) -> Iterator[str]:
+def _encoders(methods: Methods) -> Iterator[tuple[str, Callable[[str], Any]]]:
+    yield "a list of ids", methods["encode"]
+    if "encode_batch" in methods:
+        yield "a list of ids of a batch", lambda text: methods["encode_batch"]([text])[0]
+    if "encode_array" in methods:
+        yield "an array of ids", methods["encode_array"]
+
+
+def _of_ownership(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> Iterator[str]:
     """Check that a result belongs to the caller: later calls do not change it, nor does changing it affect them."""
-    answers, known = [], []
-    for text in texts:
-        answers.append(encode(text))
-        known.append(list(answers[-1]))
-    if [list(ids) for ids in answers] != known:
+    pairs = [(ids, list(ids)) for ids in map(encode, texts)]
+    if any(list(ids) != known for ids, known in pairs):
         yield f"{what} changes when another text is encoded"
         return
-    for ids in answers:
-        _change(ids)
-    if [list(encode(text)) for text in texts] != known:
+    for ids, _ in pairs:
+        if isinstance(ids, list):
+            ids.append(-1)
+        elif getattr(getattr(ids, "flags", None), "writeable", False):
+            ids[:] = 0
+    if any(list(encode(text)) != known for text, (_, known) in zip(texts, pairs, strict=True)):
         yield f"changing {what} changes the next answer for that text"
-
-
-def _change(ids: Any) -> None:
-    if isinstance(ids, list):
-        ids.append(-1)
-    elif getattr(getattr(ids, "flags", None), "writeable", False):
-        ids[:] = 0
-
-
-def _of_arguments(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
-    calls = {"decode": target.decode} | {name: methods[name] for name in ("decode_bytes",) if name in methods}
-    given: list[tuple[str, Callable[..., Any], list[Any]]] = [
-        (name, call, [int(i) for i in target.encode(text)]) for text in texts for name, call in calls.items()
-    ]
-    if "encode_batch" in methods:
-        given.append(("encode_batch", methods["encode_batch"], list(texts)))
-    for name, call, argument in given:
-        before = list(argument)
-        call(argument)
-        if argument != before:
-            yield f"{name} changes the list it is given"
 
 
 class _Text(str):
     """A subclass of str, such as XML and template libraries return."""
 
 
-def _check_str_subclasses(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
+def _of_str_subclasses(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     """Check that a subclass of str is encoded like the str it equals, or refused."""
-    given = list(map(_Text, texts))
-    with suppress(Exception):
-        if [list(target.encode(text)) for text in given] != [list(target.encode(text)) for text in texts]:
-            yield "encode gives other ids for a subclass of str"
-    with suppress(Exception):
-        if list(map(list, methods["encode_batch"](given))) != list(map(list, methods["encode_batch"](list(texts)))):
-            yield "encode_batch gives other ids for a subclass of str"
+    for what, encode in _encoders(methods):
+        with suppress(Exception):
+            if any(list(encode(_Text(text))) != list(encode(text)) for text in texts):
+                yield f"{what} has other ids for a subclass of str"
 
 
-def _check_independence(target: Any, texts: Sequence[str]) -> Iterator[str]:
+def _of_pairs(target: Any, texts: Sequence[str]) -> Iterator[str]:
     """Check that two decoders, and two incremental texts, used in turn do not disturb each other."""
     for one, other in pairwise(texts):
+        lists = [[int(i) for i in target.encode(text)] for text in (one, other)]
         if callable(getattr(target, "decoder", None)):
-            decoders = target.decoder(), target.decoder()
-            found = ["", ""]
-            for ids in zip_longest(*([int(i) for i in target.encode(text)] for text in (one, other))):
+            decoders, decoded = (target.decoder(), target.decoder()), ["", ""]
+            for ids in zip_longest(*lists):
                 for k, i in enumerate(ids):
-                    found[k] += decoders[k].push([] if i is None else [i])
-            found = [text + decoder.finish() for text, decoder in zip(found, decoders, strict=True)]
-            if found != [target.decode([int(i) for i in target.encode(text)]) for text in (one, other)]:
+                    decoded[k] += decoders[k].push([] if i is None else [i])
+            if [text + decoder.finish() for text, decoder in zip(decoded, decoders, strict=True)] != [
+                target.decode(ids) for ids in lists
+            ]:
                 yield "two decoders used in turn disturb each other"
         if callable(getattr(target, "incremental", None)):
             first, second = target.incremental(), target.incremental()
-            for followed, text in ((first, one), (second, other), (first, other), (second, one)):
-                followed.append(text)
-            if [list(first.ids), list(second.ids)] != [
-                list(target.encode(text)) for text in (one + other, other + one)
-            ]:
+            for growing, text in ((first, one), (second, other), (first, other), (second, one)):
+                growing.append(text)
+            if [*first.ids, *second.ids] != [*target.encode(one + other), *target.encode(other + one)]:
                 yield "two incremental texts used in turn disturb each other"
 
 
@@ -185,40 +148,6 @@ def _after_wrong_types(target: Any, texts: Sequence[str]) -> Iterator[str]:
         if answers() != before:
             yield f"other answers after {call.__name__}({wrong!r})"
             return
-
-
-def faults_of_threads(
-    target: Any, methods: Methods, options: Collection[str], texts: Sequence[str], threads: int
-) -> list[str]:
-    """Return a line for each method that answers differently when threads call it, or different methods, at once."""
-    allowed: dict[str, Any] = {"allowed_special": "all", "disallowed_special": ()}
-    of_texts = {name: methods[name] for name in _OF_TEXTS if name in methods}
-    if set(allowed) <= set(options):
-        of_texts["encode with allowed_special"] = partial(target.encode, **allowed)
-    if "encode_batch" in methods:
-        of_texts["encode_batch"] = lambda text: methods["encode_batch"]([text])
-    ids_of_texts = [[int(i) for i in target.encode(text)] for text in texts if _encodes(target, text)]
-    calls = [
-        *((name, partial(method, text)) for name, method in of_texts.items() for text in texts),
-        *((name, partial(methods[name], ids)) for name in _OF_IDS if name in methods for ids in ids_of_texts),
-    ]
-
-    def answer(call: tuple[str, Callable[[], Any]]) -> str:
-        try:
-            found = call[1]()
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"
-        return repr(found.tolist() if hasattr(found, "tolist") else found)
-
-    alone = dict(zip(calls, map(answer, calls), strict=True))
-    mixed = calls[:: len(texts)]
-    for first in range(1, len(texts)):
-        mixed += calls[first :: len(texts)]
-    asked = [*calls, *mixed] * _ROUNDS
-    answers = zip(asked, from_threads(answer, asked, threads), strict=True)
-    apart = dict.fromkeys((call[0], alone[call], found) for call, found in answers if found != alone[call])
-    shown = {name: f"{name} gives {found} on {threads} threads, {right} alone" for name, right, found in apart}
-    return list(shown.values())
 
 
 def from_threads(call: Callable[[T], R], arguments: Sequence[T], threads: int) -> list[R]:

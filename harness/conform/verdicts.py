@@ -20,7 +20,7 @@ Status = Literal["passed", "failed", "same as reference", "incomplete", "not off
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "pieces or merges", "merges",
     "vocabulary", "decode", "offsets", "incremental", "batch", "derived", "truncation", "threads", "values", "cache",
-    "determinism", "saving", "bad input", "memory", "resources",
+    "determinism", "bad input", "memory", "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order in which a text passes through a tokenizer.
 
@@ -60,23 +60,20 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @classmethod
     def of(
-        cls,
-        text: str | None = None,
-        *,
-        after: tuple[str, ...] = (),
-        ids: list[int] | None = None,
-        expected: object = "",
-        got: object = "",
-    ) -> FailingInput:
+        cls, text: str | None = None, *, after: Sequence[str] = (), ids: Sequence[int] | None = None,
+        expected: object = "", got: object = "",
+    ) -> FailingInput:  # fmt: skip
         """Create one from plain values; answers that are lists of ids are written out, long ones cut."""
         skipped = ""
         if isinstance(expected, list) and isinstance(got, list):
-            expected, got, skipped = _around_the_difference(expected, got)
+            kept = max(0, common_prefix_length(expected, got) - 3)
+            if kept > _SHOWN_ALIKE:
+                expected, got, skipped = expected[kept:], got[kept:], f"({kept:,} ids alike) "
         return cls(
             text=None if text is None else Text.of(text),
             expression="" if text is None else expression(text),
             after=[Text.of(earlier) for earlier in after],
-            ids=None if ids is None else ids[:MAX_IDS_KEPT],
+            ids=None if ids is None else list(ids[:MAX_IDS_KEPT]),
             expected=skipped + escape_surrogates(written(expected)),
             got=skipped + escape_surrogates(written(got)),
         )
@@ -157,8 +154,6 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
     seconds: float
     n_failures: int = 0
     """How often the target's process failed and was replaced."""
-    about: dict[str, str] = msgspec.field(default_factory=dict)
-    """The target's description of itself."""
 
     @property
     def failed(self) -> list[CheckVerdict]:
@@ -221,7 +216,7 @@ def overall(statuses: Mapping[str, str]) -> str:
     return "conforms" if statuses.keys() >= ESSENTIAL.keys() else "the checks asked for passed"
 
 
-_OF_MANY_CALLS = ("batch", "truncation", "threads", "bad input", "saving")
+_OF_MANY_CALLS = ("batch", "truncation", "threads", "bad input")
 """Stages in which a fault of single calls shows too."""
 _INTERMITTENT = ("determinism", "process", "resources")
 
@@ -237,13 +232,9 @@ def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
     """Set `same_as` of each failure to the first check that failed for the same reason."""
     faults: list[CheckVerdict] = []
     for verdict in verdicts:
-        if verdict.status != "failed":
-            continue
-        first = next((fault for fault in faults if _is_same_fault(fault, verdict)), None)
-        if first is None:
-            faults.append(verdict)
-        else:
-            verdict.same_as = first.check
+        if verdict.status == "failed":
+            verdict.same_as = next((fault.check for fault in faults if _is_same_fault(fault, verdict)), "")
+            faults += [] if verdict.same_as else [verdict]
 
 
 def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
@@ -256,26 +247,16 @@ def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
             return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
         if a.stage == "cache" and b.stage in ("cache", "determinism"):
             return (x.ids is None) == (y.ids is None)
+    if a.stage != b.stage:
+        return False
     if a.stage == "resources":
-        return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
-    if a.stage == b.stage == "process":
-        return _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)  # how it ends, not how often
-    return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
-
-
-def _is_of_time(verdict: CheckVerdict) -> bool:
-    return "time" in verdict.reason or " µs " in verdict.reason
+        return all("time" in reason or " µs " in reason for reason in (a.reason, b.reason))
+    same = _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)  # how it ends, not how often
+    return a.stage == "determinism" or (same if a.stage == "process" else a.reason == b.reason)
 
 
 def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
-    starts = range(len(whole) - len(part) + 1)
-    return any(list(whole[start : start + len(part)]) == list(part) for start in starts)
-
-
-def _around_the_difference(expected: list[int], got: list[int]) -> tuple[list[int], list[int], str]:
-    """Return two long lists of ids without most of their common prefix, and a note of its length."""
-    kept = max(0, common_prefix_length(expected, got) - 3)
-    return (expected[kept:], got[kept:], f"({kept:,} ids alike) ") if kept > _SHOWN_ALIKE else (expected, got, "")
+    return f" {' '.join(map(str, part))} " in f" {' '.join(map(str, whole))} "
 
 
 def written(answer: object) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from itertools import groupby
+import re
 
-_AS_IT_IS = 60
-_LONGEST_PERIOD = 64
 _LONGEST_EXPRESSION = 200
-_SHORTEST_RUN = 12
+_REPEATED = re.compile(r"(.{1,64}?)\1{11,}", re.DOTALL)
 _ENDS = 24
 
 
 def has_surrogate(text: str) -> bool:
     """Return whether `text` contains a surrogate: it is then not valid Unicode, and refusing it is right."""
     return any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+
+
+def joined(*remarks: str) -> str:
+    """Return the remarks that there are, each once, as one."""
+    return "; ".join(dict.fromkeys(filter(None, remarks)))
 
 
 def escape_surrogates(message: str) -> str:
@@ -28,45 +31,22 @@ def expression(text: str) -> str:
     >>> expression("ab" * 100 + "c"), expression("x" * 99)
     ("'ab' * 100 + 'c'", "'x' * 99")
     """
-    if len(text) <= _AS_IT_IS:
-        return _runs(text) or ascii(text)
-    for found in (_repeats(text), _runs(text)):
-        if found is not None and len(found) <= _LONGEST_EXPRESSION:
-            return found
+    parts: list[str] = []
+    plain, at = "", 0
+    while at < len(text) and sum(map(len, parts)) + len(ascii(plain)) <= _LONGEST_EXPRESSION:
+        if (run := _REPEATED.match(text, at)) is None:
+            plain, at = plain + text[at], at + 1
+        else:
+            parts += [ascii(plain)] * bool(plain) + [f"{run[1]!a} * {len(run[0]) // len(run[1])}"]
+            plain, at = "", run.end()
+    if at == len(text):
+        return " + ".join(parts + [ascii(plain)] * (bool(plain) or not parts))
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{text[:_ENDS]!a} … {text[-_ENDS:]!a} ({len(text):,} characters, sha256 {digest}…)"
 
 
-def _repeats(text: str) -> str | None:
-    for period in range(1, _LONGEST_PERIOD + 1):
-        unit = text[:period]
-        times, rest = divmod(len(text), period)
-        if times < 2:
-            return None
-        body = unit * times
-        if text.startswith(body):
-            return f"{unit!a} * {times}" + (f" + {text[len(body) :]!a}" if rest else "")
-    return None
-
-
-def _runs(text: str) -> str | None:
-    """Return the text as a sum of runs of one character and the parts between them; None if that is long."""
-    parts: list[str] = []
-    plain = ""
-    for character, same in groupby(text):
-        n = len(list(same))
-        if n < _SHORTEST_RUN:
-            plain += character * n
-            continue
-        parts += [ascii(plain)] * bool(plain) + [f"{character!a} * {n}"]
-        plain = ""
-        if sum(map(len, parts)) > _LONGEST_EXPRESSION:
-            return None
-    return " + ".join(parts + [ascii(plain)] * bool(plain))
-
-
-def answered(answer: object) -> str:
-    """Return what ids decoded to on one line: a text as an expression, bytes as printed, a refusal as its message."""
+def answered(answer: object) -> object:
+    """Return an answer as it is shown: a text as an expression, bytes as Python writes them, all else as it is."""
     if isinstance(answer, str):
         return expression(answer)
-    return repr(answer) if isinstance(answer, bytes) else str(answer)
+    return repr(answer) if isinstance(answer, bytes) else answer

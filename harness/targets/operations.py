@@ -21,7 +21,6 @@ class Description(msgspec.Struct, frozen=True):
     """Operations and options of the target; `encode` and `decode` always."""
     special_tokens: dict[str, Id] = {}
     n_vocab: int | None = None
-    info: dict[str, str] = {}
 
 
 SHAPES: dict[str, Any] = {
@@ -33,14 +32,12 @@ SHAPES: dict[str, Any] = {
     "encode_batch": list[list[Id]],
     "encode_array": list[Id],
     "count": int,
-    "encode_threads": list[list[Id]],
     "timed_encode": Seconds,
     "timed_decode": Seconds,
     "digests": dict[str, list[int | None]],
     "decoded": list[int | None],
     "held": dict[str, tuple[int, float, int]],
     "python_values": list[str],
-    "mixed_threads": list[str],
     "decode_with_offsets": tuple[str, list[Offset]],
     "encode_with_offsets": tuple[list[Id], list[tuple[Offset, Offset]]],
     "decode_stream": list[str],
@@ -49,9 +46,6 @@ SHAPES: dict[str, Any] = {
     "fits": bool,
     "pieces": list[str],
     "token_bytes": bytes,
-    "n_vocab": int,
-    "save": None,
-    "load": None,
 }
 """Operation -> type of its result; `bytes` are sent as base64."""
 

@@ -6,35 +6,35 @@ Counts set what is asked. Where the deadline of a check cuts it, that is `Incomp
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import islice
 
 from harness.conform.case import Case
-from harness.conform.checks.batches import compare
-from harness.conform.checks.over_texts import size
-from harness.conform.digests import CALLS
-from harness.conform.verdicts import Fault, Incomplete, Stage
-from harness.conform.wording import expression, has_surrogate
+from harness.conform.checks.batches import fault_of_batch
+from harness.conform.checks.derived import Call, fault_of
+from harness.conform.digests import CALLS, DIGEST, of_text
+from harness.conform.verdicts import Fault, Incomplete, NotAsked, Stage
+from harness.conform.wording import answered, expression, has_surrogate, joined
+from harness.minimize import Budget, smallest_sequence
 from harness.process.session import Failed
 
 _CHUNK_CHARACTERS, _CHUNK_TEXTS = 200_000, 20_000
 _ENOUGH = 50
 """Wrong texts after which no more are asked: the smallest of them is shrunk."""
 _LONG = 50_000  # characters
+_BRIEF, _SHORT = 3_000, 12  # characters
 _MOST_SECONDS = 20.0
 """A long text that would take longer than this, if time grows with length to the power of 1.5, is not asked."""
-_OF_CALL = {
-    "count": "the count is not the number of ids",
-    "encode_array": "the array holds other ids than the list",
-    "decode_bytes": "decode_bytes of the right ids gives other bytes",
-}
 
 
-def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> str:
+def ask_all(
+    case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS, judged: Collection[str] = ("encode", *CALLS)
+) -> str:
     """Ask every text by those of the calls that are offered; return a remark on what was not asked.
 
-    Raises the `Fault` of the smallest wrong text, unless it holds a text that an earlier check found wrong.
+    Raises the `Fault` of the smallest text of which a call in `judged` is wrong, unless it holds a text that an earlier
+    check found wrong.
     """
     offered = [call for call in calls if call in ("encode", "decode") or case.client.offers(call)]
     wrong: list[tuple[str, str, list[str]]] = []
@@ -55,24 +55,24 @@ def ask_all(case: Case, texts: Iterable[str], calls: Sequence[str] = CALLS) -> s
             pace = (time.monotonic() - began, sum(map(len, chunk)))
         expected = case.reference.digests(chunk, offered)
         n_asked += len(chunk)
-        if got == expected:
-            case.n_inputs += len(chunk)
-        else:
-            for k, text in enumerate(chunk):
-                refused, n_judged = expected["encode"][k] is None, case.n_inputs
-                n_refused += refused
-                case.n_inputs = n_judged + (not refused)
-                if not refused and (call := _wrong_call(got, expected, k, text)):
-                    wrong.append((text, call, chunk))
+        case.n_inputs += len(chunk)
+        for k, text in enumerate(chunk) if got != expected or None in expected["encode"] else ():
+            if expected["encode"][k] is None and "encode" in judged:
+                n_refused += 1
+                case.n_inputs -= 1
+            elif call := _wrong_call(got, expected, k, text, judged):
+                wrong.append((text, call, chunk))
         if len(wrong) >= _ENOUGH:
             break
         if case.out_of_time:
             if wrong:
                 break
             raise Incomplete(f"stopped by the clock after {n_asked:,} texts, all of them right")
+    if not n_asked and not remark:
+        raise NotAsked("there is no text to judge by")
     _raise_smallest(case, wrong)
     both = f"{n_refused:,} texts that the reference refuses are not judged" if n_refused else ""
-    return "; ".join(filter(None, [remark and f"not asked: {remark}", both]))
+    return joined(remark and f"not asked: {remark}", both)
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -88,81 +88,100 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def _wrong_call(got: dict[str, list[int | None]], expected: dict[str, list[int | None]], k: int, text: str) -> str:
+def _wrong_call(
+    got: dict[str, list[int | None]],
+    expected: dict[str, list[int | None]],
+    k: int,
+    text: str,
+    judged: Collection[str],
+) -> str:
     """Return the first call whose answer to the text is wrong, or an empty string."""
     if got["encode"][k] is None and has_surrogate(text):
         return ""  # not valid Unicode; refusing it is right
-    return next((call for call in ("encode", *expected) if got[call][k] != expected[call][k]), "")
+    wrong = (call for call in expected if call in judged and got[call][k] != expected[call][k])
+    return next((call for call in wrong if call != "decode" or got[call][k] != of_text(text)), "")
 
 
 def _raise_smallest(case: Case, wrong: list[tuple[str, str, list[str]]]) -> None:
     """Raise the fault of the smallest wrong text that holds no text known to be wrong."""
     new = [one for one in wrong if not any(known in one[0] for known in case.known if known)]
     case.n_known += len(wrong) - len(new)
-    for text, call, chunk in sorted(new[:_ENOUGH], key=lambda one: size(one[0]))[:1]:
+    for text, call, chunk in sorted(new[:_ENOUGH], key=lambda one: _size(one[0]))[:1]:
         fault = _fault(case, text, call, chunk)
         fault.n_failed = len(wrong)
         raise fault
 
 
+def _size(text: str) -> tuple[bool, bool, int, int]:
+    """Return a sort key: short texts first, then those with a short expression."""
+    return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)
+
+
 def _fault(case: Case, text: str, call: str, chunk: list[str]) -> Fault:
     if call == "encode":
-        return case.explain(text, case.client.ids(text), case.agrees)
+        return case.explain(text, case.client.ids(text), case.has_wrong_ids)
     if call == "decode":
-        return case.explain(text, case.client.ids(text), case.judge_round_trip)
-    expected = case.reference.ids(text)
-    if call == "encode_batch" and isinstance(expected, list):
-        for texts in ([text], chunk):
-            try:
-                alone = {one: ids for one in texts if isinstance(ids := case.reference.ids(one), list)}
-                compare(case, "batch", partial(case.client.ask, "encode_batch"), [list(alone)], alone)
-            except Fault as fault:
-                return fault
-    fault_of = partial(_derived_fault, case, call)
-    at_first = Fault("derived", _OF_CALL.get(call, f"{call} gives other ids"), text=text, expected=expected)
-    return case.smallest_fault(text, fault_of, fault_of(text) or at_first)
+        return case.explain(text, case.client.ids(text), case.comes_back_wrong)
+    if call == "encode_batch":
+        at_first = Fault("batch", "in a batch it has other ids", text=text)
+        of_batch = partial(fault_of_batch, case)
+        return case.smallest_fault(tuple(chunk), of_batch, at_first, [(text,)])
+    at_first = Fault("derived", f"another answer of {call}", text=text, expected=case.reference.ids(text))
+    return case.smallest_fault(text, partial(fault_of, case, Call(call)), at_first)
 
 
-def _derived_fault(case: Case, call: str, text: str) -> Fault | None:
-    ids = case.reference.ids(text)
-    if isinstance(ids, Failed) or case.client.ids(text) != ids:
-        return None
-    argument: dict[str, Any] = {"ids": ids} if call == "decode_bytes" else {"text": text}
-    wanted: Any = len(ids) if call == "count" else case.reference.decode_bytes(ids) if call == "decode_bytes" else ids
-    got = case.client.ask(call, **argument)
-    if got == wanted:
-        return None
-    stage: Stage = "decode" if call == "decode_bytes" else "derived"
-    return Fault(
-        stage, _OF_CALL[call], text=text, ids=ids if call == "decode_bytes" else None, expected=wanted, got=got
-    )
+# --- lists of ids ----------------------------------------------------------------------------------------------
+
+_LATEST = 3
+_TRIALS, _SHRINK_SECONDS = 300, 5.0
+Ids = tuple[int, ...]
 
 
-def ask_lists(case: Case, lists: Iterable[list[int]], text_of: Callable[[Sequence[int]], str]) -> None:
-    """Ask what lists of ids decode to. Raises the fault of the first that is wrong, `Incomplete` at the deadline."""
-    from harness.conform.digests import of_text
+def ask_lists(case: Case, lists: Iterable[Sequence[int]], call: str = "decode") -> str:
+    """Ask what lists of ids decode to; return a remark on those not judged.
 
-    n_asked = 0
-    batch: list[list[int]] = []
-    for ids in lists:
-        batch.append(ids)
-        if len(batch) == _CHUNK_TEXTS:
-            n_asked += _ask_lists(case, batch, text_of, of_text)
-            batch = []
-            if case.out_of_time:
-                raise Incomplete(f"stopped by the clock after {n_asked:,} lists of ids, all of them right")
-    _ask_lists(case, batch, text_of, of_text)
+    Raises the fault of the first that is wrong, `Incomplete` at the deadline.
+    """
+    n_refused, left = 0, iter(lists)
+    while batch := [tuple(ids) for ids in islice(left, _CHUNK_TEXTS)]:
+        if case.out_of_time:
+            raise Incomplete(f"stopped by the clock after {case.n_inputs:,} lists of ids, all of them right")
+        for k, number in enumerate(case.client.decoded([list(ids) for ids in batch], call)):
+            expected = case.reference.answer(call, batch[k])
+            n_refused += isinstance(expected, Failed)
+            case.n_inputs += not isinstance(expected, Failed)
+            if not isinstance(expected, Failed) and number != DIGEST[call](expected):
+                raise _explained(case, call, batch[k], batch[max(0, k - _LATEST) : k])
+    return f"{n_refused:,} lists the reference refuses" if n_refused else ""
 
 
-def _ask_lists(
-    case: Case, lists: list[list[int]], text_of: Callable[[Sequence[int]], str], digest: Callable[[str], int]
-) -> int:
-    for ids, number in zip(lists, case.client.decoded(lists), strict=True):
-        case.n_inputs += 1
-        if number != digest(text_of(ids)):
-            expected, got = text_of(ids), case.client.decode(ids)
-            if got == expected:
-                reason = "these ids were decoded to something else before; asked once more, they are right"
-                raise Fault("determinism", reason, ids=ids, expected=expression(expected), got=expression(expected))
-            raise case.decode_fault(ids, expected, got)
-    return len(lists)
+def _explained(case: Case, call: str, ids: Ids, latest: Sequence[Ids]) -> Fault:
+    """Return the fault with the fewest wrongly decoded ids, or with the earlier list that makes them wrong.
+
+    Whatever is reported was wrong as the first call of a fresh process, since during minimisation earlier calls may
+    affect later ones.
+    """
+
+    def is_wrong(candidate: Ids) -> bool:
+        return bool(case.client.ask(call, ids=list(candidate)) != case.reference.answer(call, candidate))
+
+    def fault(shown: Ids, stage: Stage, reason: str) -> Fault:
+        expected, got = case.reference.answer(call, shown), case.client.ask(call, ids=list(shown))
+        return Fault(stage, f"{call}: {reason}", ids=list(shown), expected=answered(expected), got=answered(got))
+
+    case.client.fresh()
+    if is_wrong(ids):
+        small = smallest_sequence(ids, is_wrong, Budget(_TRIALS, _SHRINK_SECONDS))
+        case.remember_ids(small)
+        for shown in (small, ids):
+            case.client.fresh()
+            if is_wrong(shown):
+                case.client.fresh()
+                of_special = len(shown) > 0 and set(shown) <= set(case.reference.model.whole_token_ids.values())
+                return fault(shown, "special tokens" if of_special else "decode", "these ids are another text")
+    for earlier in reversed(latest):
+        case.client.fresh()
+        case.client.ask(call, ids=list(earlier))
+        if is_wrong(ids):
+            return fault(ids, "cache", f"right in a fresh process, wrong after decoding {list(earlier)}")
+    return fault(ids, "determinism", "another answer before; right in a fresh process")

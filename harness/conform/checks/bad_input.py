@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.conform.case import Case
 from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
-from harness.conform.wording import answered, expression, has_surrogate
+from harness.conform.wording import answered, expression, has_surrogate, joined
 from harness.outcome import Outcome
 from harness.process.session import Failed
 
@@ -21,45 +21,40 @@ def bad_input(case: Case) -> str:
     beyond = case.reference.model.vocab_size
     known = next(iter(case.reference.bytes_by_id))
     for ids in [beyond + 1_000], [known, beyond + 1_000], [2**31], [2**63], [-1], [known, -1]:
-        case.n_inputs += 1
         _decode(case, ids)
-        _ask_afterwards(case, ids)
+        _decode_afterwards(case, ids)
     if case.client.offers("disallowed_special"):
         for name in sorted(case.reference.model.special_tokens)[:_MOST_SPECIALS]:
-            case.n_inputs += 1
             case.client.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
-            _ask_afterwards(case, f"{_AFTERWARDS}{name}")
+            _encode_afterwards(case, f"{_AFTERWARDS}{name}")
     huge = (" " * _MILLION, "a" * _MILLION, "\t  " * (_MILLION // 3) + "x")
-    left_out: list[str] = []
-    for text in ("", *SURROGATES, *huge):
-        if text in huge and not case.can_ask(text):
-            left_out.append(expression(text))
-            continue
-        case.n_inputs += 1
+    left_out = [expression(text) for text in huge if not case.can_ask(text)]
+    for text in ("", *SURROGATES, *filter(case.can_ask, huge)):
         _encode(case, text)
-        _ask_afterwards(case, text)
-    _ask_afterwards(case, "")
+        _encode_afterwards(case, text)
     refused = f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
-    slow = f"the target or the reference is too slow for {', '.join(left_out)}" if left_out else ""
-    return "; ".join(filter(None, [refused, slow]))
+    return joined(refused, f"the target or the reference is too slow for {', '.join(left_out)}" if left_out else "")
+
+
+def _is_refused(answer: object) -> bool:
+    return isinstance(answer, Failed) and (not answer.outcome.ends_process or answer.outcome is Outcome.PANIC)
 
 
 def _decode(case: Case, ids: list[int]) -> None:
     """Raise a fault if unknown ids are neither refused nor decoded as the reference does."""
+    case.n_inputs += 1
     got, wanted = case.client.decode(ids), case.reference.decode(ids)
-    if got == wanted or (isinstance(got, Failed) and (not got.outcome.ends_process or got.outcome is Outcome.PANIC)):
-        return
-    ends = isinstance(got, Failed)
-    reason = (
-        f"an id that no token has {'ends the process:' if ends else 'must be an error, and decodes to'} {answered(got)}"
-    )
-    raise Fault("bad input", reason, ids=ids, expected=answered(wanted), got=answered(got))
+    if got != wanted and not _is_refused(got):
+        what = "ends the process:" if isinstance(got, Failed) else "must be an error, and decodes to"
+        reason = f"an id that no token has {what} {answered(got)}"
+        raise Fault("bad input", reason, ids=ids, expected=answered(wanted), got=answered(got))
 
 
 def _encode(case: Case, text: str) -> None:
     """Raise a fault if the answer to a bad text is wrong; note it if both refuse the text."""
+    case.n_inputs += 1
     got, expected = case.client.ids(text), case.reference.ids(text)
-    if isinstance(got, Failed) and got.outcome.ends_process and got.outcome is not Outcome.PANIC:
+    if isinstance(got, Failed) and not _is_refused(got):
         reason = f"ends the process: {got}"
     elif isinstance(expected, Failed):
         if isinstance(got, Failed):
@@ -73,27 +68,22 @@ def _encode(case: Case, text: str) -> None:
     elif isinstance(got, Failed):
         reason = f"refuses the text with {got}"
     else:
-        raise case.explain(text, got, case.agrees)
+        raise case.explain(text, got, case.has_wrong_ids)
     raise Fault("bad input", reason, text=text, expected=expected, got=got)
 
 
-def _ask_afterwards(case: Case, after: str | list[int]) -> None:
-    """Raise a fault if an ordinary text (after ids: the ids of one) is answered wrongly after a bad input.
+def _encode_afterwards(case: Case, after: str) -> None:
+    """Raise a fault if an ordinary text is encoded wrongly after a bad one, and rightly in a fresh process."""
+    ids, got = case.reference.ids(_AFTERWARDS), case.client.ids(_AFTERWARDS)
+    if got != ids and ids_afresh(case.client, _AFTERWARDS) == ids:
+        raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=(after,), expected=ids, got=got)
 
-    An answer that is also wrong in a fresh process is left to other checks.
-    """
-    ids = case.reference.ids(_AFTERWARDS)
-    if isinstance(after, str):
-        got = case.client.ids(_AFTERWARDS)
-        if got != ids and ids_afresh(case.client, _AFTERWARDS) == ids:
-            raise Fault("bad input", AFTER_BAD_INPUT, text=_AFTERWARDS, after=(after,), expected=ids, got=got)
-        return
-    if isinstance(ids, Failed):
-        return
-    expected, back = case.reference.decode(ids), case.client.decode(ids)
-    if back == expected:
-        return
-    case.client.fresh()
-    if case.client.decode(ids) == expected:
-        reason = f"after decode({after}) valid ids decode to another text"
-        raise Fault("bad input", reason, ids=ids, expected=answered(expected), got=answered(back))
+
+def _decode_afterwards(case: Case, after: list[int]) -> None:
+    """Raise a fault if ordinary ids are decoded wrongly after bad ones, and rightly in a fresh process."""
+    ids, expected = case.reference.ids(_AFTERWARDS), case.reference.back(_AFTERWARDS)
+    if isinstance(ids, list) and (back := case.client.decode(ids)) != expected:
+        case.client.fresh()
+        if case.client.decode(ids) == expected:
+            reason = f"after decode({after}) valid ids decode to another text"
+            raise Fault("bad input", reason, ids=ids, expected=answered(expected), got=answered(back))

@@ -6,19 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.conform.case import Case
-from harness.conform.checks import (
-    bad_input,
-    batches,
-    cost,
-    decoding,
-    encoding,
-    incremental,
-    offsets,
-    order,
-    specials,
-    state,
-    truncation,
-)
+from harness.conform.checks import bad_input, batches, cost, decoding, derived, encoding, incremental, specials, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +34,20 @@ CHECKS = (
     Check("tokens", "every token, encoded, decoded, between its neighbours?", decoding.tokens),
     Check("lengths", "pieces and texts of every length to a megabyte?", encoding.lengths),
     Check("spellings", "every spelling, in short and long texts?", encoding.spellings),
-    Check("decode-any-order", "and ids in any order, cut anywhere?", order.any_order),
-    Check("offsets", "is every token where offsets say?", offsets.offsets,
+    Check("decode-any-order", "and ids in any order, cut anywhere?", decoding.any_order),
+    Check("offsets", "is every token where offsets say?", derived.offsets,
           ("decode_with_offsets|encode_with_offsets",), "it has no decode_with_offsets and no encode_with_offsets"),
-    Check("streaming-decode", "is each character of a stream there in time?", decoding.streaming,
+    Check("streaming-decode", "is each character of a stream there in time?", derived.streaming,
           ("decode_stream",), "it has no decoder"),
     Check("incremental", "are ids right as a text grows and is edited?", incremental.incremental,
           ("incremental",), "it has no incremental"),
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
     Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
-    Check("truncate", "is a text cut to the longest part that fits?", truncation.truncation,
+    Check("truncate", "is a text cut to the longest part that fits?", derived.truncation,
           ("truncate|fits|at_most",), "it has no truncate, no fits and no count up to a limit"),
-    Check("threads", "are the ids the same on many threads?", batches.threads,
-          ("encode_threads",), "threads are only tested on a Python object"),
+    Check("threads", "are the ids the same on many threads?", state.threads,
+          ("digests",), "threads are only tested on a Python object"),
     Check("state", "the same after others, errors, a million pieces, in a child?", state.state),
-    Check("save-load", "the same ids after saving and loading?", state.save_load, ("save", "load")),
     Check("bad-input", "is bad input refused, and harmless?", bad_input.bad_input),
     Check("cost", "does time grow no faster than n log n?", cost.cost),
     Check("memory", "does memory stay in proportion?", cost.memory),

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from math import log
+from typing import Any
 
 from harness.conform import questions
 from harness.conform.case import Case
@@ -36,7 +38,8 @@ def cost(case: Case) -> str:
     for n_done, (decoding, (name, text)) in enumerate(product((False, True), families.items())):
         if case.out_of_time:
             raise Incomplete(f"stopped by the clock after {n_done} of {2 * len(families)} families")
-        times = _times(case, text, decoding, _seconds)
+        seconds_of = partial(_seconds_of_decoding if decoding else _seconds_of_encoding, case)
+        times = _times(text, seconds_of)
         what = f"decoding {name}" if decoding else name
         if len(times) < 2:
             not_timed.append(what)
@@ -44,33 +47,27 @@ def cost(case: Case) -> str:
         case.n_inputs += 1
         if _exponent(times) <= _MOST_EXPONENT:
             continue
-        again = _times(case, text, decoding, _seconds, first=10)
-        if _exponent(again) <= _MOST_EXPONENT:
+        times = _times(text, seconds_of, first=10)
+        if (power := _exponent(times)) <= _MOST_EXPONENT:
             continue  # other work on the machine
-        known = _exponent(_times(case, text, decoding, _reference_seconds))
-        if _exponent(again) < known + 0.3:
-            case.excused.append(f"{what}: length to the power of {_exponent(again):.1f}, the reference {known:.1f}")
+        known = _exponent(_times(text, partial(_reference_seconds, case, decoding)))
+        if power < known + 0.3:
+            case.excused.append(f"{what}: length to the power of {power:.1f}, the reference {known:.1f}")
             continue
-        shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in again)
-        reason = f"on {what} time grows with length to the power of {_exponent(again):.1f}: {shown} characters"
-        raise Fault("resources", reason, text=text(again[-1][0], 0), expected="at most n log n", got=shown)
+        shown = ", ".join(f"{seconds:.2g} s for {size:,}" for size, seconds in times)
+        reason = f"on {what} time grows with length to the power of {power:.1f}: {shown} characters"
+        raise Fault("resources", reason, text=text(times[-1][0], 0), expected="at most n log n", got=shown)
     return f"not timed, since it refuses them: {', '.join(not_timed)}" if not_timed else ""
 
 
-def _times(
-    case: Case,
-    text: Callable[[int, int], str],
-    decoding: bool,
-    seconds_of: Callable[[Case, str, bool], float | None],
-    first: int = 0,
-) -> Times:
+def _times(text: Callable[[int, int], str], seconds_of: Callable[[str], float | Failed], first: int = 0) -> Times:
     """Return the least time of each size, each of new texts; up to a refusal, or until one takes long."""
     times: Times = []
     for size in questions.COST_SIZES:
         taken = []
         for number in range(first, first + _TIMES):
-            seconds = seconds_of(case, text(size, number), decoding)
-            if seconds is None:
+            seconds = seconds_of(text(size, number))
+            if isinstance(seconds, Failed):
                 return times
             taken.append(seconds)
             if seconds > _MOST_SECONDS:
@@ -89,26 +86,29 @@ def _exponent(times: Times) -> float:
     return log(slow / fast) / log(large / small)
 
 
-def _seconds(case: Case, text: str, decoding: bool) -> float | None:
-    """Return how long the target takes to encode a text, or to decode its ids; None for a refusal."""
-    client, ids = case.client, case.reference.encode(text) if decoding else []
-    if isinstance(ids, Failed):
-        return None
-    if client.offers("timed_decode" if decoding else "timed_encode"):
-        taken = client.ask("timed_decode", ids=ids) if decoding else client.ask("timed_encode", text=text, loops=1)
-        return None if isinstance(taken, Failed) else float(taken)
+def _seconds_of_encoding(case: Case, text: str) -> float | Failed:
+    return _asked(case, "timed_encode", "encode", text=text)
+
+
+def _seconds_of_decoding(case: Case, text: str) -> float | Failed:
+    ids = case.reference.encode(text)
+    return ids if isinstance(ids, Failed) else _asked(case, "timed_decode", "decode", ids=ids)
+
+
+def _asked(case: Case, timed: str, untimed: str, **given: Any) -> float | Failed:
+    """Return the processor time that the target reports of a call; else, until it answers."""
     began = time.perf_counter()
-    answer = client.decode(ids) if decoding else client.ids(text)
-    return None if isinstance(answer, Failed) else time.perf_counter() - began
+    answer = case.client.ask(timed if case.client.offers(timed) else untimed, **given)
+    return answer if isinstance(answer, Failed | float) else time.perf_counter() - began
 
 
-def _reference_seconds(case: Case, text: str, decoding: bool) -> float | None:
+def _reference_seconds(case: Case, decoding: bool, text: str) -> float | Failed:
     began = time.process_time()
     ids = case.reference.encode(text)
     if decoding and isinstance(ids, list):
         began = time.process_time()
         case.reference.decode(ids)
-    return None if isinstance(ids, Failed) else time.process_time() - began
+    return ids if isinstance(ids, Failed) else time.process_time() - began
 
 
 def memory(case: Case) -> str:

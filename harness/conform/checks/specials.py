@@ -8,15 +8,19 @@ from itertools import product
 from typing import Any
 
 from harness.conform.adapter import ANY_OPTION
-from harness.conform.case import Case, Judgement
+from harness.conform.case import Case
+from harness.conform.checks.asking import ask_all
 from harness.conform.checks.bad_input import AFTER_BAD_INPUT
-from harness.conform.checks.over_texts import over_texts
-from harness.conform.reference import Answer
+from harness.conform.checks.derived import Call, fault_of
+from harness.conform.checks.over_texts import over, without
 from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.wording import joined
 from harness.generators.alphabets import BESIDE
 from harness.generators.texts import prose
 from harness.process.session import Failed
 
+Rule = tuple[Any, Any]
+"""The values of both options."""
 _MOST_SPECIALS = 64
 _OPTIONS = ("allowed_special", "disallowed_special")
 _MANY, _LENGTHS = 40, (300, 5_000, 70_001)
@@ -30,38 +34,21 @@ def special_tokens(case: Case) -> str:
     if not names:
         raise NotAsked("the model has no special tokens")
     specials = [*names[: _MOST_SPECIALS - 1], names[-1]] if len(names) > _MOST_SPECIALS else names
-    refusals = 0
-
-    def judge(text: str, answer: Answer) -> Judgement:
-        nonlocal refusals
-        if isinstance(answer, Failed) and not answer.outcome.ends_process and any(name in text for name in names):
-            refusals += 1  # the default behaviour of the reference
-            return "right"
-        return case.agrees(text, answer)
-
     around = list(dict.fromkeys([*texts_around(specials), *filter(case.can_ask, _long_texts(specials, case.seed))]))
+    refused = case.client.ids(specials[0])
+    refuses = isinstance(refused, Failed) and not refused.outcome.ends_process  # the reference's default
     try:
-        over_texts(case, around, judge)
+        ask_all(case, without(names, around) if refuses else around, ("encode",))
     except Fault as fault:
         if fault.stage in ("normalisation", "pieces", "vocabulary", "refusal") and _of_special(case, fault.text):
             fault.stage = "special tokens"
         raise
-    _count(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]])
-    remark = "refuses special text by default" if refusals else "reads special text as text"
+    if case.client.offers("count") and not refuses:
+        over(case, [f"a {name} b" for name in specials[:_MOST_BESIDE]], partial(fault_of, case, Call("count")))
+    remark = "refuses special text by default" if refuses else "reads special text as text"
     if not case.client.offers("allowed_special") or not _heeds_options(case, specials[0]):
         return f"{remark}; takes no allowed_special"
-    return "; ".join(filter(None, [remark, _by_the_rules(case, specials, around)]))
-
-
-def _count(case: Case, texts: Sequence[str]) -> None:
-    """Raise a fault if `count` of special text is not the number of ids; it may refuse the text by its own rule."""
-    for text in texts if case.client.offers("count") else ():
-        ids, got = case.client.ids(text), case.client.ask("count", text=text)
-        case.n_inputs += 1
-        if (isinstance(got, Failed) and got.outcome.ends_process) or (
-            isinstance(got, int) and isinstance(ids, list) and got != len(ids)
-        ):
-            raise Fault("derived", "the count is not the number of ids", text=text, got=got)
+    return joined(remark, _by_the_rules(case, specials, around))
 
 
 def texts_around(specials: Sequence[str]) -> Iterator[str]:
@@ -102,7 +89,7 @@ def _heeds_options(case: Case, name: str) -> bool:
 def _of_special(case: Case, text: str | None) -> bool:
     """Return whether a text is right once the characters of its special tokens are replaced."""
     other = "".join("." if character in "<|>[]" else character for character in text or "")
-    return other != (text or "") and case.agrees(other, case.client.ids(other)) == "right"
+    return other != (text or "") and not case.has_wrong_ids(other, case.client.ids(other))
 
 
 def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> str:
@@ -111,12 +98,11 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
     All texts are encoded one by one, and then in a batch; returns a remark if `encode_batch` refuses the options.
     """
     first = list(specials[:1])
-    rules: list[tuple[Any, Any]] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
-    right: list[dict[str, list[int]]] = [{} for _ in rules]
+    rules: list[Rule] = [("all", []), ([], []), (first, []), ([], "all"), ([], first)]
     was_refused = False
-    for text, (rule, known) in product(sorted(texts, key=len), zip(rules, right, strict=True)):
-        fault, expected = _fault(case, rule, text), case.reference.encode(text, *rule)
-        if fault is not None:
+    for text, rule in product(sorted(texts, key=len), rules):
+        case.n_inputs += 1
+        if (fault := _fault(case, rule, text)) is not None:
             case.client.fresh()
             if _fault(case, rule, text) is not None:
                 raise case.smallest_fault(text, partial(_fault, case, rule), fault)
@@ -124,27 +110,30 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             how = f"{fault.reason}; right in a fresh process, wrong after calls with other options"
             fault.reason = AFTER_BAD_INPUT if was_refused else how
             raise fault
-        was_refused = isinstance(expected, Failed)
-        if not isinstance(expected, Failed):
-            known[text] = expected
-    remark = ""
-    for rule, known in zip(rules, right, strict=True) if case.client.offers("encode_batch") else ():
-        answers, batch = case.client.ask("encode_batch", texts=list(known), **_options(rule)), _worded(rule)
-        if isinstance(answers, Failed):
-            if answers.outcome.ends_process:
-                raise Fault("process", f"encode_batch with {batch} ends in {answers}")
-            remark = remark or f"encode_batch with {batch} is refused: {answers}"
-            continue
-        if len(answers) != len(known):
-            raise Fault("batch", f"a batch of {len(known)} texts with {batch} has {len(answers)} lists of ids")
-        for (text, expected), got in zip(known.items(), answers, strict=True):
-            if got != expected:
-                reason = f"a batch with {batch} has other ids than its texts one by one"
-                raise Fault("batch", reason, text=text, expected=expected, got=got)
-    return remark
+        was_refused = isinstance(case.reference.encode(text, *rule), Failed)
+    remarks = [_batch(case, rule, texts) for rule in rules if case.client.offers("encode_batch")]
+    return next(filter(None, remarks), "")
 
 
-def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:
+def _batch(case: Case, rule: Rule, texts: Sequence[str]) -> str:
+    """Raise a fault if a batch has other ids than its texts by a rule; return a remark if it refuses the options."""
+    answers = {text: case.reference.encode(text, *rule) for text in texts}
+    right = {text: ids for text, ids in answers.items() if not isinstance(ids, Failed)}
+    got, batch = case.client.ask("encode_batch", texts=list(right), **_options(rule)), _worded(rule)
+    if isinstance(got, Failed):
+        if got.outcome.ends_process:
+            raise Fault("process", f"encode_batch with {batch} ends in {got}")
+        return f"encode_batch with {batch} is refused: {got}"
+    if len(got) != len(right):
+        raise Fault("batch", f"a batch of {len(right)} texts with {batch} has {len(got)} lists of ids")
+    for (text, expected), ids in zip(right.items(), got, strict=True):
+        if ids != expected:
+            reason = f"a batch with {batch} has other ids than its texts one by one"
+            raise Fault("batch", reason, text=text, expected=expected, got=ids)
+    return ""
+
+
+def _fault(case: Case, rule: Rule, text: str) -> Fault | None:
     """Return the fault of one text under a rule: the values of both options."""
     expected, got = case.reference.encode(text, *rule), case.client.ids(text, **_options(rule))
     both_refuse = isinstance(expected, Failed) and isinstance(got, Failed) and not got.outcome.ends_process
@@ -153,9 +142,9 @@ def _fault(case: Case, rule: tuple[Any, Any], text: str) -> Fault | None:
     return Fault("special tokens", f"other ids with {_worded(rule)}", text=text, expected=expected, got=got)
 
 
-def _options(rule: tuple[Any, Any]) -> dict[str, Any]:
+def _options(rule: Rule) -> dict[str, Any]:
     return dict(zip(_OPTIONS, rule, strict=True))
 
 
-def _worded(rule: tuple[Any, Any]) -> str:
+def _worded(rule: Rule) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in _options(rule).items())

@@ -1,22 +1,20 @@
-"""The same text must give the same answers: after others, after errors, on other threads, in a child, once loaded."""
+"""The same text must give the same answers: after others, after errors, on other threads, in a child."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from itertools import islice
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from itertools import cycle, islice, pairwise
 
 from harness.conform import questions
+from harness.conform.adapter import N_THREADS
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.over_texts import texts_for
-from harness.conform.client import NoAnswerElsewhere, TargetClient
+from harness.conform.client import TargetClient
 from harness.conform.digests import CALLS, Digests
-from harness.conform.reference import Answer
-from harness.conform.verdicts import Fault, Stage
-from harness.conform.wording import expression
+from harness.conform.verdicts import Fault, NotAsked, Stage
+from harness.conform.wording import expression, joined
+from harness.generators.texts import prose
 from harness.process.session import Failed
 
 HASH_SEED = "0"
@@ -27,7 +25,9 @@ _OTHERS = 1_000
 _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer pieces
 _BETWEEN = 5_000  # texts asked between two timings
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
-_SAVED_TEXTS, _DECODED = 300, 50
+_SHOWN_BESIDE = 8
+_THREADED_TEXTS, _THREAD_ROUNDS, _FRESH_STARTS = 120, 3, 2
+_LONGER = 3_000  # characters; long enough that calls overlap
 HELD_CALLS = 100_000
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
 _HELD_SECONDS = 15.0
@@ -46,12 +46,17 @@ def state(case: Case) -> str:
         remarks.append(ask_all(case, first_texts, ("encode",)))
     case.client.fresh()
     texts = [text for text in texts_for(case, _TEXTS) if 0 < len(text) <= _LONGEST]
-    calls = [call for call in CALLS[:-1] if call in ("encode", "decode") or case.client.offers(call)]
+    calls = _calls(case)[:-1]
     first = case.client.digests(texts, calls)
 
-    def again(what: str, stage: Stage = "cache", client: TargetClient = case.client, where: str = "here") -> None:
+    def again(what: str, stage: Stage = "cache", where: str = "here", client: TargetClient = case.client) -> None:
         case.n_inputs += len(texts)
-        _same(case, texts, calls, first, lambda: client.digests(texts, calls, where), f"{what}", stage)
+        if (fault := _changed(texts, first, client, where, what, stage)) is None:
+            return
+        text = fault.text or ""
+        if stage == "cache" and case.has_wrong_ids(text, now := case.client.ids(text)):
+            raise case.explain(text, now, case.has_wrong_ids)
+        raise fault
 
     list(case.client.ids_of_all(texts_for(case)[-_OTHERS:]))
     again(f"after {_OTHERS:,} other texts")
@@ -61,41 +66,68 @@ def state(case: Case) -> str:
     for _ in _errors(case):
         again("after an error", "bad input")
     for where, stage, what in _ELSEWHERE if case.client.offers("digests") else ():
-        again(what, stage, where=where)
+        again(what, stage, where)
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
-        again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", other)
+        again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", client=other)
     if not case.client.offers("digests"):
         remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     remarks += [_many_pieces(case), _held(case)]
     again("after many pieces")
-    return "; ".join(dict.fromkeys(filter(None, remarks)))
+    return joined(*remarks)
 
 
-def _same(
-    case: Case,
-    texts: list[str],
-    calls: list[str],
-    first: Digests,
-    answer: Callable[[], Digests],
-    what: str,
-    stage: Stage,
-) -> None:
-    """Raise a fault if an answer is not the first one."""
-    try:
-        got = answer()
-    except NoAnswerElsewhere as error:
-        if (
-            error.failed.kind == "RuntimeError" or error.failed.outcome.ends_process
-        ):  # no answer; anything else is a stated refusal
-            raise Fault(stage, f"{what}: {error.failed}") from None
-        return
-    for call in calls:
-        wrong = [text for text, a, b in zip(texts, first[call], got[call], strict=False) if a != b]
-        if got[call] and wrong and not (stage == "process" and set(got[call]) == {None}):
+def _calls(case: Case) -> list[str]:
+    """Return the calls that the target offers, `encode_batch` last."""
+    calls = [call for call in CALLS[:-1] if call in ("encode", "decode") or case.client.offers(call)]
+    special = ["special"] * (case.client.offers("allowed_special") and case.client.offers("disallowed_special"))
+    return calls + special + ["encode_batch"] * case.client.offers("encode_batch")
+
+
+def _changed(
+    texts: list[str], first: Digests, client: TargetClient, where: str, what: str, stage: Stage
+) -> Fault | None:
+    """Return the fault if an answer given elsewhere or later is not the first one."""
+    calls = list(first)
+    got = client.digests(texts, calls) if where == "here" else client.digests_elsewhere(texts, calls, where)
+    if isinstance(got, Failed):  # no answer is a fault, anything else a stated refusal
+        is_fault = got.kind == "RuntimeError" or got.outcome.ends_process
+        return Fault(stage, f"{what}: {got}") if is_fault else None
+    for call, known in first.items():
+        pairs = zip(cycle(zip(texts, known, strict=True)), got[call], strict=False)
+        wrong = [text for (text, a), b in pairs if a != b]
+        if wrong and not (stage == "process" and set(got[call]) == {None}):
             text = min(wrong, key=len)
-            if stage == "cache" and call == "encode" and isinstance(now := case.client.ids(text), list):
-                raise case.explain(text, now, case.agrees)
-            raise Fault(stage, f"{what} {call} gives another answer for {expression(text)}", text=text)
+            beside = tuple(other for other in texts if other != text)[:_SHOWN_BESIDE]
+            reason = f"{what} {call} gives another answer for {expression(text)}"
+            return Fault(stage, reason, text=text, after=beside if where == "threads" else ())
+    return None
+
+
+def threads(case: Case) -> None:
+    """Check that many threads that call all methods of one object at once have the answers of one thread."""
+    names = sorted(case.reference.model.special_tokens, key=len)[:2]
+    texts = [text for text in texts_for(case, _THREADED_TEXTS) if 0 < len(text) <= _LONGEST]
+    texts += [*(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
+    calls = _calls(case)
+    alone = case.client.digests(texts, calls)
+    if set(alone["encode"]) == {None}:
+        raise NotAsked(f"encode refuses all of {len(texts):,} texts")
+
+    def fault_of(some: tuple[str, ...], is_first: bool = False) -> Fault | None:
+        of_some = {call: [numbers[texts.index(text)] for text in some] for call, numbers in alone.items()}
+        case.n_inputs += len(some)
+        if is_first:
+            case.client.fresh()
+        return _changed(list(some), of_some, case.client, "threads", f"on {N_THREADS} threads", "threads")
+
+    short = tuple(sorted(texts, key=len)[1:9])
+    for some in (tuple(texts), short * 20) * _THREAD_ROUNDS:
+        if (fault := fault_of(some)) is not None:
+            raise case.smallest_fault(some, fault_of, fault, pairwise(short))
+    for _ in range(_FRESH_STARTS):
+        if (fault := fault_of(short, True)) is not None:
+            fault.reason = f"among the first calls of a process: {fault.reason}"
+            raise fault
 
 
 def _errors(case: Case) -> Iterator[None]:
@@ -131,7 +163,7 @@ def _pace(case: Case) -> float:
     if not case.client.offers("timed_encode"):
         return 0.0
     first = case.client.asked.calls  # texts that are new to the process
-    times = [case.client.ask("timed_encode", text=f"the state of {first + n}", loops=1) for n in range(20)]
+    times = [case.client.ask("timed_encode", text=f"the state of {first + n}") for n in range(20)]
     return min((seconds for seconds in times if not isinstance(seconds, Failed)), default=0.0)
 
 
@@ -152,37 +184,3 @@ def _held(case: Case) -> str:
         if n_files > _MOST_FILES:
             raise Fault("memory", f"{n:,} equal calls of {call} leave {n_files:,} files open", text="hello world")
     return f"memory after {min(few):,} of {HELD_CALLS:,} equal calls, of a slow target" if few else ""
-
-
-def save_load(case: Case) -> None:
-    """Check for the same answers after `save(path)`, and after `load(path)` in a fresh process."""
-    texts = texts_for(case, _SAVED_TEXTS)
-    specials = [f"a {name} b" for name in sorted(case.reference.model.special_tokens)[:_DECODED]]
-
-    def answers() -> list[tuple[str, str, Answer | str]]:
-        """Return (operation, text, answer) for ids, what they decode to, and ids with special tokens."""
-        found = list(zip(texts, case.client.ids_of_all(texts), strict=True))
-        decoded = [(text, case.client.decode(ids)) for text, ids in found[-_DECODED:] if isinstance(ids, list)]
-        allowed: dict[str, Any] = {}
-        if case.client.offers("allowed_special"):
-            allowed = {"allowed_special": "all", "disallowed_special": []}
-        special = [(text, case.client.ids(text, **allowed)) for text in specials]
-        return [
-            *(("ids", *one) for one in found),
-            *(("text of its ids", *one) for one in decoded),
-            *(("ids with special tokens", *one) for one in special),
-        ]
-
-    before = answers()
-    with tempfile.TemporaryDirectory() as folder:
-        for operation in ("save", "load"):
-            answer = case.client.ask(operation, path=str(Path(folder) / "saved"))
-            if isinstance(answer, Failed):
-                raise Fault("saving", f"{operation} failed with {answer}")
-            after = answers()
-            case.client.fresh()
-            for (what, text, expected), (_, _, got) in zip(before, after, strict=True):
-                case.n_inputs += 1
-                if expected != got and not (isinstance(expected, Failed) and isinstance(got, Failed)):
-                    reason = f"after {operation} it gives other {what}"
-                    raise Fault("saving", reason, text=text, expected=expected, got=got)

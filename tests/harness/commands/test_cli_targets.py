@@ -51,9 +51,6 @@ def contents(folder: Path) -> dict[Path, bytes]:
         "train --parity a=ok.txt --parity-dev a=texts/a.txt --vocab-size 270 --out texts/a.txt",
         "train -c texts --vocab-size 270 --out texts/a.txt",
         "train --count-only -c texts --out texts/a.txt",
-        "conform priority -m m.json --junit m.json --check ids",
-        "conform m.json --library tokenizers --junit m.json --check ids",
-        "conform t.py:T -m m.json --junit t.py --check ids",
         "convert mine cache/models/mine.json --to tiktoken",
     ],
 )
@@ -71,7 +68,6 @@ def test_what_is_read_is_never_written_over(bpebench: Any, here: Path, command: 
         "train -c ok.txt --vocab-size 270 --name",
         "train --count-only -c ok.txt --out",
         "convert m.json --to tiktoken",
-        "conform priority -m m.json --check ids --junit",
         "fuzz naive greedy -m m.json --texts 1 --save",
         "check -m m.json -c ok.txt -e ^naive$ --out",
         "run --scale -m m.json -e ^naive$ --family digits --out",

@@ -55,7 +55,7 @@ class InProcess:
                 return Answer([each if isinstance(each, ErrorResult) else sent for each, sent in pairs])
             if operation == "describe":
                 answer = self._adapter.describe()
-                answer["name"] = answer["info"]["type"]
+                answer["name"] = "the target"
             else:
                 answer = self._adapter.answer(operation, arguments)
             return Answer(_sent(operation, answer, shape))

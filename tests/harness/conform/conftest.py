@@ -22,7 +22,7 @@ _HERE = Path(__file__).parent
 sys.path[:0] = [str(_HERE), str(_HERE / "conform_planted")]
 
 from conform_stub import InProcess  # noqa: E402
-from planted_bugs import model  # noqa: E402
+from planted import model  # noqa: E402
 
 Conform = Callable[..., ConformanceReport]
 
@@ -50,12 +50,14 @@ def fewer() -> Iterator[None]:
     """Questions by the thousand instead of the million, complete in kind; tests of generators use the whole."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "CODES", [*range(0x300), *range(0x300, questions.N_CODE_POINTS, 2039)])
-        patch.setattr(questions, "PIECE_BYTES", (1, 2, 3, 7, 16, 17, 64, 100, 255, 256, 257, 1000, 4096, 4097, 65_537))
+        patch.setattr(
+            questions, "PIECE_BYTES", (1, 2, 3, 7, 16, 17, 40, 64, 65, 100, 255, 256, 257, 1000, 4096, 4097, 65_537)
+        )
         patch.setattr(questions, "_TEXT_LENGTHS", (4095, 4096, 8192, 65_536, 70_000))
         patch.setattr(questions, "LONG_SPELLINGS", {5_003: 1, 120_003: 22})
         patch.setattr(questions, "COST_SIZES", (1_000, 4_000, 16_000, 64_000))
-        patch.setattr(questions, "N_PIECES", 80_000)
-        patch.setattr(state, "HELD_CALLS", 100_000)
+        patch.setattr(questions, "N_PIECES", 30_000)
+        patch.setattr(state, "HELD_CALLS", 50_000)
         yield
 
 

@@ -7,14 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 
 import pytest
 
 import impls
-from harness.cli import main
 from harness.conform.checks.catalogue import CHECKS
-from harness.conform.verdicts import CheckVerdict, ConformanceReport
 
 _ADAPTER = """
 import impls
@@ -45,65 +43,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def bpebench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str]:
-    monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    out, err = capsys.readouterr()
-    assert "Traceback" not in err
-    return int(stop.value.code or 0), out if stop.value.code != 2 else err
-
-
-def test_the_verb_tells_what_is_wrong_in_a_table_and_in_files(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_verb_says_whether_a_target_conforms_as_a_table_or_one_document(
+    bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    checks = ("--check", "ids", "--check", "batch", "-m", "small.json")
-    status, out = bpebench(capsys, monkeypatch, "conform", "conform_adapter:Lower", *checks, "--junit", "junit.xml")
-    assert status == 1
-    assert "does not conform: 1 failed, 1 not offered" in out
-    assert re.search("look first at normalisation: ids on '[A-Z]'", out)
-    suite = ElementTree.parse(folder / "junit.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "1", "1")
-    failure = suite.find(".//failure")
-    assert failure is not None
-    assert failure.get("type") == "normalisation"
-
-
-def test_a_target_that_conforms_is_status_0_and_one_document(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    checks = ("--check", "ids", "--check", "round-trip", "--check", "batch")
-    status, out = bpebench(
-        capsys, monkeypatch, "conform", "conform_adapter:Right", *checks, "-m", "small.json", "--json"
-    )
-    document = json.loads(out)
-    assert (status, document["conforms"], document["verdict"]) == (0, True, "conforms")
+    options = ("-m", "small.json", *(f"--check={name}" for name in ("ids", "round-trip", "batch")))
+    wrong = bpebench("conform", "conform_adapter:Lower", *options)
+    assert (wrong.status, "does not conform: 2 failed, 1 not offered" in wrong.out) == (1, True), wrong
+    assert re.search("look first at normalisation: ids on '[A-Z]'", wrong.out)
+    right = bpebench("conform", "conform_adapter:Right", *options, "--json")
+    document = json.loads(right.out)
+    assert (right.status, document["conforms"], document["verdict"]) == (0, True, "conforms")
     assert [verdict["status"] for verdict in document["verdicts"]] == ["passed", "same as reference", "not offered"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["no_such_module:Thing"], "no module no_such_module"),
-        (["conform_adapter:Nothing"], "no Nothing"),
-        (["json:loads"], "json"),
-        (["conform_adapter:Right", "--check", "frobnicate"], "unknown check 'frobnicate'"),
-        (["conform_adapter:Right", "--reference", "nobody"], "unknown implementation 'nobody'"),
-    ],
-)
 def test_what_cannot_be_judged_is_status_2_and_one_line(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[str],
-    message: str,
+    bpebench: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    status, err = bpebench(capsys, monkeypatch, "conform", *arguments, "-m", "small.json")
-    assert status == 2
-    assert message in err.splitlines()[-1]
+    for arguments, message in (
+        ("no_such_module:Thing", "no module no_such_module"),
+        ("conform_adapter:Nothing", "no Nothing"),
+        ("json:loads", "json"),
+        ("conform_adapter:Right --check frobnicate", "unknown check 'frobnicate'"),
+        ("conform_adapter:Right --reference nobody", "unknown implementation 'nobody'"),
+        ("conform_adapter:Right --junit junit.xml", "--junit was removed: run a `ConformanceTests`"),
+    ):
+        ended = bpebench("conform", *arguments.split(), "-m", "small.json")
+        assert (ended.status, message in ended.err.splitlines()[-1]) == (2, True), ended
 
 
 def test_the_test_class_gives_a_test_a_check(folder: Path) -> None:
@@ -118,26 +85,15 @@ class TestLower(ConformanceTests):
     expected_failures = {"ids": "lower-cases", "decode-any-order": ""}
 """
     (folder / "test_adapter.py").write_text(source, encoding="utf-8")
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_adapter.py"],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_adapter.py"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert "2 failed, 1 passed" in ended.stdout, ended.stdout + ended.stderr
-    assert "decode-any-order passes now" in ended.stdout
-    assert "1 xfailed" in ended.stdout
-    assert "normalisation" in ended.stdout
-
-
-def test_the_report_names_the_easiest_failure_to_look_at() -> None:
-    verdicts = [CheckVerdict(check=name, status="passed") for name in ("ids", "round-trip")]
-    report = ConformanceReport(target="t", reference="r", model="m", verdicts=verdicts, seconds=1.0)
-    assert report.conforms
-    assert report.first is None
+    for part in ("decode-any-order passes now", "1 xfailed", "normalisation"):
+        assert part in ended.stdout
 
 
 @pytest.mark.parametrize("document", ["README.md", "harness/conform/CONFORMANCE.md", "harness/commands/conform.py"])
 def test_what_says_the_number_of_checks_says_the_right_one(document: str) -> None:
     root = Path(__file__).resolve().parents[3]
     numbers = re.findall(r"(\d+) (?:checks|questions)(?! fail)", (root / document).read_text("utf-8"))
-    assert numbers
     assert set(map(int, numbers)) == {len(CHECKS)}

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-from planted_bugs import Full, Right, model
+from planted import Full, Grown, Right, changed, model, remembers
 
-
-class Cached(Right):
-    """Caches the last thousand whole texts, and returns copies."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: OrderedDict[str, tuple[int, ...]] = OrderedDict()
-        self.lock = threading.Lock()
-
-    def encode(self, text: str) -> list[int]:
-        with self.lock:
-            found = self.known.get(text)
-            if found is None:
-                found = self.known[text] = tuple(super().encode(text))
-                if len(self.known) > 1_000:
-                    self.known.popitem(last=False)
-            return list(found)
+Cached = changed(Right, encode=remembers(str))
 
 
 class Threaded(Full):
@@ -37,23 +18,10 @@ class Threaded(Full):
             return list(pool.map(self.encode, texts))
 
 
-class NumpyArrays(Full):
-    """Lists contain ints, arrays are numpy's."""
-
-    def encode_array(self, text: str) -> Any:
-        return np.asarray(self.encode(text), dtype=np.uint32)
-
-
 class Library(Right):
     """Another library altogether."""
 
     inner = "tokenizers"
-
-
-class Slow(Right):
-    """Pure Python."""
-
-    inner = "naive"
 
 
 class RefusesSpecials(Right):
@@ -64,7 +32,9 @@ class RefusesSpecials(Right):
 
 
 class IgnoresKeywords(Right):
-    """Accepts any keyword argument and ignores it."""
+    """Accepts any keyword argument and ignores it; in pure Python."""
+
+    inner = "naive"
 
     def encode(self, text: str, **_: Any) -> list[int]:
         return super().encode(text)
@@ -81,3 +51,20 @@ class StrictText(Right):
         if any(not 0 <= i < model().vocab_size for i in ids):
             raise KeyError("no such id")
         return super().decode(ids)
+
+
+class OnlyFits(Right):
+    """One of the three operations with a limit."""
+
+    def fits(self, text: str, n_tokens: int) -> bool:
+        return self.tokenizer.fits(text, n_tokens)
+
+
+class Appends(Right):
+    """Its growing texts have nothing beyond `append` and `ids`."""
+
+    def incremental(self) -> Any:
+        grown = type("Appends", (), {"append": lambda self, text: self.inner.append(text)})()
+        grown.inner = Grown(self)
+        type(grown).ids = property(lambda self: self.inner.ids)
+        return grown

@@ -1,7 +1,4 @@
-"""Wrong tokenizers of which only some calls show it: types, decoding, lengths, options, methods that die.
-
-Each class has one fault and says what it is; those that differ in the answer of one method only are a line each.
-"""
+"""Wrong tokenizers of which a single call, or a call with its options, shows the fault."""
 
 from __future__ import annotations
 
@@ -10,111 +7,133 @@ import re
 from typing import Any
 
 import numpy as np
-from planted_bugs import Full, Right, answers, found_by, model
+from planted import Full, Right, changed, dies, fault, model, piecewise, reading, remembers
 
-VALUES = ("python-values", "values")
-answers("NumpyIds", VALUES, "encode", lambda text, ids: list(np.asarray(ids, dtype=np.int64)))
-answers("FalseForZero", VALUES, "encode", lambda text, ids: [bool(i) if i < 2 else i for i in ids])
-answers("StringIds", VALUES, "encode", lambda text, ids: list(map(str, ids)))
-answers("SubclassOfStr", VALUES, "encode", lambda text, ids: ids if type(text) is str else ids[:-1])
-answers("FloatArray", VALUES, "encode_array", lambda text, ids: ids.astype(np.float64))
-answers("ArrayOfObjects", VALUES, "encode_array", lambda text, ids: ids.astype(object))
-answers(
-    "BatchPastAThousand", ("batch", "batch"), "encode_batch", lambda texts, lists: (lists[:1024] * 99)[: len(lists)]
-)
-answers("NothingIsASpace", ("decode-any-order", "decode"), "decode", lambda ids, text: text if ids else " ")
-answers("DropsPartOfACharacter", ("tokens", "decode"), "decode",
-        lambda ids, text: text.replace("\ufffd", "") if len(ids) == 1 else text)  # fmt: skip
+# --- texts and pieces ------------------------------------------------------------------------------------------
+
+EndsAtZero = reading("text after U+0000 is lost at the end of a C string", "ids · normalisation",
+        lambda text: text.partition("\x00")[0] if text.endswith("\x00") else text)  # fmt: skip
+reading("İ is lower-cased, and nothing else", "ids · normalisation", lambda text: text.replace("İ", "i̇"), most=12)
+reading("the pattern does not cover the underscore", "round-trip · normalisation",
+        lambda text: text.replace("_", ""), most=12)  # fmt: skip
 
 
-@found_by("ids", "normalisation")
-class EndsAtZero(Right):
-    """Passes its text on as a C string: text after U+0000 is lost, unless it is a line of its own."""
+def cut(expression: str) -> Any:
+    parts = re.compile(expression)
+    return changed(
+        Right, encode=lambda self, text, ids: [i for part in parts.findall(text) for i in Right.encode(self, part)]
+    )
+
+
+Blocks = cut(r"[\s\S]{1,400000}")
+Runs = cut(r"(?:\s{1,25000}(?!\s)|\S{1,25000}(?!\S))+|\s{25000}|\S{25000}")
+"""What the wrappers of Llama 3 and Qwen do."""
+
+
+def off_by_one(self: Any, piece: str) -> list[int]:
+    parts = [piece] if len(piece.encode()) < 100 else [piece[:-1], piece[-1]]
+    return [i for part in parts for i in Right.encode(self, part)]
+
+
+OffByOneAtAHundred = fault("from 100 bytes on the last character is never merged", "ids · merges", Right,
+                           encode=piecewise(off_by_one))  # fmt: skip
+
+
+def rightmost(self: Any, piece: str) -> list[int]:
+    if len(piece) > 300 or model().whole_piece(piece) is not None:
+        return Right.encode(self, piece)
+    ids = model().symbols(piece)
+    while merges := [
+        (merged, -k) for k in range(len(ids) - 1) if (merged := model().merge_of(ids[k], ids[k + 1])) is not None
+    ]:
+        (_, made), k = min(merges)
+        ids[-k : 2 - k] = [made]
+    return ids
+
+
+fault("of equally ranked pairs the rightmost is merged", "ids · pieces or merges", Right, most=12,
+      encode=piecewise(rightmost))  # fmt: skip
+fault("where the bytes are a multiple of 4096 an id is missing", "lengths", Right,
+      encode=lambda self, text, ids: ids[: -1 if text and len(text.encode("utf-8", "replace")) % 4096 == 0 else None],
+      )  # fmt: skip
+fault("`pieces` cuts at blanks", "transitions · pieces", pieces=lambda self, text, right: text.split(" "))
+
+# --- values ----------------------------------------------------------------------------------------------------
+
+VALUES = "python-values · values"
+fault("ids of NumPy", VALUES, encode=lambda self, text, ids, *_: list(np.asarray(ids, dtype=np.int64)))
+fault("False for 0", VALUES, encode=lambda self, text, ids, *_: [bool(i) if i < 2 else i for i in ids])
+fault("other ids for a subclass of str", VALUES,
+      encode=lambda self, text, ids, *_: ids if type(text) is str else ids[:-1])  # fmt: skip
+fault("an array of objects", VALUES, encode_array=lambda self, text, ids: ids.astype(object))
+fault("decoding uses up the caller's list", VALUES, decode=lambda self, ids, text: (ids.clear(), text)[1])
+fault("the cached list itself is returned", VALUES,
+      encode=lambda self, text, ids, *_: self.kept.setdefault(text, ids))  # fmt: skip
+
+
+def lends_its_array(self: Any, text: str, ids: Any) -> Any:
+    self.latest = np.zeros(1 << 20, dtype=np.uint32) if isinstance(self.latest, list) else self.latest
+    self.latest[: ids.size] = ids
+    return self.latest[: ids.size]
+
+
+fault("every array is a view of one buffer", VALUES, encode_array=lends_its_array)
+fault("all decoders are one", VALUES, decoder=lambda self, right=None: self.kept.setdefault("decoder", right))
+
+
+class AfterATypeError(Right):
+    """A call with something else than a str leaves the object broken."""
 
     def encode(self, text: str) -> list[int]:
-        return super().encode(text.partition("\x00")[0] if text.endswith("\x00") else text)
+        if not isinstance(text, str):
+            self.latest = "broken"
+            raise TypeError("text must be a str")
+        return super().encode(text)[:: -1 if self.latest else 1]
 
 
-@found_by("decode-any-order", "decode")
-class EndsRepetition(Right):
-    """Takes eight equal ids in a row for a model that stutters, and drops the rest of them."""
+fault("a wrong type leaves the object broken", VALUES, AfterATypeError)
 
-    def decode(self, ids: list[int]) -> str:
-        kept: list[int] = []
-        for i in ids:
-            if kept[-8:] != [i] * 8:
-                kept.append(i)
-        return super().decode(kept)
+# --- decoding --------------------------------------------------------------------------------------------------
 
-
-@found_by("python-values", "values")
-class UsesUpTheIds(Right):
-    """Decodes by taking the ids out of the caller's list."""
-
-    def decode(self, ids: list[int]) -> str:
-        text = super().decode(ids)
-        while ids:
-            ids.pop()
-        return text
+ORDER = "decode-any-order · decode"
+fault("no ids are a space", ORDER, decode=lambda self, ids, text: text if ids else " ")
+fault("a ninth equal id in a row is dropped", ORDER,
+      decode=lambda self, ids, text: Right.decode(self, [i for k, i in enumerate(ids) if ids[k - 8 : k] != [i] * 8]),
+      )  # fmt: skip
+fault("a character cut off at the end is lost", ORDER,
+      decode=lambda self, ids, text: codecs.getincrementaldecoder("utf-8")("replace").decode(self.decode_bytes(ids)),
+      )  # fmt: skip
+fault("what is cut off at the end of one call waits for the next", "decode-any-order",
+      decode=lambda self, ids, text: self.kept.setdefault(0, codecs.getincrementaldecoder("utf-8")("replace")).decode(
+          self.decode_bytes(ids)) or "\ufffd")  # fmt: skip
+RemembersBySum = fault("ids are remembered by their sum", "decode-any-order · cache",
+                       decode=remembers(lambda ids: (len(ids), sum(ids))))  # fmt: skip
 
 
-@found_by("special-tokens", "special tokens")
-class SwallowsSpace(Right):
-    """A space before an allowed special token is lost; takes its options as `**kwargs`."""
-
-    def encode(self, text: str, **kwargs: Any) -> list[int]:
-        kwargs.setdefault("disallowed_special", ())
-        if kwargs.get("allowed_special"):
-            for name in model().special_tokens:
-                text = text.replace(f" {name}", name)
-        return self.tokenizer.encode(text, **kwargs)
+def note_decoded(self: Any, ids: list[int], text: str) -> str:
+    self.kept[text] = list(ids)
+    return text
 
 
-@found_by("special-tokens", "special tokens")
-class HoldsBackPrefix(Right):
-    """Waits for the rest of a special token at the end of a text, which never comes."""
-
-    def encode(self, text: str) -> list[int]:
-        for name in model().special_tokens:
-            for n in range(len(name) - 1, 2, -1):
-                if text.endswith(name[:n]):
-                    return super().encode(text[:-n])
-        return super().encode(text)
+fault("the ids decoded to a text are given for that text", "decode-any-order · cache", decode=note_decoded,
+      encode=lambda self, text, ids, *_: list(self.kept.get(text, ids)))  # fmt: skip
+fault("each token is decoded alone", "round-trip · decode", most=12,
+      decode=lambda self, ids, text: "".join(self.tokenizer.decode([i]) for i in ids))  # fmt: skip
+fault("part of a character, alone, is dropped", "tokens · decode",
+      decode=lambda self, ids, text: text.replace("\ufffd", "") if len(ids) == 1 else text)  # fmt: skip
+fault("`token_bytes` keeps nine bits of the id", "tokens · vocabulary", type("OfToken", (Full,), {
+      "token_bytes": lambda self, token: model().bytes_by_id()[token & 0x1FF]}))  # fmt: skip
 
 
-@found_by("special-tokens", "special tokens")
-class EightSpecialsAtMost(Full):
-    """Of the allowed special tokens of a text only eight are recognised."""
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        names = [name for name in model().special_tokens if allowed_special == "all" or name in allowed_special]
-        found = list(re.finditer("|".join(map(re.escape, names)) or "(?!)", text))
-        if len(found) <= 8:
-            return super().encode(text, allowed_special, disallowed_special)
-        end = found[8].start()
-        return super().encode(text[:end], allowed_special, disallowed_special) + super().encode(text[end:])
-
-
-@found_by("special-tokens", "batch")
-class BatchIgnoresAllowed(Full):
-    """A batch takes the options and does not heed them."""
-
-    def encode_batch(
-        self, texts: list[str], allowed_special: Any = (), disallowed_special: Any = ()
-    ) -> list[list[int]]:
-        return super().encode_batch(texts)
-
-
-@found_by("tokens", "vocabulary")
 class OneIdTooFew(Full):
     """The number of ids it declares is one less."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_vocab = model().vocab_size - 1
+        self.n_vocab -= 1
+        self.special_tokens = {}
 
 
-@found_by("tokens", "special tokens")
 class DeclaresOtherSpecials(Full):
     """The ids it declares for special tokens are others."""
 
@@ -123,148 +142,91 @@ class DeclaresOtherSpecials(Full):
         self.special_tokens = {text: i - 1 for text, i in self.special_tokens.items()}
 
 
-@found_by("python-values", "values")
-class DecodersShareBytes(Full):
-    """All decoders of a tokenizer are one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shared = self.tokenizer.decoder()
-
-    def decoder(self) -> Any:
-        return self
-
-    def push(self, ids: list[int]) -> str:
-        return self.shared.push(ids)
-
-    def finish(self) -> str:
-        text, self.shared = self.shared.finish(), self.tokenizer.decoder()
-        return text
+fault("one id too few is declared", "tokens · vocabulary", OneIdTooFew)
+fault("special tokens are declared with other ids", "tokens · special tokens", DeclaresOtherSpecials)
 
 
-@found_by("batch", "batch")
-class BatchReadsSpecials(Full):
-    """A batch reads the text of a special token as the special token."""
-
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        return [self.tokenizer.encode(text, allowed_special="all") for text in texts]
+def second_decoding(self: Any, ids: list[int], text: str) -> str:
+    again, self.latest = list(ids) == self.latest, list(ids)
+    return text[again:]
 
 
-@found_by("batch", "batch")
-class BatchOfOneInHalves(Full):
-    """A long text that is alone in a batch is cut in halves, for two threads."""
+fault("the same ids decoded twice in a row lose a character", "lengths · cache", Right, decode=second_decoding)
 
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        if len(texts) != 1 or len(texts[0]) < 10_000:
-            return super().encode_batch(texts)
-        half = len(texts[0]) // 2
-        return [self.encode(texts[0][:half]) + self.encode(texts[0][half:])]
+# --- special tokens --------------------------------------------------------------------------------------------
+
+SPECIALS = "special-tokens · special tokens"
+SpecialsAlways = fault("special text is always special", SPECIALS, Right, most=12,
+                       encode=lambda self, text, ids: self.tokenizer.encode(text, allowed_special="all"))  # fmt: skip
 
 
-@found_by("decode-any-order", "decode")
-class DropsCutCharacter(Right):
-    """An incremental decoder that is never finalised: an incomplete character at the end is lost."""
+class SwallowsSpace(Right):
+    """A space before an allowed special token is lost; takes its options as `**kwargs`."""
 
-    def decode(self, ids: list[int]) -> str:
-        return codecs.getincrementaldecoder("utf-8")("replace").decode(self.tokenizer.decode_bytes(ids))
-
-
-@found_by("decode-any-order", "decode")
-class ReplacesEachByte(Right):
-    """One U+FFFD for each bad byte, where the first bytes of one character should be one U+FFFD together."""
-
-    def decode(self, ids: list[int]) -> str:
-        data = self.tokenizer.decode_bytes(ids).decode("utf-8", "surrogateescape")
-        return "".join("\ufffd" if "\udc80" <= c <= "\udcff" else c for c in data)
+    def encode(self, text: str, **kwargs: Any) -> list[int]:
+        for name in model().special_tokens if kwargs.get("allowed_special") else ():
+            text = text.replace(f" {name}", name)
+        return self.tokenizer.encode(text, **{"disallowed_special": (), **kwargs})
 
 
-@found_by("tokens", "vocabulary")
-class TokenBytesOfNineBits(Full):
-    """`token_bytes` keeps nine bits of the id."""
-
-    def token_bytes(self, token: int) -> bytes:
-        return model().bytes_by_id()[token & 0x1FF]
+def hold_back(text: str) -> str:
+    parts = (name[:n] for name in model().special_tokens for n in range(len(name) - 1, 2, -1))
+    return text.removesuffix(next(filter(text.endswith, parts), ""))
 
 
-@found_by("lengths", None)
-class MultipleOf4096(Right):
-    """A full last buffer is taken for an empty one: where the bytes are a multiple of 4096 an id is missing."""
-
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        return ids[:-1] if text and len(text.encode("utf-8", "replace")) % 4096 == 0 else ids
-
-
-@found_by("special-tokens", "special tokens")
-class AnyCase(Full):
-    """Recognises allowed special tokens in capitals as well."""
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        for name in model().special_tokens if allowed_special else ():
-            text = text.replace(name.upper(), name)
-        return super().encode(text, allowed_special, disallowed_special)
+def at_most_eight(self: Any, text: str, ids: list[int], allowed: Any = (), *disallowed: Any) -> list[int]:
+    names = [name for name in model().special_tokens if allowed == "all" or name in allowed]
+    places = [match.start() for match in re.finditer("|".join(map(re.escape, names)) or "(?!)", text)]
+    if len(places) <= 8:
+        return ids
+    return Full.encode(self, text[: places[8]], allowed, *disallowed) + Full.encode(self, text[places[8] :])
 
 
-class Death(BaseException):
-    """Ends the process, as a Rust panic does."""
+fault("a space before an allowed special token is lost", SPECIALS, SwallowsSpace)
+reading("a begun special token at the end is held back", SPECIALS, hold_back)
+fault("only eight special tokens are recognised", SPECIALS, encode=at_most_eight)
+fault("ids are remembered whatever the options", "special-tokens · cache", encode=remembers(str))
+fault("a batch accepts the options and ignores them", "special-tokens · batch", type("Batch", (Full,), {
+      "encode_batch": lambda self, texts, allowed_special=(), disallowed_special=(): [*map(self.encode, texts)]}),
+      )  # fmt: skip
+fault("any option ends the process", "special-tokens · process", type("AnyOption", (Right,), {
+      "encode": lambda self, text, **options: dies() if options else Right.encode(self, text)}))  # fmt: skip
+fault("counting special text ends the process", "special-tokens · derived", type("Counting", (Right,), {
+      "count": lambda self, text: dies() if "<s>" in text else len(self.encode(text))}))  # fmt: skip
 
+# --- batches, offsets, cuts ------------------------------------------------------------------------------------
 
-def raising(error: BaseException, condition: str = "") -> Any:
-    """A method that raises the error if its first argument holds `condition`, and else counts."""
+fault("a batch past a thousand repeats itself", "batch · batch",
+      encode_batch=lambda self, texts, lists: (lists[:1024] * 99)[: len(lists)])  # fmt: skip
+fault("a batch reads special text as special", "batch · batch", encode_batch=lambda self, texts, lists: [
+      self.tokenizer.encode(text, allowed_special="all") for text in texts])  # fmt: skip
+fault("a long text alone in a batch is cut in halves", "batch · batch",
+      encode_batch=lambda self, texts, lists: lists if len(texts) != 1 or len(texts[0]) < 10_000 else [
+          self.encode(texts[0][: len(texts[0]) // 2]) + self.encode(texts[0][len(texts[0]) // 2 :])])  # fmt: skip
 
-    def method(self: Any, *given: Any) -> Any:
-        if condition in str(given[:1]):
-            raise error
-        return len(self.encode(*given))
+OFFSETS = "offsets · offsets"
+fault("starts in bytes", OFFSETS, decode_with_offsets=lambda self, ids, found: (
+      found[0], [len(found[0][:start].encode()) for start in found[1]]))  # fmt: skip
+fault("spans in UTF-16", OFFSETS, most=4, encode_with_offsets=lambda self, text, found:
+      self.tokenizer.encode_with_offsets(text, disallowed_special=(), unit="utf16"))  # fmt: skip
+fault("a span is missing", OFFSETS, most=4, encode_with_offsets=lambda self, text, found: (found[0], found[1][:-1]))
+fault("offsets read special text as special", OFFSETS, encode_with_offsets=lambda self, text, found:
+      self.tokenizer.encode_with_offsets(text, allowed_special="all"))  # fmt: skip
+fault("spans of special text end the process", OFFSETS, encode_with_offsets=lambda self, text, found:
+      dies() if "<s>" in text else found)  # fmt: skip
 
-    return method
-
-
-def known(ids: list[int]) -> list[int]:
-    return [i for i in ids if 0 <= i < model().vocab_size]
-
-
-DIED, BUG = Death("died of it"), ZeroDivisionError("bug")
-for name, method, finding in (
-    ("TruncatingDies", {"truncate": raising(DIED)}, ("truncate", "process")),
-    ("TruncatingFails", {"truncate": raising(BUG)}, ("truncate", "truncation")),
-    ("DecoderDies", {"decoder": raising(DIED)}, ("streaming-decode", "process")),
-    ("DecoderFails", {"decoder": raising(BUG)}, ("streaming-decode", "decode")),
-    ("IncrementalDies", {"incremental": raising(DIED)}, ("incremental", "process")),
-    ("CountingSpecialsDies", {"count": raising(DIED, "<s>")}, ("special-tokens", "derived")),
-    ("PiecesByBlank", {"pieces": lambda self, text: text.split(" ")}, ("transitions", "pieces")),
-    ("SkipsUnknownIds", {"decode": lambda self, ids: Right.decode(self, known(ids))}, ("bad-input", "bad input")),
-    ("AllowsNone", {"encode": lambda self, text, allowed_special=(), disallowed_special=(): Right.encode(self, text)},
-     ("special-tokens", "special tokens")),
-):  # fmt: skip
-    found_by(*finding)(type(name, (Right,), method))
-answers("StartsInBytes", ("offsets", "offsets"), "decode_with_offsets",
-        lambda ids, found: (found[0], [len(found[0][:start].encode()) for start in found[1]]))  # fmt: skip
-
-
-@found_by("offsets", "offsets")
-class SpansOfSpecialsDie(Right):
-    """The text of a special token ends the process in one method."""
-
-    def encode_with_offsets(self, text: str) -> Any:
-        if "<s>" in text:
-            raise DIED
-        return self.tokenizer.encode_with_offsets(text, disallowed_special=())
-
-
-@found_by("special-tokens", "process")
-class AnyOptionDies(Right):
-    """Any option ends the process."""
-
-    def encode(self, text: str, **options: Any) -> list[int]:
-        if options:
-            raise DIED
-        return super().encode(text)
-
-
-@found_by("special-tokens", "batch")
-class AllowedBatchIsEmpty(Full):
-    """With an option a batch has no answers."""
-
-    def encode_batch(self, texts: list[str], **options: Any) -> list[list[int]]:
-        return [] if options else [self.encode(text) for text in texts]
+TRUNCATE = "truncate · truncation"
+fault("one token too many", TRUNCATE, type("OneMore", (Full,), {
+      "truncate": lambda self, text, n_tokens, **cut: self.tokenizer.truncate(text, n_tokens + 1, **cut)}),
+      most=40)  # fmt: skip
+fault("the left is the right", TRUNCATE, type("LeftIsRight", (Full,), {
+      "truncate": lambda self, text, n_tokens, side="right", whole="token":
+      self.tokenizer.truncate(text, n_tokens, whole=whole)}), most=40)  # fmt: skip
+fault("no token at all is an error", TRUNCATE, reason="is refused: ZeroDivisionError", most=40,
+      truncate=lambda self, text, cut, n_tokens, *options: cut if n_tokens else 1 // 0)  # fmt: skip
+fault("one more fits", TRUNCATE, most=40, fits=lambda self, text, right, n: self.tokenizer.fits(text, n + 1))
+fault("counting stops at the limit", TRUNCATE, most=40,
+      count=lambda self, text, n, at_most=1 << 40: min(n, at_most))  # fmt: skip
+fault("a limit is kept in 31 bits", TRUNCATE,
+      fits=lambda self, text, right, n: self.tokenizer.fits(text, n & 0x7FFFFFFF))  # fmt: skip
+fault("truncating ends the process", "truncate · process", truncate=lambda self, *given: dies())

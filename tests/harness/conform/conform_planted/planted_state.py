@@ -1,349 +1,196 @@
-"""Wrong tokenizers in what they keep between calls, lend to the caller, do on other threads, or cost after a while."""
+"""Wrong tokenizers in what they keep between calls: growing texts and streams, caches, threads, errors."""
 
 from __future__ import annotations
 
-import codecs
 import threading
 import time
-from collections.abc import Callable
-from itertools import count
+import zlib
 from typing import Any
 
-import numpy as np
-from planted_bugs import Full, Right, answers, found_by
+from planted import Full, Grown, Right, Stream, dies, fault, model, piecewise, remembers
 
-_MANY_IDS, _FEW_IDS = 300, 10
-
-
-@found_by("special-tokens", "cache")
-class CacheIgnoresOptions(Full):
-    """Caches the ids of a text, whatever its options."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, list[int]] = {}
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        if text not in self.known:
-            self.known[text] = super().encode(text, allowed_special, disallowed_special)
-        return list(self.known[text])
+# --- streams and growing texts -----------------------------------------------------------------------------------
 
 
-def on_the_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+def streaming(what: str, finding: str, reason: str = "", **methods: Any) -> None:
+    stream = type("Stream", (Stream,), methods)
+    fault(what, finding, type("Streaming", (Right,), {"decoder": lambda self: stream(self)}), reason, most=4)
 
 
-answers("CountOnThreads", ("threads", "threads"), "count", lambda text, n: n + (not on_the_main_thread()))
-answers("BytesOnThreads", ("threads", "threads"), "decode_bytes",
-        lambda ids, data: data[: None if on_the_main_thread() else -1])  # fmt: skip
+def growing(what: str, finding: str, reason: str = "", **methods: Any) -> None:
+    grown = type("Grown", (Grown,), methods)
+    fault(what, finding, type("Growing", (Right,), {"incremental": lambda self: grown(self)}), reason)
 
 
-def remembers(name: str, finding: tuple[str, str], method: str, key: Callable[[Any], object]) -> type[Right]:
-    """Note a wrong tokenizer in which a method takes what has a key in common for the same."""
-
-    def call(self: Any, given: Any, *options: Any, **named: Any) -> Any:
-        known = self.__dict__.setdefault("known", {})
-        if key(given) not in known:
-            known[key(given)] = getattr(Full, method)(self, given, *options, **named)
-        answer = known[key(given)]
-        return list(answer) if isinstance(answer, list) else answer
-
-    return found_by(*finding)(type(name, (Full,), {method: call}))
+STREAM, GROWING = "streaming-decode · decode", "incremental · incremental"
+streaming("U+FFFD too early", STREAM, "further ids may change")
+streaming("U+FFFD is held back", STREAM, "holds back", settled=lambda self, text: text.rstrip("\ufffd"))
+streaming("the end is lost", STREAM, "finish", finish=lambda self: "",
+          __init__=lambda self, tokenizer: setattr(self, "push", tokenizer.tokenizer.decoder().push))  # fmt: skip
+streaming("a decoder ends the process", "streaming-decode · process", push=dies, __init__=dies)
 
 
-remembers("CacheByEnds", ("state", "cache"), "encode", lambda text: (len(text), text[:200], text[-200:]))
-RemembersBySum = remembers("RemembersBySum", ("decode-any-order", "cache"), "decode", lambda ids: (len(ids), sum(ids)))
+def overlap(self: Any, text: str) -> None:
+    kept = self.ids[:-2]
+    while kept and "\ufffd" in self.tokenizer.decode(kept):
+        kept.pop()
+    begin = len(self.tokenizer.decode(kept))
+    self.text += text
+    self.ids = kept + self.tokenizer.encode(self.text[begin:])
 
 
-@found_by("state", "cache")
-class LeftoversOfALongText(Right):
-    """A buffer is not cleared: a short text right after a long one gets an id of that."""
+def append_past_4096(self: Any, text: str) -> None:
+    before, is_long = self.ids, len(self.text) > 4096
+    Grown.append(self, text)
+    self.ids = before + self.tokenizer.encode(text) if is_long else self.ids
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.latest: list[int] = []
+
+def replace_bytes(self: Any, start: int, stop: int, text: str) -> None:
+    data = self.text.encode("utf-8", "surrogatepass")
+    edited = data[:start] + text.encode("utf-8", "surrogatepass") + data[stop:]
+    Grown.replace(self, 0, len(self.text), edited.decode("utf-8", "replace"))
+
+
+def append_what_waits(self: Any, text: str) -> None:
+    other, self.tokenizer.latest = self.tokenizer.latest, self
+    Grown.append(self, text)
+    if other and other is not self and other.text:
+        self.ids = self.tokenizer.encode(self.text + other.text[-1])
+
+
+growing("only the last two tokens are encoded again", GROWING, "after append the ids", append=overlap)
+growing("all but one id are called stable", GROWING, "ids are called stable, but",
+        n_stable=property(lambda self: max(0, len(self.ids) - 1)))  # fmt: skip
+growing("a copy is the same object", GROWING, copy=lambda self: self)
+growing("an edit counts bytes", GROWING, "after replace the ids", replace=replace_bytes,
+        append=lambda self, text: Grown.replace(self, len(self.text), len(self.text), text))  # fmt: skip
+growing("past 4,096 characters only what is appended is encoded", GROWING, append=append_past_4096)
+growing("two growing texts share what waits", "python-values · values", append=append_what_waits)
+growing("replacing ends the process", "incremental · process", replace=dies)
+
+# --- what is kept between calls, threads, bad input, cost ----------------------------------------------------------
+
+STATE, THREADS = "state · cache", "threads · threads"
+fault("pieces are cached by 16 bits of a hash", STATE, Right, most=12,
+      encode=piecewise(Right.encode, lambda piece: zlib.crc32(piece.encode()) & 0xFFFF))  # fmt: skip
+fault("texts are cached by their ends", STATE, encode=remembers(lambda text: (len(text), text[:200], text[-200:])))
+
+
+def leave_over(self: Any, text: str, ids: list[int]) -> list[int]:
+    left = [self.latest[len(ids)]] if len(self.latest) > 300 and 0 < len(ids) < 10 else []
+    self.latest = ids
+    return ids + left
+
+
+def repeat(self: Any, text: str, ids: list[int]) -> list[int]:
+    latest, self.latest = self.latest, ids
+    return list(latest) if next(self.numbers) % 1_000 == 0 else ids
+
+
+def look_through(self: Any, text: str, ids: list[int]) -> list[int]:
+    self.latest += [text] * (text not in self.latest)
+    return ids
+
+
+def first_use(self: Any, text: str, ids: list[int]) -> list[int]:
+    if "begun" not in self.kept:
+        self.kept["begun"] = True
+        time.sleep(0.05)
+        self.kept["ready"] = True
+    return ids if "ready" in self.kept else ids[:1]
+
+
+fault("a short text after a long one gets one of its ids", STATE, Right, encode=leave_over)
+WrongOnceInAThousand = fault("every thousandth call repeats the previous answer", "ids · determinism", Right,
+                             encode=repeat)  # fmt: skip
+fault("all earlier texts are looked through", "state · resources", Right, encode=look_through)
+
+
+def off_the_main_thread() -> bool:
+    return threading.current_thread() is not threading.main_thread()
+
+
+def meet(self: Any) -> None:
+    if off_the_main_thread():
+        try:
+            self.kept.setdefault("meeting", threading.Barrier(2)).wait(0.02)
+        except threading.BrokenBarrierError:
+            self.kept["meeting"].reset()
+
+
+class Races(Right):
+    """Keeps the text in the object while encoding, where two threads collide."""
 
     def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        left = len(self.latest) > _MANY_IDS and 0 < len(ids) < _FEW_IDS
-        found = [*ids, self.latest[len(ids)]] if left else ids
-        self.latest = ids
-        return found
+        self.latest = text
+        meet(self)
+        return super().encode(self.latest)
 
 
-@found_by("ids", "determinism")
-class WrongOnceInAThousand(Right):
-    """Every thousandth call repeats the previous answer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.numbers = count(1)
-        self.latest: list[int] = []
-
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        latest, self.latest = self.latest, ids
-        return list(latest) if next(self.numbers) % 1_000 == 0 else ids
+def slots(self: Any, text: str, ids: list[int]) -> list[int]:
+    number = self.kept.setdefault(threading.get_ident(), len(self.kept))
+    return ids if number <= 7 else ids[::-1]
 
 
-@found_by("lengths", "cache")
-class SecondDecoding(Right):
-    """The same ids decoded twice in a row: the second answer lacks the first character."""
+class Mixed(Full):
+    """Decoding while another thread encodes loses the last character."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.latest: tuple[int, ...] = ()
+    def encode(self, text: str, *options: Any, **named: Any) -> list[int]:
+        self.kept["n"] = self.kept.get("n", 0) + 1
+        try:
+            return super().encode(text, *options, **named)
+        finally:
+            self.kept["n"] -= 1
 
     def decode(self, ids: list[int]) -> str:
-        again, self.latest = tuple(ids) == self.latest, tuple(ids)
-        return super().decode(ids)[again:]
+        return super().decode(ids)[: -1 if self.kept.get("n") else None]
 
 
-@found_by("threads", "threads")
-class SlotsForSixteenThreads(Right):
-    """A slot for each thread that ever called, and the seventeenth gets the text of the first."""
+fault("two threads collide", THREADS, Races, most=12)
+fault("an eighth thread gets its ids backwards", THREADS, Right, encode=slots)
+fault("tables are half done when other threads call first", THREADS, Right, encode=first_use)
+fault("decoding beside encoding loses a character", THREADS, Mixed)
+fault("count differs on threads", THREADS, count=lambda self, text, n, *_: n + off_the_main_thread())
+fault("no special token is allowed on threads", THREADS, encode=lambda self, text, ids, *options:
+      Full.encode(self, text, () if off_the_main_thread() else options[0] if options else ()))  # fmt: skip
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.slots: dict[int, int] = {}
-        self.local = threading.local()
-        self.numbers = count()
-
-    def encode(self, text: str) -> list[int]:
-        if not hasattr(self.local, "number"):
-            self.local.number = next(self.numbers)
-        ids = super().encode(text)
-        return ids if self.local.number <= 16 else ids[::-1]
+fault("unknown ids are skipped", "bad-input · bad input", type("Skips", (Right,), {
+      "decode": lambda self, ids: Right.decode(self, [i for i in ids if 0 <= i < model().vocab_size])}))  # fmt: skip
 
 
-@found_by("threads", "threads")
-class ArrayOnThreads(Full):
-    """`encode_array` keeps its ids in the object, where two threads meet."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.meeting = threading.Barrier(2)
-
-    def encode_array(self, text: str) -> Any:
-        self.found = super().encode_array(text)
-        if threading.current_thread() is not threading.main_thread():
-            try:
-                self.meeting.wait(0.02)
-            except threading.BrokenBarrierError:
-                self.meeting.reset()
-        return self.found
-
-
-@found_by("bad-input", "bad input")
 class LeftoversOfAnError(Full):
     """Partial output from before an error is prepended to the next answer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun: list[int] = []
 
     def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
         try:
             ids = super().encode(text, allowed_special, disallowed_special)
         except Exception:
-            self.begun = self.tokenizer.encode(text[:1], disallowed_special=())
+            self.latest = self.tokenizer.encode(text[:1], disallowed_special=())
             raise
-        ids, self.begun = self.begun + ids, []
+        ids, self.latest = self.latest + ids, []
         return ids
 
 
-@found_by("bad-input", "bad input")
 class LeftoversOfDecoding(Right):
     """An unknown id leaves the text of the ids before it in the buffer."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun = ""
-
     def decode(self, ids: list[int]) -> str:
         try:
-            text, self.begun = self.begun + super().decode(ids), ""
+            text, self.latest = (self.latest or "") + super().decode(ids), ""
         except Exception:
-            self.begun = super().decode(ids[:1])
+            self.latest = super().decode(ids[:1])
             raise
         return text
 
 
-@found_by("threads", "threads")
-class FirstUseByThreads(Right):
-    """Builds its tables with the first call; who comes meanwhile finds them half done."""
-
-    ready = begun = False
-
-    def encode(self, text: str) -> list[int]:
-        if not self.begun:
-            self.begun = True
-            time.sleep(0.05)
-            self.ready = True
-        return super().encode(text) if self.ready else super().encode(text)[:1]
+fault("what came before an error is prepended to the next ids", "bad-input · bad input", LeftoversOfAnError)
+fault("what came before an error is prepended to the next text", "bad-input · bad input", LeftoversOfDecoding)
 
 
-@found_by("state", "resources")
-class SlowerByTheCall(Right):
-    """Looks through all texts it was ever given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.met: list[str] = []
-
-    def encode(self, text: str) -> list[int]:
-        if text not in self.met:
-            self.met.append(text)
-        return super().encode(text)
+def quadratic(self: Any, text: str, ids: list[int]) -> list[int]:
+    if text not in self.kept:
+        self.kept[text] = [text[at:].count("~") for at in range(0, len(text), 8)]
+    return ids
 
 
-@found_by("cost", "resources")
-class QuadraticBehindMemory(Right):
-    """Quadratic, and a text met before costs nothing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, list[int]] = {}
-
-    def encode(self, text: str) -> list[int]:
-        if text not in self.known:
-            for at in range(0, len(text), 8):
-                text[at:].count("~")
-            self.known[text] = super().encode(text)
-        return list(self.known[text])
-
-
-@found_by("python-values", "values")
-class AfterATypeError(Right):
-    """A call with something else than a str leaves the object broken."""
-
-    is_broken = False
-
-    def encode(self, text: str) -> list[int]:
-        if not isinstance(text, str):
-            self.is_broken = True
-            raise TypeError("text must be a str")
-        return super().encode(text)[:: -1 if self.is_broken else 1]
-
-
-@found_by("decode-any-order", "cache")
-class EncodesWhatItDecoded(Right):
-    """Remembers the ids it decoded to a text, and gives them for that text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, list[int]] = {}
-
-    def decode(self, ids: list[int]) -> str:
-        text = super().decode(ids)
-        self.known[text] = list(ids)
-        return text
-
-    def encode(self, text: str) -> list[int]:
-        return list(self.known[text]) if text in self.known else super().encode(text)
-
-
-@found_by("save-load", "saving")
-class SavingSpoils(Full):
-    """After `save` the object has lost a part of itself."""
-
-    is_saved = False
-
-    def save(self, path: str) -> None:
-        super().save(path)
-        self.is_saved = True
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        return super().encode(text, allowed_special, disallowed_special)[: -1 if self.is_saved else None]
-
-
-@found_by("save-load", "saving")
-class LoadForgetsDecoding(Full):
-    """After `load` capitals are decoded as small letters."""
-
-    is_loaded = False
-
-    def load(self, path: str) -> None:
-        super().load(path)
-        self.is_loaded = True
-
-    def decode(self, ids: list[int]) -> str:
-        return super().decode(ids).lower() if self.is_loaded else super().decode(ids)
-
-
-@found_by("save-load", "saving")
-class LoadForgetsSpecials(LoadForgetsDecoding):
-    """After `load` no special token is recognised."""
-
-    def decode(self, ids: list[int]) -> str:
-        return Full.decode(self, ids)
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        return super().encode(text, () if self.is_loaded else allowed_special, disallowed_special)
-
-
-@found_by("threads", "threads")
-class MixedThreads(Full):
-    """Decoding while another thread encodes loses the last character."""
-
-    n_encoding = 0
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        self.n_encoding += 1
-        try:
-            return super().encode(text, allowed_special, disallowed_special)
-        finally:
-            self.n_encoding -= 1
-
-    def decode(self, ids: list[int]) -> str:
-        return super().decode(ids)[: -1 if self.n_encoding else None]
-
-
-@found_by("threads", "threads")
-class SpecialsOnThreads(Full):
-    """Off the main thread no special token is allowed."""
-
-    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
-        return super().encode(text, allowed_special if on_the_main_thread() else (), disallowed_special)
-
-
-@found_by("decode-any-order", None)
-class DecodesAsOneStream(Right):
-    """What is cut off at the end of one call waits for the next."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def decode(self, ids: list[int]) -> str:
-        return self.decoder.decode(self.tokenizer.decode_bytes(ids)) or "\ufffd"
-
-
-@found_by("python-values", "values")
-class LendsItsCache(Right):
-    """Returns the cached list itself, which the caller may change."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[str, list[int]] = {}
-
-    def encode(self, text: str) -> list[int]:
-        if text not in self.known:
-            self.known[text] = super().encode(text)
-        return self.known[text]
-
-
-@found_by("python-values", "values")
-class LendsItsArray(Full):
-    """Every array is a view of one buffer, which the next call overwrites."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.buffer = np.zeros(1 << 20, dtype=np.uint32)
-
-    def encode_array(self, text: str) -> Any:
-        ids = super().encode_array(text)
-        if ids.size > self.buffer.size:
-            return ids
-        self.buffer[: ids.size] = ids
-        return self.buffer[: ids.size]
+fault("quadratic, but not for a text met before", "cost · resources", Right, encode=quadratic)

@@ -1,4 +1,4 @@
-"""A target that speaks the protocol by hand, right or wrong in the way its argument names."""
+"""A target of the protocol, without the suite, that misbehaves on `encode` in the way of its argument."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 
 
-def write(content: str | bytes) -> None:
-    data = content if isinstance(content, bytes) else content.encode()
-    while data:
-        data = data[os.write(1, data) :]
+def write(content: bytes) -> None:
+    while content:
+        content = content[os.write(1, content) :]
 
 
 def forever(content: bytes) -> None:
@@ -19,87 +19,48 @@ def forever(content: bytes) -> None:
         write(content)
 
 
-def said(number: int, rest: str) -> str:
-    return f'{{"id": {number}, {rest}}}\n'
+def result(number: int, answer: object = (1,)) -> bytes:
+    return json.dumps({"id": number, "result": answer}).encode() + b"\n"
 
 
-def result(number: int, answer: object) -> str:
-    return json.dumps({"id": number, "result": answer}) + "\n"
+def complain(number: int) -> None:
+    print("the weather is too bad\nand that is an error in /some/secret/folder/file.c", file=sys.stderr)
+    os._exit(3)
 
 
-def misbehave(how: str, number: int) -> bool:
-    """Answer in the way `how`; False where there is no such way, and a right answer is due."""
-    ids = {"nan": "NaN", "float": "1.5", "negative": "-1", "huge": "1" + "0" * 400, "infinite": "1e999", "word": '"a"'}
-    if how in ids:
-        write(said(number, f'"result": [{ids[how]}]'))
-    elif how == "flood":
-        forever(b"x" * 65536)
-    elif how == "flood-lines":
-        forever(b"{}\n" * 20000)
-    elif how == "cut":
-        write(said(number, '"resu')[:-2])
-        os._exit(0)
-    elif how == "no-line-end":
-        write(result(number, [1])[:-1])
-        time.sleep(60)
-    elif how == "words":
-        write("good morning\n")
-    elif how == "not-utf8":
-        write(b'{"id": %d, "result": "\xff"}\n' % number)
-    elif how == "twice":
-        write(result(number, [1]) * 2)
-    elif how == "nested":
-        write(said(number, '"result": ' + "[" * 100_000))
-    elif how == "nested-elsewhere":
-        write(said(number, '"x": ' + "[" * 100_000 + "]" * 100_000 + ', "result": [1]'))
-    elif how == "another-id":
-        write(result(number + 1, [1]))
-    elif how == "no-result":
-        write(said(number, '"x": 1'))
-    elif how == "a-list":
-        write("[1, 2]\n")
-    elif how == "null":
-        write(result(number, None))
-    elif how == "late":
-        time.sleep(3)
-        write(result(number, [1]))
-    elif how == "closes-stdout":
-        os.close(1)
-        time.sleep(60)
-    elif how == "exits":
-        print("the weather is too bad\nand that is an error in /some/secret/folder/file.c", file=sys.stderr)
-        os._exit(3)
-    elif how == "answers-and-exits":
-        write(result(number, [1]))
-        os._exit(0)
-    elif how == "does-not-read":
-        time.sleep(60)
-    else:
-        return False
-    return True
+def stop(*_: object) -> None:
+    time.sleep(60)
+
+
+WAYS: dict[str, Callable[[int], object]] = {
+    "flood": lambda number: forever(b"x" * 65536),
+    "flood-lines": lambda number: forever(b"{}\n" * 20000),
+    "cut": lambda number: (write(result(number)[:-5]), os._exit(0)),
+    "no-line-end": lambda number: stop(write(result(number)[:-1])),
+    "words": lambda number: write(b"good morning\n"),
+    "twice": lambda number: write(result(number) * 2),
+    "late": lambda number: write(result(number)) if time.sleep(3) is None else None,
+    "closes-stdout": lambda number: stop(os.close(1)),
+    "exits": complain,
+    "answers-and-exits": lambda number: (write(result(number)), os._exit(0)),
+    "does-not-read": stop,
+}
 
 
 def main(how: str) -> None:
     if how == "exits-at-once":
         sys.exit("there is nothing to load")
     if how == "never-starts":
-        time.sleep(60)
+        stop()
     for line in sys.stdin:
         request = json.loads(line)
         number, operation = request["id"], request["op"]
         if operation == "encode":
-            if how == "closes-stdin":
-                os.close(0)
-                write(result(number, [1]))
-                time.sleep(60)
-            if not misbehave(how, number):
-                write(result(number, list(request["text"].encode("utf-8", "replace"))))
-        elif operation == "decode" and how == "surrogate":
-            write(said(number, '"result": "a\\ud83d"'))
+            WAYS[how](number)
         elif operation == "decode":
             write(result(number, bytes(request["ids"]).decode("utf-8", "replace")))
         else:
-            write(json.dumps({"id": number, "error": "unknown operation"}) + "\n")
+            write(json.dumps({"id": number, "error": "unknown operation"}).encode() + b"\n")
 
 
 main(sys.argv[1])

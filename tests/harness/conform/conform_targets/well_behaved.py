@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import Any
 
@@ -59,20 +58,6 @@ class Everything(Right):
 
     def decode_bytes(self, ids: list[int]) -> bytes:
         return bytes(ids)
-
-
-class Meeting(Right):
-    """Answers how many threads were inside at once, when the last one came."""
-
-    def __init__(self) -> None:
-        self.inside = threading.Barrier(2, timeout=10)
-        self.met = False
-
-    def encode(self, text: str) -> list[int]:
-        if not self.met and threading.active_count() > 1:
-            self.inside.wait()
-            self.met = True
-        return [2]
 
 
 class HashSeed(Right):

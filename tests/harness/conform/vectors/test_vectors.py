@@ -11,11 +11,11 @@ import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import impls
-from harness.cli import main
 from harness.conform.vectors import choice, file
 from harness.conform.vectors.mutants import mutants
 from harness.conform.vectors.steps import KINDS, right_steps
@@ -115,62 +115,34 @@ def test_written_twice_they_are_the_same_bytes(model: impls.Model, vectors: file
         assert file.content_of(file.read(path)) == once
 
 
-def test_a_wrong_file_is_one_line_that_names_the_place(
-    of_bytes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_file_is_one_line_that_names_the_place(of_bytes: Path, tmp_path: Path, bpebench: Any) -> None:
     lines = gzip.decompress((of_bytes / "vectors.jsonl.gz").read_bytes()).decode().splitlines()
-    changed = {
+    wrong = tmp_path / "wrong.jsonl"
+    for message, content in {
         "line 1 is not the head": ["{}", *lines[1:]],
         "line 3 is not a case": [*lines[:2], '{"id": 3}', *lines[3:]],
         "it was cut or joined": lines[:-1],
         "not both": [lines[0], json.dumps({**json.loads(lines[1]), "bytes": "AA=="}), *lines[2:]],
-    }
-    for message, content in changed.items():
-        (tmp_path / "wrong.jsonl").write_text("\n".join(content), "ascii")
-        status, _, err = _bpebench(capsys, monkeypatch, "compiled", "--vectors", str(tmp_path / "wrong.jsonl"))
-        assert status == 2
-        assert message in err
-        assert len(err.splitlines()) == 1
-    status, _, err = _bpebench(
-        capsys, monkeypatch, "compiled", "--vectors", str(of_bytes / "vectors.jsonl.gz"), "-m", "gpt2"
-    )
-    assert (status, "gpt2 has other tokens" in err) == (2, True)
+    }.items():
+        wrong.write_text("\n".join(content), "ascii")
+        ended = bpebench("conform", "compiled", "--vectors", str(wrong))
+        assert (ended.status, message in ended.err, len(ended.err.splitlines())) == (2, True, 1), ended.err
+    ended = bpebench("conform", "compiled", "--vectors", str(of_bytes / "vectors.jsonl.gz"), "-m", "gpt2")
+    assert (ended.status, "gpt2 has other tokens" in ended.err) == (2, True)
 
 
-def _bpebench(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str
-) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["bpebench", "conform", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    out, err = capsys.readouterr()
-    assert "Traceback" not in err
-    return int(stop.value.code or 0), out, err
-
-
-def test_any_form_of_target_is_asked(
-    of_bytes: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(of_bytes)
     (of_bytes / "strips.py").write_text(
         "class Strips:\n    def encode(self, text):\n        return list(text.strip().encode())\n"
         "    def decode(self, ids):\n        return bytes(ids).decode('utf-8', 'replace')\n"
     )
-    serve = (
-        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
-        "    if asked['op'] == 'encode': result = list(asked['text'].encode())\n"
-        "    else: result = bytes(asked.get('ids', [])).decode('utf-8', 'replace')\n"
-        "    print(json.dumps({'id': asked['id'], 'result': result} if asked['op'] in ('encode', 'decode') else"
-        " {'id': asked['id'], 'error': 'unknown operation', 'message': ''}), flush=True)\n"
-    )
-    (of_bytes / "serve.py").write_text(serve)
-    vectors = ("--vectors", "vectors.jsonl.gz")
-    assert _bpebench(capsys, monkeypatch, "priority", *vectors, "-m", "bytes.json")[0] == 0
-    assert _bpebench(capsys, monkeypatch, f"cmd:{sys.executable} serve.py", *vectors)[0] == 0
-    for target in ("strips.py", "strips:Strips"):
-        status, out, _ = _bpebench(capsys, monkeypatch, target, *vectors)
-        assert status == 1
-        assert re.search(r"✗ normalisation · normalisation: normalisation-\w{10}: ", out)
+    page = (PAGE.parent / "PROTOCOL.md").read_text("utf-8")
+    (of_bytes / "serve.py").write_text(page.split("```python\n")[1].split("```")[0])
+    for target, status in (("priority", 0), (f"cmd:{sys.executable} serve.py", 0), ("strips:Strips", 1)):
+        ended = bpebench("conform", target, "--vectors", "vectors.jsonl.gz", "-m", "bytes.json")
+        assert ended.status == status, ended
+    assert re.search(r"✗ normalisation · normalisation: normalisation-\w{10}: ", ended.out)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,270 @@
+"""What a verdict rests on: targets that are slow, die or refuse, too little time, and which failures are one fault."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conform_stub import InProcess, the_failure
+from planted import Full, Right
+from planted_state import WrongOnceInAThousand
+
+import impls
+from harness.conform.case import Case
+from harness.conform.checks.asking import ask_all
+from harness.conform.checks.catalogue import CHECKS
+from harness.conform.client import TargetClient
+from harness.conform.pytest_class import ConformanceTests
+from harness.conform.reference import Reference
+from harness.conform.verdicts import (
+    CheckVerdict,
+    ConformanceReport,
+    FailingInput,
+    NotAsked,
+    Stage,
+    mark_repeated,
+    overall,
+)
+from harness.outcome import Outcome
+from harness.process.protocol import ErrorResult
+from harness.process.session import Answer, Failed, FailedError
+from harness.targets import NotLoadable
+
+Conform = Callable[..., ConformanceReport]
+CHARS = impls.Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars")
+
+
+def answering(answer: Callable[[str, dict[str, Any]], Any]) -> type[InProcess]:
+    """Return a target of which some requests are answered by a function; where it gives None, by the object."""
+
+    class Target(InProcess):
+        peak_memory_bytes = 1 << 20
+
+        def ask(self, operation: str, **arguments: Any) -> Any:
+            self.peak_memory_bytes += len(arguments.get("text", "")) * 2_000
+            found = answer(operation, arguments)
+            return super().ask(operation, **arguments) if found is None else found
+
+    return Target
+
+
+def verdict_of(conform: Conform, check: str, answer: Callable[[str, dict[str, Any]], Any]) -> CheckVerdict:
+    (verdict,) = conform(Right, check, target=answering(answer)).verdicts
+    return verdict
+
+
+def encoding(encode: Callable[[Any, str], Any], base: type[Right] = Right) -> type[Right]:
+    return type("Encoding", (base,), {"encode": lambda self, text, **options: encode(self, text)})
+
+
+def refuse(*given: Any) -> Any:
+    raise ValueError("no")
+
+
+# --- targets that are slow, die or refuse ----------------------------------------------------------------------
+
+
+def test_time_and_memory_out_of_proportion_are_found_and_families_not_timed_are_named(conform: Conform) -> None:
+    def quadratic(operation: str, arguments: dict[str, Any]) -> Any:
+        return Answer(len(arguments["text"]) ** 2 * 1e-8) if operation == "timed_encode" else None
+
+    cost = verdict_of(conform, "cost", quadratic)
+    assert (cost.status, cost.stage, "2.0" in cost.reason) == ("failed", "resources", True), cost.reason
+    assert verdict_of(conform, "memory", lambda operation, arguments: None).stage == "resources"
+
+    def refuses(operation: str, arguments: dict[str, Any]) -> Any:
+        if operation == "timed_encode" and "  " in arguments["text"]:
+            return Failed.by(ErrorResult("ValueError", "no"))
+        timed = operation in ("timed_encode", "timed_decode")
+        return Answer(1e-6 * len(arguments.get("text", arguments.get("ids")))) if timed else None
+
+    verdict = verdict_of(conform, "cost", refuses)
+    assert verdict.status == "passed"
+    assert re.search("not timed, since it refuses them: .*runs of ' '", verdict.reason), verdict.reason
+
+
+def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(conform: Conform) -> None:
+    dying = answering(lambda operation, _: None if operation == "describe" else Failed(Outcome.CRASH, "died of it"))
+    verdicts = conform(Right, "ids", "round-trip", "threads", "bad-input", target=dying).verdicts
+    assert {verdict.status for verdict in verdicts} == {"failed", "not asked"}
+    assert verdicts[0].stage == "process"
+    assert "died of it" in verdicts[-1].reason
+
+
+def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(conform: Conform) -> None:
+    class Once(InProcess):
+        starts = 0
+
+        def _start(self) -> Any:
+            self.starts += 1
+            if self.starts > 1:
+                raise NotLoadable("out of licences")
+            return super()._start()
+
+    failure = the_failure(conform(WrongOnceInAThousand, "ids", target=Once))
+    assert (failure.counterexample is not None, "out of licences" in failure.reason) == (True, True)
+
+
+def test_what_was_stopped_by_the_clock_is_incomplete(conform: Conform) -> None:
+    left = {"python-values", "special-tokens", "batch", "threads", "state", "bad-input", "memory"}
+    for verdict in conform(
+        Full, *(check.name for check in CHECKS if check.name not in left), check_seconds=0.0
+    ).verdicts:
+        assert verdict.status == "incomplete", verdict.check
+        assert re.search(r"stopped by the clock after [\d,]+ ", verdict.reason), verdict.reason
+
+
+@pytest.mark.parametrize("check", ["python-values", "batch", "threads"])
+def test_nothing_passes_where_every_text_is_refused(conform: Conform, check: str) -> None:
+    (verdict,) = conform(encoding(refuse, Full), check).verdicts
+    assert verdict.status == "not asked", verdict.reason
+
+
+@pytest.mark.parametrize("check", ["offsets", "incremental"])
+def test_nothing_passes_where_all_ids_are_wrong(conform: Conform, check: str) -> None:
+    class Wrong(Right):
+        def encode(self, text: str) -> list[int]:
+            return [1, 2, 3]
+
+        def encode_with_offsets(self, text: str) -> tuple[list[int], list[list[int]]]:
+            return [1, 2, 3], [[7, 9]] * 3
+
+        def incremental(self) -> Any:
+            return type("Same", (), {"ids": [1, 2, 3], "append": lambda self, text: None})()
+
+    (verdict,) = conform(Wrong, check).verdicts
+    assert (verdict.status, verdict.n_inputs) == ("not asked", 0), verdict.reason
+    assert "could not be compared" in verdict.reason
+
+
+def test_texts_that_the_reference_refuses_are_not_judged_but_no_reason_to_die(conform: Conform) -> None:
+    priority = impls.load("priority", CHARS)
+
+    class Answers:
+        decode = staticmethod(priority.decode)
+
+        def encode(self, text: str) -> list[int]:
+            if "\ud83d" in text:
+                raise FailedError(Failed(Outcome.CRASH, "killed by SIGSEGV"))
+            return [1, 2, 0] if set(text) - {"a", "b"} else priority.encode(text)
+
+    checks = ("ids", "round-trip", "bad-input")
+    ids, round_trip, bad_input = conform(Answers, *checks, reference="priority", model=CHARS).verdicts
+    assert (ids.status, 0 < ids.n_inputs < 2_000) == ("passed", True), ids.n_inputs
+    assert re.fullmatch(r"\d,\d+ texts that the reference refuses are not judged", ids.reason)
+    assert round_trip.status == "failed"
+    assert "ends the process: crash" in bad_input.reason
+    (grown,) = conform(lambda: priority, "incremental", reference="priority", model=CHARS).verdicts
+    assert grown.status == "passed", grown.reason
+
+
+def test_no_text_passes_no_check_and_long_texts_left_out_are_named(conform: Conform, planted_model: Any) -> None:
+    client = TargetClient(lambda environment: InProcess(Right, environment))
+    with client, pytest.raises(NotAsked, match="no text"):
+        ask_all(Case(client, Reference("tiktoken", "planted", planted_model)), [])
+    (verdict,) = conform(Right, "bad-input", reference="priority").verdicts
+    assert "too slow for ' ' * 1000000" in verdict.reason
+
+
+def test_a_fault_that_comes_and_goes_on_the_first_text_of_a_process_is_intermittent(planted_model: impls.Model) -> None:
+    right = Reference("tiktoken", "planted", planted_model).ids("x")
+    wrong = [0]
+    answers = iter([right, right, right, wrong, right, wrong])
+    sometimes = encoding(lambda self, text: next(answers, right) if text == "x" else Right.encode(self, text))
+    with TargetClient(lambda environment: InProcess(sometimes, environment)) as client:
+        case = Case(client, Reference("tiktoken", "planted", planted_model))
+        client.history.append("x")
+        assert case.explain("x", wrong, case.has_wrong_ids).stage == "determinism"
+
+
+# --- which failures are one fault, and what a report says --------------------------------------------------------
+
+
+def test_what_ends_every_check_is_one_fault_and_a_verdict_counts_what_was_asked(conform: Conform) -> None:
+    floats = encoding(lambda self, text: [float(i) for i in Right.encode(self, text)])
+    report = conform(floats, "ids", "round-trip", "tokens")
+    assert len(report.failed) > 1
+    assert [verdict.check for verdict in report.faults] == ["ids"], report.failed
+    (verdict,) = conform(Right, "ids").verdicts
+    assert (verdict.asked.calls > 0, verdict.asked.bytes > 10_000) == (True, True)
+    assert verdict.asked.texts >= verdict.n_inputs > 1_000
+
+
+def failed(stage: Stage, text: str | None = None, reason: str = "", **example: Any) -> CheckVerdict:
+    given = FailingInput.of(text, expected=[1], got=[2], **example) if text or example else None
+    return CheckVerdict(
+        check=f"{stage} {text}{reason}", status="failed", stage=stage, reason=reason, counterexample=given
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "repeated"),
+    [
+        (
+            [
+                failed("resources", reason="timeout: took longer than 10 s"),
+                failed("resources", reason="on words time grows as length to the 2"),
+                failed("resources", reason="9000 bytes a byte of text"),
+            ],
+            [False, True, False],
+        ),
+        (
+            [
+                *(failed("cache", "a"), failed("cache", "b"), failed("determinism", "c")),
+                *(failed("cache", ids=[1]), failed("merges", "d")),
+            ],
+            [False, True, True, False, False],
+        ),
+    ],
+)
+def test_what_has_one_cause_is_one_fault(verdicts: list[CheckVerdict], repeated: list[bool]) -> None:
+    mark_repeated(verdicts)
+    assert [bool(verdict.same_as) for verdict in verdicts] == repeated
+
+
+def report_of(*verdicts: CheckVerdict) -> ConformanceReport:
+    return ConformanceReport(target="t", reference="tiktoken", model="m", verdicts=list(verdicts), seconds=1.0)
+
+
+def test_what_is_wrong_of_single_calls_is_looked_at_first() -> None:
+    single, once = failed("cache", "abcdefgh"), failed("determinism", "a")
+    beside = [failed("threads", "a"), failed("batch", "a")]
+    assert report_of(once, *beside, single).first is single
+    assert report_of(once, *beside).first is beside[0]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "verdict"),
+    [
+        ("save=not offered ids=not asked", "not judged (the ids were not judged)"),
+        ("spellings=not offered", "not judged (no check could judge anything)"),
+        ("ids=same as reference round-trip=not asked", "not judged (the round trip was not judged)"),
+        ("ids=same as reference cost=not asked round-trip=passed", "conforms"),
+        ("ids=passed cost=incomplete round-trip=passed", "incomplete (cost)"),
+        ("memory=passed", "the checks asked for passed"),
+        ("ids=passed memory=failed", "does not conform"),
+    ],
+)
+def test_the_verdict_follows_from_the_statuses(statuses: str, verdict: str) -> None:
+    pairs = re.findall(r"([\w-]+)=([a-z ]+?)(?= [\w-]+=|$)", statuses)
+    assert overall(dict(pairs)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("status", "ends", "says"),
+    [("passed", 0, "the checks asked for passed: 1 passed"), ("not asked", 1, "not judged (no check")],
+)
+def test_the_verb_ends_with_0_only_where_something_was_judged(
+    bpebench: Any, monkeypatch: pytest.MonkeyPatch, status: Any, ends: int, says: str
+) -> None:
+    report = report_of(CheckVerdict(check="memory", status=status, reason="too slow"))
+    monkeypatch.setattr("harness.conform.run.run", lambda *_, **__: report)
+    ended = bpebench("conform", "naive", "--check", "memory")
+    assert (ended.status, says in ended.out) == (ends, True), ended
+    assert json.loads(bpebench("conform", "naive", "--check", "memory", "--json").out)["conforms"] is False
+    if ends:
+        with pytest.raises(pytest.fail.Exception, match="no check could judge"):
+            ConformanceTests().test_conforms(report, "memory")
