@@ -2,28 +2,28 @@
 
     "…abab" of "…ababc", whose ids are those of …|ab|ab|c    "abab" alone is ab|ab: the first ab is in both
 
-Where the text may certainly be cut near there (`certain_cuts`), what is between is encoded alone. Within a long piece,
-a stretch next to the cut is encoded alone. If some token of that is one of the whole text too, no merge crosses its
-borders in either. So the merges on the side of the cut are those in the stretch, the merges on the other side those in
-the whole text: the ids are joined at that token. This holds for every model, whatever its ranks, as merges within a
-stretch happen in the same order until one crosses its border.
+Within a long piece, a stretch next to the cut is encoded alone. If some token of that is one of the whole text too, no
+merge crosses its borders in either. So the merges on the side of the cut are those in the stretch, the merges on the
+other side those in the whole text: the ids are joined at that token. This holds for every model, whatever its ranks, as
+merges within a stretch happen in the same order until one crosses its border. In short pieces, the stretch holds a
+place where the text may certainly be cut (`certain_cuts`), and what is between is encoded alone.
 
-Texts are compared as they are written for the model (`Model.normalize`), so this holds for models that rewrite too.
+Texts are compared as they are written for the model (`Model.normalize`), so this holds for models that rewrite too. A
+place is a number of characters; a token that begins inside one begins after it.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import accumulate
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from impls.core.pattern.runs import Runs, State
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.operations.certain_cuts import cuts_around_added, cuts_of_written, pair_cuts_of
 from impls.operations.coder import Coder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
     from impls.core.model import Model
@@ -31,198 +31,199 @@ if TYPE_CHECKING:
     Ids = list[int] | np.ndarray
 
 _LEAST = 128
-"""Least bytes of the stretch that is encoded, besides those of a token; characters that are read to tell its piece."""
-_CONTINUES = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
-"""The bytes with which no character begins."""
+"""Least characters of the stretch that is encoded, besides those of a token; and of what tells its piece."""
 
 
-def counter(tokenizer: Coder, text: str, ids: Ids, index: int, kept: str, *, begins: bool) -> Callable[[str], int]:
-    """Return a function that counts the ids of `kept` and of beginnings (or ends) of it, when they are encoded alone.
-
-    `kept` is the text of the ids before an index (`begins`) or from it on, without parts of characters.
-    """
-    if not _may_be_cut(tokenizer, text, ids):
-        return tokenizer.count
-    whole = KnownIds(tokenizer, tokenizer.model.normalize(text), ids, begins=begins)
-    known = [whole] if whole.begin_at(index, kept) else []
-
-    def count(cut: str) -> int:
-        if len(cut) <= _LEAST:
-            return tokenizer.count(cut)
-        for one in known:
-            if (n_ids := one.count(cut)) is not None:
-                return n_ids
-        ids = tokenizer.encode_array(cut, disallowed_special=())
-        # A shorter cut may have tokens in common with this one and not with the text.
-        known[1:] = [KnownIds(tokenizer, tokenizer.model.normalize(cut), ids, begins=begins)]
-        return len(ids)
-
-    return count
+def written_text(tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> WrittenText | None:
+    """Return a text with its ids, to count those of its beginnings (or ends); None unless the ids are those of the
+    pieces of the text as it is written, and their bytes, joined, are that."""
+    model = tokenizer.model
+    rules = model.sentencepiece
+    if not (tokenizer.by_pieces and tokenizer.exact and tokenizer.kind in ("pure", "compiled", "production")):
+        return None
+    if model.end_of_word is not None or (rules is not None and rules.unused_ids):
+        return None
+    if model.added_tokens and (model.rewrites_text or cuts_around_added(tokenizer).holds_token(text)):
+        return None
+    written = model.normalize(text)
+    if any(first in written for first in model.derived(_firsts_of_user_defined)):
+        return None
+    with suppress(UnicodeEncodeError):  # surrogates are encoded as other characters
+        _ = written.isascii() or written.encode()
+        known = WrittenText(tokenizer, written, ids, begins=begins)
+        return known if known.is_joined else None
+    return None
 
 
-class KnownIds:
-    """A text as it is written for a model, its ids, and the place at which one of its tokens begins."""
+class WrittenText:
+    """A text as it is written for a model, and its ids."""
 
     def __init__(self, tokenizer: Coder, text: str, ids: Ids, *, begins: bool) -> None:
         import numpy as np
 
+        model = tokenizer.model
         self._tokenizer, self._text, self._ids, self._begins = tokenizer, text, np.asarray(ids), begins
-        self._tokens, self._lengths, self._longest = tokenizer.model.derived(_tokens_of)
-        self._runs: Runs | None = tokenizer.model.derived(_runs_of)
-        self._border, self._place = (len(ids), len(text)) if begins else (0, 0)
+        self._sizes, self._are_within = model.derived(_characters_of)
+        self._least = int(self._sizes.max()) + _LEAST
+        self._places = np.zeros(len(ids) + 1, np.int64)
+        self._sizes.take(self._ids).cumsum(out=self._places[1:])
+        self.is_joined = int(self._places[-1]) == len(text)
+        """Whether the tokens, joined, are the text."""
+        self.decoded, self._hides = _decoded(model, text)
 
-    def begin_at(self, index: int, kept: str) -> bool:
-        """Find a token that begins with a character, and where, from the text before an index or from it on.
+    # --- the text of some ids ----------------------------------------------------------------------------------
 
-        Return whether it certainly begins there: the ids on one side have as many bytes as the text.
-        """
-        n_shared = self._n_shared(self._tokenizer.model.normalize(kept))
-        self._border = index
-        while self._is_inside(self._border):
-            self._border += 1 if self._begins else -1
-        first, end = sorted((index, self._border))
-        skipped = b"".join(map(self._tokens.__getitem__, self._ids[first:end].tolist()))
-        n_skipped = sum(byte & 0xC0 != 0x80 for byte in skipped)
-        # A character that begins before the index and ends after it is not in `kept`.
-        self._place = n_shared + n_skipped + (end > first) if self._begins else len(self._text) - n_shared - n_skipped
-        with suppress(UnicodeEncodeError):
-            if 2 * self._place < len(self._text):
-                return n_shared > 0 and self._n_bytes(0, self._border) == len(self._text[: self._place].encode())
-            return n_shared > 0 and self._n_bytes(self._border) == len(self._text[self._place :].encode())
-        return False
-
-    def _is_inside(self, index: int) -> bool:
-        """Return whether a token begins inside a character."""
-        return 0 < index < len(self._ids) and self._tokens[self._ids[index]][:1] in _CONTINUES
-
-    def _n_bytes(self, first: int, end: int | None = None) -> int:
-        return int(self._lengths[self._ids[first:end]].sum())
-
-    def _n_shared(self, written: str) -> int:
-        """Return how many characters of a beginning (end) are the text's, or 0: not a space written before them."""
+    def cut(self, index: int) -> tuple[str, bool]:
+        """Return the decoded text of the ids before (from) an index, and whether it ends (begins) with a character."""
+        assert self.decoded is not None
+        is_within = self._is_within(index)
+        place = int(self._places[index]) - (len(self._text) - len(self.decoded))
         if self._begins:
-            return len(written) if self._text.startswith(written) else 0
-        return next((len(end) for end in (written, written[1:]) if self._text.endswith(end)), 0)
+            return self.decoded[: place - is_within], not is_within
+        hides = self._hides and not is_within and self._text.startswith(SPACE_MARK, int(self._places[index]))
+        return self.decoded[place + hides :], not is_within
+
+    def beyond(self, index: int, n_ids: int) -> str:
+        """Return the decoded text beyond `cut(index)`, of that many ids or more."""
+        assert self.decoded is not None
+        n_kept = len(self.cut(index)[0])
+        if self._begins:
+            return self.decoded[n_kept : int(self._places[min(index + n_ids, len(self._ids))])]
+        first = int(self._places[max(0, index - n_ids)]) - (len(self._text) - len(self.decoded))
+        return self.decoded[max(0, first) : len(self.decoded) - n_kept]
+
+    def _is_within(self, index: int) -> bool:
+        return index < len(self._ids) and bool(self._are_within[self._ids[index]])
+
+    # --- numbers of ids ----------------------------------------------------------------------------------------
 
     def count(self, kept: str) -> int | None:
         """Return the number of ids of a beginning (an end) of the text when it is encoded alone; None if uncertain."""
         written = self._tokenizer.model.normalize(kept)
-        n_shared = self._n_shared(written)
-        window = self._window(written, n_shared) if n_shared else None
-        if window is None:
+        stretch = self._beginning(written) if self._begins else self._end(written)
+        if stretch is None:
             return None
-        at_cut = self._at_certain_cut(window)
-        return self._at_token(window) if at_cut is None else at_cut
+        n_ids = self._joined_at_token(stretch)
+        return self._joined_at_certain_cut(stretch) if n_ids is None else n_ids
 
-    def _window(self, written: str, n_shared: int) -> _Window | None:
-        """Return the stretch next to the cut; None if the text begins (ends) within it."""
-        cut = n_shared if self._begins else len(self._text) - n_shared
-        between = self._text[min(cut, self._place) : max(cut, self._place)]
-        n_between = len(between.encode())
-        wanted = n_between + _LEAST + self._longest
-        size = wanted // 4 + 16
-        lengths = self._lengths_beyond(size)
-        while lengths[-1] < wanted + 4 * self._longest and len(lengths) == size:
-            size *= 4
-            lengths = self._lengths_beyond(size)
-        n = int(lengths.searchsorted(wanted)) + 1
-        step = -1 if self._begins else 1
-        while n < len(lengths) and self._is_inside(self._border + step * n):
+    def _beginning(self, written: str) -> _Stretch | None:
+        """Return the stretch before a cut; None if the text begins within it."""
+        end = len(written)
+        n = int(self._places.searchsorted(end - self._least, "right")) - 1
+        while n > 0 and self._is_within(n):
+            n -= 1
+        if n <= 0 or not self._text.startswith(written):
+            return None
+        start = int(self._places[n])
+        return _Stretch(self._text[start:end], 0, start, end)
+
+    def _end(self, written: str) -> _Stretch | None:
+        """Return the stretch after a cut; None if the text ends within it."""
+        n_before = not self._text.endswith(written)  # a space may be written before
+        start = len(self._text) - len(written) + n_before
+        n = int(self._places.searchsorted(start + self._least))
+        while n < len(self._ids) and self._is_within(n):
             n += 1
-        if n >= len(lengths):
+        if n >= len(self._ids) or not self._text.endswith(written[n_before:]):
             return None
-        index, n_bytes = self._border + step * n, int(lengths[n - 1]) - n_between
-        if self._begins:
-            stretch = self._text[max(0, cut - n_bytes) : cut].encode()[-n_bytes:].decode()
-            ids = self._ids[index : min(index + n_bytes, self._border)]
-            return _Window(stretch, 0, cut, self._index_at(ids, index, 0))
-        stretch = self._text[cut : cut + n_bytes].encode()[:n_bytes].decode()
-        before = written[: len(written) - n_shared]
-        n_bytes += len(before.encode())
-        first = max(index - n_bytes, self._border)
-        index_at = self._index_at(self._ids[first:index], first, n_bytes - self._n_bytes(first, index))
-        return _Window(before + stretch, len(before), cut + len(stretch), index_at)
+        end = int(self._places[n])
+        return _Stretch(written[:n_before] + self._text[start:end], n_before, start - n_before, end)
 
-    def _lengths_beyond(self, size: int) -> np.ndarray:
-        """Return the bytes of the first 1, 2, … of up to `size` tokens before (after) the border."""
-        border = self._border
-        ids = self._ids[max(0, border - size) : border][::-1] if self._begins else self._ids[border : border + size]
-        lengths: np.ndarray = self._lengths[ids].cumsum()
-        return lengths
-
-    def _index_at(self, ids: np.ndarray, first: int, start: int) -> dict[int, int]:
-        return {at: first + n for n, at in enumerate(accumulate(self._lengths[ids].tolist(), initial=start))}
-
-    def _at_certain_cut(self, window: _Window) -> int | None:
-        """Return the number of ids if there is a certain place in the window, else None."""
-        cuts, text = cuts_of_written(self._tokenizer), window.text
-        place = cuts.last(text) if self._begins else cuts.first(text, window.n_before + 1)
-        index = window.index_at.get(len(text[:place].encode())) if place else None
-        if index is None:
-            return None
-        ids = self._tokenizer.encode_normalized(text[place:] if self._begins else text[:place])
-        return index + len(ids) if self._begins else len(ids) + len(self._ids) - index
-
-    def _at_token(self, window: _Window) -> int | None:
-        """Return the number of ids if a token of the window, encoded alone, is in the text's last piece up to its end
+    def _joined_at_token(self, stretch: _Stretch) -> int | None:
+        """Return the number of ids if a token of the stretch, encoded alone, is in the text's last piece up to its end
         as well, else None."""
-        text, end, runs = self._text, window.end, self._runs
-        if runs is None or end >= len(text) or (alone := runs.last_from(window.text, 0)) is None:
+        n_apart = self._n_apart(stretch)
+        if n_apart is None or len(stretch.text) - n_apart + _LEAST <= self._least:  # a piece might be taken whole
             return None
-        begin = end - len(window.text)
-        within = self._last_piece(begin, end)
+        ids = self._tokenizer.encode_normalized(stretch.text)
+        sizes = self._sizes[ids]
+        places = stretch.start + sizes.cumsum() - sizes
+        indices = (self._places.searchsorted(places, "right") - 1).clip(0, len(self._ids) - 1)
+        is_shared = (self._places[indices] == places) & (self._ids[indices] == ids) & ~self._are_within[ids]
+        is_shared &= places >= stretch.start + n_apart
+        n = int(is_shared.argmax())
+        return self._n_joined(int(indices[n]), n, len(ids)) if is_shared[n] else None
+
+    def _joined_at_certain_cut(self, stretch: _Stretch) -> int | None:
+        """Return the number of ids if there is a certain place in the stretch, else None."""
+        cuts, text = cuts_of_written(self._tokenizer), stretch.text
+        cut = cuts.last(text) if self._begins else cuts.first(text, stretch.n_before + 1)
+        index = int(self._places.searchsorted(stretch.start + cut, "right")) - 1
+        if not cut or self._places[index] != stretch.start + cut or self._is_within(index):
+            return None
+        n_ids = len(self._tokenizer.encode_normalized(text[cut:] if self._begins else text[:cut]))
+        return self._n_joined(index, 0 if self._begins else n_ids, n_ids)
+
+    def _n_joined(self, index: int, n: int, n_alone: int) -> int:
+        """Return the number of ids if those of the text and those of the stretch are joined at an index of each."""
+        return index + n_alone - n if self._begins else n + len(self._ids) - index
+
+    def _n_apart(self, stretch: _Stretch) -> int | None:
+        """Return after how many characters all of the stretch is in one piece, alone and in the text cut at its end;
+        None if uncertain."""
+        text, end, runs = self._text, stretch.end, self._tokenizer.model.derived(_runs_of)
+        if runs is None or end >= len(text) or (alone := runs.last_from(stretch.text, 0)) is None:
+            return None
+        within = self._last_piece(runs, stretch)
         if within is None or not runs.matches_before(within[1], text[end]):
             return None
-        # The piece goes on after an end's window: as in the whole text, if it is read in the same state.
+        # The piece goes on after an end's stretch: as in the whole text, if it is read in the same state.
         if not self._begins and (alone[1] != within[1] or not runs.is_certain(within[1])):
             return None
-        least = len(window.text[: max(alone[0], within[0] - begin)].encode())
-        if len(window.text.encode()) - least <= self._longest:  # a piece might be taken whole
-            return None
-        ids, start = self._tokenizer.encode_normalized(window.text), 0
-        for n, i in enumerate(ids):
-            index = window.index_at.get(start, len(self._ids))
-            if start >= least and index < len(self._ids) and self._ids[index] == i:
-                return index + len(ids) - n if self._begins else n + len(self._ids) - index
-            start += len(self._tokens[i])
-        return None
+        return max(stretch.n_before, alone[0], within[0] - stretch.start)
 
-    def _last_piece(self, begin: int, end: int) -> tuple[int, State] | None:
-        """Return from where on, `begin` at best, all before `end` is in one piece, and the state after it."""
-        assert self._runs is not None
-        text, first = self._text[:end], max(0, begin - _LEAST)
-        last = self._runs.last_from(text, first)
-        if last is None or not (self._begins or self._runs.is_certain(last[1])):
+    def _last_piece(self, runs: Runs, stretch: _Stretch) -> tuple[int, State] | None:
+        """Return from where on all before the end of the stretch is in one piece of the text, and the state after it.
+
+        No place before the stretch is searched.
+        """
+        text, first = self._text[: stretch.end], max(0, stretch.start - _LEAST)
+        last = runs.last_from(text, first)
+        if last is None or not (self._begins or runs.is_certain(last[1])):
             # What is before a run of characters that are alike may tell more.
-            first = min(first, max(0, end - self._runs.n_alike(text) - _LEAST))
-            last = self._runs.last_from(text, first)
+            last = runs.last_from(text, min(first, max(0, stretch.end - runs.n_alike(text) - _LEAST)))
         return last
 
+    def count_repeated(self, kept: str) -> int | None:
+        """Return the number of ids of a beginning (an end) that is mostly a token again and again; None if it is not.
 
-class _Window(NamedTuple):
-    """The stretch next to the cut that is encoded alone: its text, and where it ends in the whole text."""
+        From a|bb|bb|c follows a|bb|bb|bb|c: no merge crosses a border of the bb that a|bb|bb and bb|bb|c share in it.
+        """
+        model, size = self._tokenizer.model, self._least
+        text = model.normalize(kept)
+        if model.pattern or len(text) < 8 * size:
+            return None
+        ids = self._tokenizer.encode_normalized(text[:size])
+        repeated = ids[len(ids) // 2]
+        token = (model.tokens[repeated] or b"").decode("utf-8", "replace") or "?"
+        n = (len(text) - 4 * size) // len(token)
+        shorter = text[:size] + text[size + n * len(token) :]
+        ids = self._tokenizer.encode_normalized(shorter)
+        at = next((at for at, pair in enumerate(pairwise(ids), 1) if pair == (repeated, repeated)), 0)
+        place = int(self._sizes[ids[:at]].sum())
+        return len(ids) + n if at and shorter[:place] + n * token + shorter[place:] == text else None
+
+
+class _Stretch(NamedTuple):
+    """What is encoded alone, and its places in the written text."""
 
     text: str
     n_before: int
     """Characters at its beginning that are not the whole text's."""
+    start: int
     end: int
-    index_at: dict[int, int]
-    """Byte in the window -> index of the whole text's token that begins there."""
 
 
-def _may_be_cut(tokenizer: Coder, text: str, ids: Ids) -> bool:
-    """Return whether the ids are those of the pieces of the text as written, and their bytes, joined, are that."""
-    model = tokenizer.model
-    if not (tokenizer.by_pieces and tokenizer.exact and tokenizer.kind in ("pure", "compiled", "production")):
-        return False
-    rules, unknown = model.sentencepiece, model.unknown_id
-    if model.end_of_word is not None or (rules is not None and rules.unused_ids):
-        return False
-    if any(first in text for first in model.derived(_firsts_of_user_defined)):
-        return False
-    if model.added_tokens and (model.rewrites_text or cuts_around_added(tokenizer).holds_token(text)):
-        return False
-    return unknown is None or unknown not in ids
+def _decoded(model: Model, text: str) -> tuple[str | None, bool]:
+    """Return what the ids of a written text decode to, and whether a space that begins ids is hidden; None if the text
+    does not tell."""
+    rules = model.sentencepiece
+    if rules is None or not rules.escape_spaces:
+        return (text if model.decoder is None else None), False
+    if model.decoder is not None or rules.remove_extra_spaces or SPACE_MARK.encode() not in model.id_by_token:
+        return None, False
+    hides = rules.hides_prefix
+    return text.replace(SPACE_MARK, " ")[hides and text.startswith(SPACE_MARK) :], hides
 
 
 def _firsts_of_user_defined(model: Model) -> set[str]:
@@ -234,14 +235,19 @@ def _runs_of(model: Model) -> Runs | None:
     return None if cuts is None else Runs(cuts.stages)
 
 
-def _tokens_of(model: Model) -> tuple[list[bytes], np.ndarray, int]:
-    """Return the bytes of each token, their lengths, and the largest of these."""
+def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many characters begin in each token, and whether it begins within one; none in an unknown token."""
     import numpy as np
 
-    empty: dict[bytes | None, bytes] = {None: b""}
-    tokens: list[bytes] = list(map(empty.get, model.tokens, model.tokens))  # type: ignore[arg-type]
+    tokens = [token or b"" for token in model.tokens] + [b""] * (model.vocab_size - len(model.tokens))
     for byte, i in enumerate(model.sentencepiece.byte_ids if model.sentencepiece is not None else ()):
         if i >= 0:
             tokens[i] = bytes([byte])
-    lengths = np.array(list(map(len, tokens)), np.int64)
-    return tokens, lengths, int(lengths.max())
+    if model.unknown_id is not None:
+        tokens[model.unknown_id] = b""
+    ends = np.array(list(map(len, tokens)), np.int64).cumsum()
+    begins_character = (np.frombuffer(b"".join(tokens), np.uint8) & 0xC0) != 0x80
+    n_before = np.concatenate(([0], begins_character.cumsum()))
+    starts = np.concatenate(([0], ends[:-1]))
+    firsts = np.minimum(starts + 1, ends)
+    return n_before[ends] - n_before[starts], (firsts > starts) & (n_before[firsts] == n_before[starts])

@@ -15,7 +15,7 @@ if what is near the cut tells how many ids it has (`cut_piece`). Knows the metho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -28,7 +28,7 @@ from impls.core.errors import UnknownSymbol
 from impls.operations.batches import map_on_threads
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
-from impls.operations.cut_piece import counter
+from impls.operations.cut_piece import WrittenText, written_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,12 +62,10 @@ _SHARE_SEARCHED = 16
 """The last (first) 16th of a part is searched for a certain place: in Python, while the ids may come from a kernel."""
 _FEW_IDS = 64
 """Ids of which the text beyond a cut is decoded first, to tell word boundaries."""
-_LEAST_FOR_ARRAY, _LEAST_ARRAY = 32_768, 4_096
-"""Characters that are encoded to an array, and ids that are decoded from one: for fewer, lists take less time."""
-_LEAST_KEPT, _LEAST_CUT = 4_096, 100_000
-"""Characters that are not simply encoded again to count their ids: of a long piece, and of any text."""
-_NEAR = 256
-"""Characters at the cut that are searched for a certain place: without one they are in a long piece."""
+_LEAST_FOR_ARRAY = 16_384
+"""Characters of texts that are encoded to an array, and whose parts are not encoded again if that is not necessary."""
+_LEAST_COUNTED = 128
+"""Characters of parts that are always encoded again."""
 _LONGEST = 4
 """Bytes of the longest character; no more tokens than that are in one."""
 
@@ -140,18 +138,30 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
         if given not in get_args(known):
             raise ValueError(f"{name} must be one of {', '.join(get_args(known))}, not {given!r}")
     part = ids_of_beginning(tokenizer, text, n_tokens) if side == "right" else ids_of_end(tokenizer, text, n_tokens)
-    encode = tokenizer.encode if len(text) < _LEAST_FOR_ARRAY else tokenizer.encode_array
+    is_long, begins = part is None and len(text) >= _LEAST_FOR_ARRAY, side == "right"
+    encode = tokenizer.encode_array if is_long else tokenizer.encode
     ids: Ids = encode(text, disallowed_special=()) if part is None else part
     if len(ids) <= n_tokens or n_tokens == 0:
         return text if len(ids) <= n_tokens else ""
-    cut = _Cut(tokenizer, ids, n_tokens, begins=side == "right")
-    count_kept = tokenizer.count
-    if part is None and len(cut.kept) >= _LEAST_KEPT and _is_costly(tokenizer, cut):
-        count_kept = counter(tokenizer, text, ids, cut.index, cut.kept, begins=cut.begins)
+    written = written_text(tokenizer, text, ids, begins=begins) if is_long else None
+    texts: _Decoded | WrittenText = _Decoded(tokenizer, ids, begins=begins)
+    count_kept: Callable[[str], int] = tokenizer.count
+    if written is not None:
+        texts = texts if written.decoded is None else written
+        count_kept = _Counter(tokenizer, written, begins=begins)
+    index = n_tokens if begins else len(ids) - n_tokens
+    shorter: Iterator[str]
     if whole == "token":
-        shorter = cut.at_tokens()
+        indices = range(index, 0, -1) if begins else range(index, len(ids))
+        shorter = (kept for kept, is_whole in map(texts.cut, indices) if is_whole)
+    elif whole == "character":
+        shorter = _shorter(texts.cut(index)[0], begins=begins)
     else:
-        shorter = cut.at_characters() if whole == "character" else cut.at_words(text if part is not None else None)
+        beyond = _beyond(texts, index, len(ids) - index if begins else index)
+        if begins and part is not None and not _decides(beyond):
+            ids = tokenizer.encode_array(text, disallowed_special=())
+            beyond = _beyond(_Decoded(tokenizer, ids, begins=begins), index, len(ids) - index)
+        shorter = _at_words(texts.cut(index)[0], beyond, begins=begins)
     return next((kept for kept in shorter if count_kept(kept) <= n_tokens), "")
 
 
@@ -169,12 +179,26 @@ def truncate_batch(
     return map_on_threads(cut, text_sequence(texts), thread_count(threads))
 
 
-def _is_costly(tokenizer: Coder, cut: _Cut) -> bool:
-    """Return whether to encode what is kept takes much longer than to find out what is near the cut."""
-    if len(cut.kept) >= _LEAST_CUT:
-        return True
-    cuts = cuts_around_added(tokenizer)
-    return not (cuts.last(cut.kept[-_NEAR:]) if cut.begins else cuts.first(cut.kept[:_NEAR], 1))
+class _Counter:
+    """Counts the ids of beginnings (ends) of a text, from those that are known of it and of a longer such part."""
+
+    def __init__(self, tokenizer: Coder, written: WrittenText, *, begins: bool) -> None:
+        self._tokenizer, self._known, self._begins = tokenizer, [written], begins
+        self._encoded: tuple[str, Ids] | None = None
+
+    def __call__(self, kept: str) -> int:
+        if len(kept) <= _LEAST_COUNTED:
+            return self._tokenizer.count(kept)
+        if self._encoded is not None:  # a shorter part may have tokens in common with this one and not with the text
+            known = written_text(self._tokenizer, *self._encoded, begins=self._begins)
+            self._known[1:], self._encoded = [] if known is None else [known], None
+        for written in self._known:
+            if (n_ids := written.count(kept)) is not None:
+                return n_ids
+        if (n_ids := self._known[0].count_repeated(kept)) is not None:
+            return n_ids
+        self._encoded = kept, self._tokenizer.encode_array(kept, disallowed_special=())
+        return len(self._encoded[1])
 
 
 # --- parts of a long text ------------------------------------------------------------------------------------
@@ -209,72 +233,46 @@ def ids_of_end(tokenizer: Coder, text: str, n_tokens: int) -> list[int] | None:
 # --- places to cut -----------------------------------------------------------------------------------------
 
 
-class _Cut:
-    """The texts of the first (last) ids of a text, and of fewer, without parts of characters."""
+class _Decoded:
+    """The texts of the first (last) ids of a text, decoded: what `WrittenText` is to other texts."""
 
-    def __init__(self, tokenizer: Coder, ids: Ids, n_tokens: int, *, begins: bool) -> None:
-        self._tokenizer, self._ids, self.begins = tokenizer, ids, begins
-        self.index = n_tokens if begins else len(ids) - n_tokens
-        data = self._bytes(0, self.index) if begins else self._bytes(self.index, len(ids))
-        self.kept, self._is_within = _whole_characters(data), bool(_n_incomplete(data) if begins else _n_inner(data))
+    def __init__(self, tokenizer: Coder, ids: Ids, *, begins: bool) -> None:
+        self._decode, self._ids, self._begins = tokenizer.decode_bytes, ids, begins
 
-    def _bytes(self, first: int, end: int) -> bytes:
-        ids = self._ids[max(0, first) : end]
-        if not isinstance(ids, list) and len(ids) < _LEAST_ARRAY:
-            ids = ids.tolist()
-        return self._tokenizer.decode_bytes(ids)
+    def cut(self, index: int) -> tuple[str, bool]:
+        """Return the text of the ids before (from) an index, and whether it ends (begins) with a character."""
+        data = self._decode(self._ids[:index] if self._begins else self._ids[index:])
+        return _whole_characters(data), not (_n_incomplete(data) if self._begins else _n_inner(data))
 
-    def _text(self, first: int, end: int) -> str:
-        return _whole_characters(self._bytes(first, end))
+    def beyond(self, index: int, n_ids: int) -> str:
+        """Return the text beyond `cut(index)`, of that many ids or more."""
+        near = max(0, index - _LONGEST)
+        if self._begins:
+            before, after = self._decode(self._ids[near:index]), self._decode(self._ids[near : index + n_ids])
+            return after[len(before) - _n_incomplete(before) :].decode("utf-8", "replace")
+        after = self._decode(self._ids[index : index + _LONGEST])
+        before = self._decode(self._ids[max(0, index - n_ids) : index + _LONGEST])
+        return before[: len(before) - len(after) + _n_inner(after)].decode("utf-8", "replace")
 
-    def at_tokens(self) -> Iterator[str]:
-        """Yield the texts of fewer and fewer ids, the longest first, where these are whole characters."""
-        if not self._is_within:
-            yield self.kept
-        if self.begins:
-            for end in range(self.index - 1, 0, -1):
-                before = self._bytes(end - _LONGEST, end)
-                if not _n_incomplete(before):
-                    n_fewer = len(self._text(end - _LONGEST, self.index)) - len(_whole_characters(before))
-                    yield self.kept[: len(self.kept) - n_fewer]
-            return
-        for first in range(self.index + 1, len(self._ids)):
-            after = self._bytes(first, first + _LONGEST)
-            if not _n_inner(after):
-                yield _whole_characters(after) + self.kept[len(self._text(self.index, first + _LONGEST)) :]
 
-    def at_characters(self) -> Iterator[str]:
-        """Yield the kept text and shorter ones, a character fewer each."""
-        for n in range(len(self.kept), 0, -1):
-            yield self.kept[:n] if self.begins else self.kept[len(self.kept) - n :]
+def _shorter(kept: str, *, begins: bool) -> Iterator[str]:
+    """Yield a text and its beginnings (ends), a character fewer each."""
+    return (kept[:n] if begins else kept[len(kept) - n :] for n in range(len(kept), 0, -1))
 
-    def at_words(self, whole_text: str | None) -> Iterator[str]:
-        """Yield the texts that are cut at word boundaries; the ids are of a part if the text is given."""
-        kept, beyond = self.kept, self._beyond()
-        if self.begins:
-            if whole_text is not None and not _decides(beyond):
-                self._ids = self._tokenizer.encode_array(whole_text, disallowed_special=())
-                beyond = self._beyond()
-            yield from (kept[:n] for n in _boundaries(kept + beyond, len(kept), -1))
-        else:
-            yield from (kept[n - len(beyond) :] for n in _boundaries(beyond + kept, len(beyond), 1))
 
-    def _beyond(self) -> str:
-        """Return as much of the text next to what is kept as word boundaries depend on."""
-        index, size = self.index, _FEW_IDS
-        n_beyond = len(self._ids) - index if self.begins else index
-        while True:
-            if self.begins:
-                before = self._bytes(index - _LONGEST, index)
-                after = self._bytes(index - _LONGEST, index + size)
-                beyond = after[len(before) - _n_incomplete(before) :].decode("utf-8", "replace")
-            else:
-                after = self._bytes(index, index + _LONGEST)
-                before = self._bytes(index - size, index + _LONGEST)
-                beyond = before[: len(before) - len(after) + _n_inner(after)].decode("utf-8", "replace")
-            if size >= n_beyond or _decides(beyond):
-                return beyond
-            size *= 4
+def _at_words(kept: str, beyond: str, *, begins: bool) -> Iterator[str]:
+    """Yield the beginnings (ends) of a text, the longest first, that are cut at word boundaries."""
+    if begins:
+        return (kept[:n] for n in _boundaries(kept + beyond, len(kept), -1))
+    return (kept[n - len(beyond) :] for n in _boundaries(beyond + kept, len(beyond), 1))
+
+
+def _beyond(texts: _Decoded | WrittenText, index: int, n_beyond: int) -> str:
+    """Return as much of the text next to what is kept as word boundaries depend on."""
+    n_ids = _FEW_IDS
+    while not _decides(beyond := texts.beyond(index, n_ids)) and n_ids < n_beyond:
+        n_ids *= 4
+    return beyond
 
 
 def _decides(text: str) -> bool:

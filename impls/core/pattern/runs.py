@@ -89,6 +89,8 @@ class _StageRuns:
         """Return the place and the state, reading from character `first` on."""
         # Each of all states that are possible, and of those that are since a piece was last seen to end.
         start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
+        if self._stage is None:
+            return first, start
         at = place = first
         states = start, start
         while at < len(text):
@@ -100,8 +102,9 @@ class _StageRuns:
             if ends:
                 place = at + ends - 1
             at += 1
-            if following == states and not ends:  # characters of the same class change nothing more
-                at = self.end_of_run(text, at) if at < len(text) and self._class(text[at]) == of else at
+            if following == states and not ends and at < len(text) and self._class(text[at]) == of:
+                # Characters of the same class change nothing more.
+                at = self.end_of_run(text, at) if text[at] == character or len(text) - at > _MOST_READ else at
             states = following
         return (place, states[1]) if self._may_end[states[1]] else None
 

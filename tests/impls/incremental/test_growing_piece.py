@@ -16,7 +16,7 @@ from impls.interface import Tokenizer
 from impls.operations import truncation
 from impls.operations.certain_cuts import pair_cuts_of
 from impls.operations.changes import Change
-from impls.operations.cut_piece import KnownIds
+from impls.operations.cut_piece import WrittenText
 from impls.operations.growing_piece import LEAST
 from impls.operations.incremental import Incremental
 from impls.operations.truncation import Side, Whole
@@ -172,8 +172,8 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
 ) -> None:
     """Compare with one that encodes again all that it keeps; most are counted by what is near the cut."""
     rng, counted = random.Random(kind + side), []
-    real = KnownIds.count
-    monkeypatch.setattr(KnownIds, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
+    real = WrittenText.count
+    monkeypatch.setattr(WrittenText, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
     for _ in range(8 * fuzz):
         pattern = rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek", r"a[ae]*t|[ae]+|[\s\S]"])
         model = random_model(rng, pattern=pattern)
@@ -185,8 +185,7 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
             for whole in get_args(Whole):
                 cuts = set()
                 for least in (10_000, 100):
-                    monkeypatch.setattr(truncation, "_LEAST_KEPT", least)
-                    monkeypatch.setattr(truncation, "_LEAST_CUT", least)
+                    monkeypatch.setattr(truncation, "_LEAST_FOR_ARRAY", least)
                     cuts.add(tokenizer.truncate(text, n_tokens, side=side, whole=whole))
                 assert len(cuts) == 1, (model.merges, text, n_tokens, whole)
     known = [n for n in counted if n is not None]
@@ -194,7 +193,7 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
 
 
 def test_a_piece_that_a_cut_changes_up_to_its_end_is_counted_as_it_then_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(truncation, "_LEAST_KEPT", 100)
+    monkeypatch.setattr(truncation, "_LEAST_FOR_ARRAY", 100)
     tokens = (*(bytes([byte]) for byte in range(256)), b"et", b"  ", b"    ")
     merges = ((0x65, 0x74), (0x20, 0x20), (257, 257))
 
