@@ -16,8 +16,7 @@ from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import SplitContext, Splitting
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
-_LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17
-_LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
+_LEAST_LONG_BITS, _MOST_LONG_BITS = 15, 18
 """log2 of the number of slots of the caches of pieces: minimum initial size, and maximum. The cache of short pieces has
 two to four times the vocabulary's entries at first, and at most its usual size unless these need more."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
@@ -148,7 +147,6 @@ class Context(SplitContext):
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
         self._table("pieces", 32, bits, max(bits, _MOST_CACHE_BITS))
-        self._table("medium", 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
         self._table("long", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
         self.hold("arena", growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
         self["arena_limit"] = _ARENA_IDS
@@ -197,8 +195,7 @@ class Context(SplitContext):
         table, self["n_specials"] = specials
         self.hold("specials", table)
         if cuts is not None:
-            self.hold("cuts", cuts[0])
-            self.hold("all_cuts", cuts[1])
+            self.hold("cuts", cuts)
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs, so that no call waits for its pages."""

@@ -9,7 +9,7 @@ symbol": an int32 for each symbol). Limits that tables and kernels share are her
 from __future__ import annotations
 
 from impls.compiled.pretokenize.layout import Automaton, Masks, SpecialRow, StageRecord
-from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i32, i64
+from impls.compiled.typed_memory import I32s, I64s, Record, Rows, U8s, U16s, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
@@ -61,22 +61,8 @@ N_COUNTERS = 8
 """Words before the regions in the checked build's table: three about faults, then two spare words."""
 
 
-class MediumEntry(Record):
-    """A piece of 16 to 31 bytes and its ids, see `lookup/cache`."""
-
-    first: i64  # the four words of the piece
-    second: i64
-    third: i64
-    fourth: i64  # with the number of bytes in the top byte; 0 in an empty slot
-    ids_1: i64  # seven ids, int32
-    ids_2: i64
-    ids_3: i64
-    id_7: i32
-    count: i32  # number of ids
-
-
 class LongEntry(Record):
-    """A piece of 32 to 255 bytes, see `lookup/cache_long`."""
+    """A piece of 16 to 255 bytes, see `lookup/cache`."""
 
     hash: i64
     place: i64  # offset in LONG_STORE of its bytes, which its ids follow
@@ -184,11 +170,10 @@ class ContextRecord(Record):
     n_cache_tokens: i64  # number of ids in CACHE_TOKENS
     cache_rows: Rows[ShortEntry]  # 32-byte entries: the vocabulary's other entries in the cache from the start
     n_cache_rows: i64  # number of entries in CACHE_ROWS
-    medium: TableRecord  # 64-byte entries for pieces of 16 to 31 bytes
     arena: I32s  # int32: ids of pieces in PIECES whose ids do not fit in the entry
     arena_used: i64  # number of ids in the arena
     arena_limit: i64  # maximum number of ids in the arena
-    long: TableRecord  # 32-byte entries for pieces of 32 to 255 bytes
+    long: TableRecord  # 32-byte entries for pieces of 16 to 255 bytes
     long_store: U8s  # the bytes and ids of the pieces in LONG
     long_used: i64  # number of bytes of LONG_STORE in use
     long_store_limit: i64  # size of LONG_STORE in bytes
@@ -242,15 +227,15 @@ class ContextRecord(Record):
     list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of the type int
-    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
-    all_cuts: I64s  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
+    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it, except inside
+    # special tokens; 0 if there are no cuts; see `cpython/texts`
     clock: i64  # seconds that clock_gettime writes
     clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
 
 
 # Working space of a block: sizes of its parts, in items
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
-MOST_LISTED = 47
+MOST_LISTED = 64
 RECORDS_BYTES = 24 * MOST_BOUNDS
 """Size of the keys and the slots together, which follow each other."""
 

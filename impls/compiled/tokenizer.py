@@ -8,19 +8,17 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from impls.compiled import files
 from impls.compiled.cpython import plain
 from impls.compiled.decoding import decode_bytes
 from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
 from impls.compiled.pretokenize.layout import AUTOMATON
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
-from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
+from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, with_borders
 from impls.compiled.sentencepiece.special_pieces import SpecialPieces
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.tables import tables_of
@@ -53,13 +51,13 @@ class Compiled(Tokenizer):
         if model.ignore_merges and model.end_of_word is not None:
             raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
         self._prints = model.alphabet == "bytes" and model.end_of_word is not None
-        splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
+        splitting, self.splitting = splitting_of(model.pattern)
         if self._prints:
             splitting, self.splitting = None, "regex: its words end in a suffix, so bytes are merged as characters"
         """How texts are split: 'automaton', or 'regex: ' and the reason; see `splitting_of`."""
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
-            splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
+            splitting, self.splitting = with_borders(splitting, tables)
         self._special_pieces = SpecialPieces(model)
         self._specials = Specials(model)
         index = SpecialTokenIndex.of(model.whole_token_ids)
@@ -81,10 +79,6 @@ class Compiled(Tokenizer):
         # `encode` tries these built-ins first; they search the original text for special tokens.
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
-
-    def encode_cut(self, text: str) -> list[Any] | None:
-        """Encode a text in two parts; see `Tokenizer.encode_cut`."""
-        return None if self._searching is None else self._searching.encode_cut(text)
 
     def token_ends(self) -> KernelEnds | None:
         """Return what keeps the last tokens of the beginnings of a piece; see `operations.growing_piece`."""
@@ -269,17 +263,6 @@ class Compiled(Tokenizer):
         ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
         data = decode_bytes(self.model, self._pool, self._own, ids)
         return super().decode_bytes(ids) if data is None else data
-
-    def encode_file(
-        self,
-        source: str | Path,
-        target: str | Path,
-        *,
-        progress: Callable[[int, int], None] | None = files.print_progress,
-        **special: Unpack[Special],
-    ) -> int:
-        """Encode a UTF-8 file to `.npy` or `.bin`; return the number of ids; see `impls.compiled.files`."""
-        return files.encode_file(self, Path(source), Path(target), progress, **special)
 
 
 def _never(text: str) -> None:

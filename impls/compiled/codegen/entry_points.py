@@ -22,7 +22,7 @@ OBJECT_FILES = {
     },
     "arrays": {
         "merge.last_tokens": "index_suffixes extend_beginnings changed_tokens",
-        "cpython.boundary_arrays": "encode_to_array encode_to_array_unless_special count_ids encode_cut",
+        "cpython.boundary_arrays": "encode_to_array encode_to_array_unless_special count_ids",
     },
     "stages": {"pretokenize.other_splitters": "split_otherwise", "sentencepiece.spelling": "spell"},
     "decoding": {"lookup.decode": "decoded_bytes decode", "cpython.ids_to_text": "decode_to_str decode_to_bytes"},

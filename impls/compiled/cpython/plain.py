@@ -29,7 +29,7 @@ def padded_utf8(text: str) -> tuple[np.ndarray, int]:
     """
     data = text.encode()
     if len(data) > MOST_TEXT_BYTES:
-        most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
+        most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break"
         raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
     return np.frombuffer(data + bytes(PAD_BYTES), np.uint8), len(data)
 

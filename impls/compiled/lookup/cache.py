@@ -1,10 +1,13 @@
-"""The caches of pieces of up to 31 bytes: hash tables with open addressing, one for short and one for medium pieces.
+"""The caches of pieces: hash tables with open addressing, one for short pieces and one for longer ones.
 
 A short entry (up to 15 bytes of text) has four 64-bit words: two of key, with the length in the top byte of the second,
 id0 | id1 << 32, and id2 | count << 21 | id3 << 32. A count of ARENA_COUNT means that the ids are in the arena: the
-third word is their offset there, the upper half of the fourth their number. A medium entry (16 to 31 bytes of text) has
-64 bytes: four words of the piece, with the length in the top byte, seven ids, and their number. The cache is bounded: a
-table that has been full for long, at its maximum size (see `growth`), restarts from the vocabulary's own entries.
+third word is their offset there, the upper half of the fourth their number. A table that has been full for long, at its
+maximum size (see `growth`), restarts from the vocabulary's own entries.
+
+A long entry (16 to 255 bytes) has a hash, an offset in the store, the number of bytes and the number of ids; 0 bytes
+mark an empty slot. In the store a piece, padded to a multiple of 8, precedes its ids. When the store is full, or the
+table is full and may not grow, all long entries are removed.
 """
 
 from __future__ import annotations
@@ -15,25 +18,24 @@ from impls.compiled.codegen.memory import (
     prefetch,
     shift_left,
     shift_right,
-    wrapping_add,
-    wrapping_multiply,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at, rows_of, u32s, word_at
-from impls.compiled.layout import COUNT_AT, NONE, ContextRecord, MediumEntry, ShortEntry, TableRecord
+from impls.compiled.codegen.pointers import address_of, from_item, i32s, i64s, record_at, rows_of, u32s
+from impls.compiled.layout import COUNT_AT, NONE, ContextRecord, LongEntry, ShortEntry, TableRecord
 from impls.compiled.lookup.decode import token_length
-from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
+from impls.compiled.lookup.hashing import key_high, key_low, mix, same_bytes
 from impls.compiled.typed_memory import I32s, U8s, U32s
 
-SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = ShortEntry.dtype.itemsize, MediumEntry.dtype.itemsize, 64
+SHORT_ENTRY, LONG_ENTRY, CACHE_LINE = ShortEntry.dtype.itemsize, LongEntry.dtype.itemsize, 64
 ARENA_COUNT = 15
 AHEAD = 16
 """Prefetch distance, in tokens, while the table is filled from the vocabulary."""
-MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
+MOST_SHORT_IDS = 4
+LONGEST_LONG = 255
 IDS_OF_PAIR = NONE | (NONE << 32)
 """Mask of the two ids in a word that also holds other fields."""
 
-short_entries, medium_entries = rows_of(ShortEntry), rows_of(MediumEntry)
-short_at, medium_at = record_at(ShortEntry), record_at(MediumEntry)
+short_entries, long_entries = rows_of(ShortEntry), rows_of(LongEntry)
+short_at, long_at = record_at(ShortEntry), record_at(LongEntry)
 
 
 @inlined
@@ -93,10 +95,9 @@ def empty_table(table: TableRecord, entry_bytes: int) -> None:
 
 @kernel
 def reset_cache(context: ContextRecord) -> int:
-    """Remove every piece of up to 31 bytes except the vocabulary's own; return 0."""
+    """Remove every short piece except the vocabulary's own; return 0."""
     empty_table(context.pieces, SHORT_ENTRY)
     load_vocabulary(context)
-    reset_medium(context)
     return 0
 
 
@@ -137,13 +138,6 @@ def _write_entry(entry: ShortEntry, low: int, high: int, third: int, fourth: int
     entry.high = high
     entry.third = third
     entry.fourth = fourth
-
-
-@kernel
-def reset_medium(context: ContextRecord) -> None:
-    """Remove every piece of 16 to 31 bytes."""
-    empty_table(context.medium, MEDIUM_ENTRY)
-    context.medium.count = 0
 
 
 @inlined
@@ -207,28 +201,74 @@ def write_short(context: ContextRecord, entry: ShortEntry, out: I32s) -> int:
     return count
 
 
-@inlined
-def last_words(context: ContextRecord, piece: U8s, n_bytes: int) -> tuple[int, int]:
-    """Return the last two of the four words of a piece of 16 to 31 bytes; reads 32 bytes."""
-    mask = context.key_masks[n_bytes - 16]
-    return word_at(piece, 16) & mask.low, (word_at(piece, 24) & mask.high) | shift_left(n_bytes, 56)
+@kernel
+def _forget(context: ContextRecord) -> None:
+    empty_table(context.long, LONG_ENTRY)
+    context.long.count = 0
+    context.long_used = 0
 
 
 @inlined
-def medium_hash(context: ContextRecord, piece: U8s, n_bytes: int) -> int:
-    """Return the hash of a piece of 16 to 31 bytes, or of an entry that holds it; its top bits are the slot.
+def _ids_at(context: ContextRecord, place: int, n_bytes: int) -> I32s:
+    """Return the ids of the piece of n_bytes at an offset of the store."""
+    return i32s(address_of(context.long_store) + place + ((n_bytes + 7) & ~7))
 
-    Reads 32 bytes.
-    """
-    third, fourth = last_words(context, piece, n_bytes)
-    h = wrapping_multiply(word_at(piece, 0), K1)
-    h ^= wrapping_multiply(wrapping_add(word_at(piece, 8), wrapping_multiply(third, K3)), K2)
-    h ^= wrapping_multiply(fourth, K2 + 2)
-    return wrapping_multiply(h ^ shift_right(h, 32), K3)
+
+@kernel
+def _keep(context: ContextRecord, entry: LongEntry, h: int, piece: U8s, n_bytes: int, ids: I32s, count: int) -> None:
+    place = context.long_used
+    stored, stored_ids = from_item(context.long_store, place), _ids_at(context, place, n_bytes)
+    for i in range(n_bytes):
+        stored[i] = piece[i]
+    for i in range(count):
+        stored_ids[i] = ids[i]
+    entry.hash = h
+    entry.place = place
+    entry.n_bytes = n_bytes
+    entry.count = count
+    context.long_used = (place + ((n_bytes + 7) & ~7) + 4 * count + 7) & ~7
+    context.long.count = context.long.count + 1
 
 
 @inlined
-def medium_slot(context: ContextRecord, piece: U8s, n_bytes: int) -> MediumEntry:
-    """Return the first slot of a piece of 16 to 31 bytes; reads 32 bytes."""
-    h = medium_hash(context, piece, n_bytes)
-    return medium_entries(context.medium.entries)[shift_right(h, context.medium.shift)]
+def long_slot(context: ContextRecord, h: int) -> LongEntry:
+    """Return the first slot of a piece with the hash `h`."""
+    return long_entries(context.long.entries)[shift_right(h, context.long.shift)]
+
+
+@kernel
+def _find_long(context: ContextRecord, piece: U8s, n_bytes: int, h: int, entry: LongEntry) -> LongEntry:
+    """Return the entry of a long piece, probing from `entry` on, or the empty entry at which to insert it."""
+    start, end, at = context.long.entries, end_of(context.long, LONG_ENTRY), address_of(entry)
+    while True:
+        stored = long_at(at)
+        length = stored.n_bytes
+        if length == 0:
+            return stored
+        is_alike = stored.hash == h and length == n_bytes
+        if is_alike and same_bytes(from_item(context.long_store, stored.place), piece, n_bytes):
+            return stored
+        at += LONG_ENTRY
+        if at == end:
+            at = start
+
+
+@kernel
+def known_long(context: ContextRecord, piece: U8s, n_bytes: int, h: int, entry: LongEntry, out: I32s) -> int:
+    """Write the ids of a piece of up to LONGEST_LONG bytes; return how many, or 0 if the table does not hold it."""
+    stored = _find_long(context, piece, n_bytes, h, entry)
+    if stored.n_bytes == 0:
+        return 0
+    ids = _ids_at(context, stored.place, n_bytes)
+    for i in range(stored.count):
+        out[i] = ids[i]
+    return stored.count
+
+
+@kernel
+def keep_long(context: ContextRecord, piece: U8s, n_bytes: int, h: int, ids: I32s, count: int) -> None:
+    """Insert a piece of up to LONGEST_LONG bytes that the table does not hold."""
+    room = n_bytes + 4 * count + 16
+    if context.long.count >= context.long.limit or context.long_used + room > context.long_store_limit:
+        _forget(context)
+    _keep(context, _find_long(context, piece, n_bytes, h, long_slot(context, h)), h, piece, n_bytes, ids, count)

@@ -11,18 +11,17 @@ not hold, an entry may get lost; its piece is then merged again.
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, outlined, shift_left, shift_right
-from impls.compiled.codegen.pointers import address_of, i64s, u8s
+from impls.compiled.codegen.pointers import address_of, i64s
 from impls.compiled.layout import (
     BLOCK_BYTES,
     RECORDS_BYTES,
     ContextRecord,
     TableRecord,
 )
-from impls.compiled.lookup.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
-from impls.compiled.lookup.cache_long import LONG_ENTRY
+from impls.compiled.lookup.cache import LONG_ENTRY, SHORT_ENTRY, next_line
 from impls.compiled.lookup.hashing import mix
 
-SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
+SHORT_MARK, LONG_MARK = 8, 16
 """Offset of the word of an entry that is 0 in an empty slot; the offset also identifies the table."""
 LEAST_WAITING = 512
 """More than the longest run of full slots: with three quarters of all slots full, there are runs of a few hundred."""
@@ -30,12 +29,8 @@ PAGE_BYTES = 4096
 
 
 @inlined
-def _hash_of_entry(context: ContextRecord, entry: int, mark: int) -> int:
-    if mark == SHORT_MARK:
-        return mix(i64s(entry)[0], i64s(entry)[1])
-    if mark == MEDIUM_MARK:
-        return medium_hash(context, u8s(entry), shift_right(i64s(entry)[3], 56))
-    return i64s(entry)[0]
+def _hash_of_entry(entry: int, mark: int) -> int:
+    return mix(i64s(entry)[0], i64s(entry)[1]) if mark == SHORT_MARK else i64s(entry)[0]
 
 
 @inlined
@@ -85,11 +80,11 @@ def _spread(context: ContextRecord, start: int, before: int, shift: int, size: i
     while entry > start + waiting:
         entry -= size
         if _is_taken(entry, mark):
-            _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
+            _move(entry, _empty_slot(start, shift, _hash_of_entry(entry, mark), size, mark), size)
     for at in range(0, waiting, size):
         entry = kept + at
         if _is_taken(entry, mark):
-            _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
+            _move(entry, _empty_slot(start, shift, _hash_of_entry(entry, mark), size, mark), size)
 
 
 @inlined
@@ -99,12 +94,12 @@ def _short_room(context: ContextRecord) -> int:
 
 
 @inlined
-def _longer_room(table: TableRecord) -> int:
-    """Return a number that is negative if a medium or long table should grow: these are small, and grow when half full.
+def _long_room(context: ContextRecord) -> int:
+    """Return a number that is negative if the long table should grow: it is small, and grows when half full.
 
-    Their limit is three quarters of the slots.
+    Its limit is three quarters of the slots.
     """
-    return 2 * table.limit - 3 * (table.count + BLOCK_BYTES)
+    return 2 * context.long.limit - 3 * (context.long.count + BLOCK_BYTES)
 
 
 @inlined
@@ -120,12 +115,10 @@ def _grow(context: ContextRecord, table: TableRecord, size: int, mark: int, doub
 
 
 @outlined
-def _enlarge(context: ContextRecord, short: int, medium: int, long: int) -> None:
+def _enlarge(context: ContextRecord, short: int, long: int) -> None:
     if short < 0 and context.pieces.shift > context.pieces.least_shift:
         _grow(context, context.pieces, SHORT_ENTRY, SHORT_MARK, 2)
         context.n_refused = 0
-    if medium < 0:
-        _grow(context, context.medium, MEDIUM_ENTRY, MEDIUM_MARK, 1)
     if long < 0:
         _grow(context, context.long, LONG_ENTRY, LONG_MARK, 1)
 
@@ -133,8 +126,6 @@ def _enlarge(context: ContextRecord, short: int, medium: int, long: int) -> None
 @inlined
 def make_room(context: ContextRecord) -> None:
     """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
-    short = _short_room(context)
-    medium = _longer_room(context.medium)
-    long = _longer_room(context.long)
-    if (short | medium | long) < 0:
-        _enlarge(context, short, medium, long)
+    short, long = _short_room(context), _long_room(context)
+    if (short | long) < 0:
+        _enlarge(context, short, long)

@@ -52,9 +52,12 @@ def hash_piece(piece: U8s, n_bytes: int) -> int:
         h ^= shift_right(h, 29)
         i += 8
     tail = 0
-    while i < n_bytes:
-        tail = shift_left(tail, 8) | piece[i]
-        i += 1
+    if n_bytes >= 8:
+        tail = word_at(piece, n_bytes - 8)  # it overlaps the words before
+    else:
+        while i < n_bytes:
+            tail = shift_left(tail, 8) | piece[i]
+            i += 1
     h = wrapping_multiply(wrapping_add(h ^ tail, K2), K2)
     return wrapping_multiply(h ^ shift_right(h, 32), K3)
 
@@ -67,6 +70,8 @@ def same_bytes(a: U8s, b: U8s, n_bytes: int) -> bool:
         if word_at(a, i) != word_at(b, i):
             return False
         i += 8
+    if n_bytes >= 8:
+        return word_at(a, n_bytes - 8) == word_at(b, n_bytes - 8)
     while i < n_bytes:
         if a[i] != b[i]:
             return False

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, shift_left, shift_right
-from impls.compiled.codegen.pointers import address_of, i32s, i64s, word_at
-from impls.compiled.layout import SEEN_BITS, ContextRecord, MediumEntry, ShortEntry
+from impls.compiled.layout import SEEN_BITS, ContextRecord, ShortEntry
 from impls.compiled.lookup.cache import (
-    MEDIUM_ENTRY,
-    MOST_MEDIUM_IDS,
-    end_of,
     find,
-    last_words,
-    medium_at,
-    medium_hash,
-    medium_slot,
+    keep_long,
+    known_long,
+    long_at,
     reset_cache,
-    reset_medium,
     short_at,
     short_entry,
     short_slot,
     write_short,
 )
-from impls.compiled.lookup.cache_long import keep_long, known_long, long_at, long_hash, long_slot
-from impls.compiled.lookup.records import MEDIUM_KEY
 from impls.compiled.merge.segments import is_cut
-from impls.compiled.typed_memory import I32s, U8s, places
-
-IN_LONG = 255
-"""Stored instead of the number of ids if they do not fit the entry: the cache of long pieces holds them."""
-IDS_AT = places(MediumEntry.dtype)["ids_1"]
+from impls.compiled.typed_memory import I32s, U8s
 
 
 @inlined
@@ -83,70 +71,6 @@ def keep_short(context: ContextRecord, low: int, high: int, ids: I32s, count: in
         reset_cache(context)
 
 
-@kernel
-def find_medium(context: ContextRecord, piece: U8s, n_bytes: int, entry: MediumEntry) -> MediumEntry:
-    """Return the entry of a piece of 16 to 31 bytes, or the empty entry at which to insert it.
-
-    Probes from `entry` on; reads 32 bytes.
-    """
-    first, second = word_at(piece, 0), word_at(piece, 8)
-    third, fourth = last_words(context, piece, n_bytes)
-    start, end, at = context.medium.entries, end_of(context.medium, MEDIUM_ENTRY), address_of(entry)
-    while True:
-        stored = medium_at(at)
-        if stored.fourth == 0:
-            return stored
-        differs = (stored.first ^ first) | (stored.second ^ second) | (stored.third ^ third) | (stored.fourth ^ fourth)
-        if differs == 0:
-            return stored
-        at += MEDIUM_ENTRY
-        if at == end:
-            at = start
-
-
-@kernel
-def known_medium(context: ContextRecord, piece: U8s, n_bytes: int, entry: MediumEntry, out: I32s) -> int:
-    """Write the ids of a piece of 16 to 31 bytes, probing from `entry` on; return how many, 0 for a miss."""
-    stored = find_medium(context, piece, n_bytes, entry)
-    if stored.fourth == 0:
-        return 0
-    count = stored.count
-    if count == IN_LONG:
-        h = long_hash(piece, n_bytes)
-        return known_long(context, piece, n_bytes, h, long_slot(context, h), out)
-    pairs = i64s(address_of(out))
-    pairs[0] = stored.ids_1
-    pairs[1] = stored.ids_2
-    pairs[2] = stored.ids_3
-    out[6] = stored.id_7
-    return count
-
-
-@kernel
-def keep_medium(context: ContextRecord, piece: U8s, n_bytes: int, ids: I32s, count: int) -> None:
-    """Insert a piece of 16 to 31 bytes that was a miss; if it has many ids, the cache of long pieces holds them."""
-    table = context.medium
-    entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
-    if entry.fourth == 0:
-        if table.count >= table.limit:
-            reset_medium(context)
-            entry = medium_slot(context, piece, n_bytes)
-        table.count = table.count + 1
-        third, fourth = last_words(context, piece, n_bytes)
-        entry.first = word_at(piece, 0)
-        entry.second = word_at(piece, 8)
-        entry.third = third
-        entry.fourth = fourth
-        entry.count = IN_LONG
-    if count > MOST_MEDIUM_IDS:
-        keep_long(context, piece, n_bytes, long_hash(piece, n_bytes), ids, count)
-        return
-    stored_ids = i32s(address_of(entry) + IDS_AT)
-    for i in range(count):
-        stored_ids[i] = ids[i]
-    entry.count = count
-
-
 @inlined
 def _seen_before(context: ContextRecord, h: int) -> bool:
     """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
@@ -175,8 +99,6 @@ def known_ids(context: ContextRecord, piece: U8s, n_bytes: int, low: int, high: 
     """
     if high != -1:
         return known_short(context, low, high, short_at(slot), out)
-    if low == MEDIUM_KEY:
-        return known_medium(context, piece, n_bytes, medium_at(slot), out)
     return known_long(context, piece, n_bytes, low, long_at(slot), out) if slot != 0 else 0
 
 
@@ -190,11 +112,5 @@ def keep_ids(
     """
     if high != -1:
         keep_short(context, low, high, ids, count)
-    elif is_cut(context, piece, n_bytes) and not _seen_before(
-        context, medium_hash(context, piece, n_bytes) if low == MEDIUM_KEY else low
-    ):
-        return
-    elif low == MEDIUM_KEY:
-        keep_medium(context, piece, n_bytes, ids, count)
-    elif slot != 0:
+    elif slot != 0 and (not is_cut(context, piece, n_bytes) or _seen_before(context, low)):
         keep_long(context, piece, n_bytes, low, ids, count)

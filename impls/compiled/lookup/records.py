@@ -2,9 +2,9 @@
 
 A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are computed one
 after the other, without a branch that depends on the text, then slots eight at a time. A piece of 16 bytes or more has
-a key of zeros until its own record is written: the first word of that is MEDIUM_KEY or the piece's hash, which is even;
-the second is -1, which no short key has. The slot is 0 for a piece too long for any cache. The cached bytes of long
-pieces are in a separate store: their slots are listed, so that the bytes too can be prefetched before the first lookup.
+a key of zeros until its own record is written: the first word of that is the piece's hash; the second is -1, which no
+short key has. The slot is 0 for a piece too long for any cache. The cached bytes of long pieces are in a separate
+store: their slots are listed, so that the bytes too can be prefetched before the first lookup.
 
 Computes keys and slots of short pieces, several at once, in portable vector code; LLVM picks the instructions.
 """
@@ -26,12 +26,11 @@ from impls.compiled.codegen.memory import (
     reachable,
     shift_right,
 )
-from impls.compiled.codegen.pointers import address_of, from_item, i64s, record_at
+from impls.compiled.codegen.pointers import address_of, from_item, i64s
 from impls.compiled.codegen.vectors import constant, lanes, load, splat, store
-from impls.compiled.layout import KEY_LENGTHS, MOST_LISTED, ContextRecord, Key, LongEntry
-from impls.compiled.lookup.cache import medium_slot
-from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
-from impls.compiled.lookup.hashing import K1, K2, K3, smaller
+from impls.compiled.layout import KEY_LENGTHS, MOST_LISTED, ContextRecord, Key
+from impls.compiled.lookup.cache import LONGEST_LONG, long_at, long_slot
+from impls.compiled.lookup.hashing import K1, K2, K3, hash_piece, smaller
 from impls.compiled.typed_memory import I32s, I64s, Rows, U8s
 
 KEYS = 8
@@ -83,10 +82,7 @@ def write_slots(keys: Rows[Key], table: int, shift: int, slots: I64s) -> int:
     return 0
 
 
-MEDIUM_KEY = 1
-LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
-
-_long_at = record_at(LongEntry)
+LONGEST_SHORT = 15
 
 
 @inlined
@@ -100,15 +96,10 @@ def _write(context: ContextRecord, i: int, low: int, slot: int) -> None:
 @outlined
 def _longer(context: ContextRecord, piece: U8s, n_bytes: int, i: int) -> None:
     """Write the record of piece `i`, of 16 bytes or more."""
-    if n_bytes <= LONGEST_MEDIUM:
-        slot = address_of(medium_slot(context, piece, n_bytes))
-        prefetch(slot)
-        _write(context, i, MEDIUM_KEY, slot)
-        return
     if n_bytes > LONGEST_LONG:
         _write(context, i, 0, 0)
         return
-    h = long_hash(piece, n_bytes)
+    h = hash_piece(piece, n_bytes)
     slot = address_of(long_slot(context, h))
     prefetch(slot)
     _write(context, i, h, slot)
@@ -122,7 +113,7 @@ def prefetch_listed(context: ContextRecord) -> None:
     """Prefetch the cached bytes of the long pieces whose slots are listed, and empty the list."""
     for i in range(context.n_listed):
         # In an empty slot the place is 0: there is no harm in prefetching that.
-        place = address_of(context.long_store) + _long_at(context.listed[i]).place
+        place = address_of(context.long_store) + long_at(context.listed[i]).place
         prefetch(place)
         prefetch(place + 64)
     context.n_listed = 0
@@ -150,7 +141,7 @@ def _write_slots(keys: Rows[Key], n_pieces: int, entries: int, shift: int, slots
 
 @kernel
 def record_pieces(context: ContextRecord, text: U8s, start: int, ends: I32s, n_pieces: int) -> None:
-    """Write the records of n_pieces pieces, the first of which starts at `start`; reads 32 bytes from each start on."""
+    """Write the records of n_pieces pieces, the first of which starts at `start`; reads 16 bytes from each start on."""
     _write_keys(context.key_masks, text, start, ends, n_pieces, context.keys)
     _write_slots(context.keys, n_pieces, context.pieces.entries, context.pieces.shift, context.slots, context.longer)
     longer = i64s(address_of(context.longer))

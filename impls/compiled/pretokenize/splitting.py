@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -47,11 +46,6 @@ _WINDOWS = {
 }
 
 
-def windows_wanted() -> bool:
-    """Return whether to split by windows; False if BPEBENCH_COMPILED_WINDOWS=off leaves it to the automaton alone."""
-    return os.environ.get("BPEBENCH_COMPILED_WINDOWS") != "off"
-
-
 @lru_cache(maxsize=64)
 def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
     """Return what splits by `stages`, and its description: 'automaton', or 'regex: ' and the reason it is not one.
@@ -92,13 +86,9 @@ def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bo
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Return where texts may be cut, int64 of shape (2, n_classes); None if there are stages, or no cuts.
-
-    The first row never cuts inside one of `kept_whole`, the second ignores these: `cuts` and `all_cuts` in `layout`.
-    """
-    both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
-    found = [cuts for cuts in both if cuts is not None]
-    return np.stack(found) if len(found) == 2 else None
+    """Return where texts may be cut, but inside none of `kept_whole`: int64 by class; None if there are stages, or no
+    cuts."""
+    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
 
 
 def _split_tables(pattern: str) -> SplitTables:

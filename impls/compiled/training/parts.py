@@ -10,7 +10,7 @@ import numpy as np
 from impls.compiled.codegen.native import address, native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
 from impls.compiled.pretokenize.split_context import SplitContext
-from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
+from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.slots import Slots
 from impls.compiled.training.layout import BlockRecord
 from impls.compiled.training.words import Words
@@ -129,7 +129,7 @@ def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
 
 def new_words(pattern: tuple[str, ...]) -> Words:
     """Return empty tables for pieces of a pattern."""
-    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+    splitting, _ = splitting_of(pattern)
     return Words(SplitContext(splitting), pattern, splits=splitting is not None)
 
 
@@ -156,7 +156,7 @@ class _Layout(Slots):
         self._sizes = np.zeros(_MOST_TEXTS, np.int64)
         self.hold("sizes", self._sizes)
         self["most_texts"] = _MOST_TEXTS
-        splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+        splitting, _ = splitting_of(pattern)
         tables = None if splitting is None else splitting.tables
         if tables is not None and (cuts := cuts_outside(tables, ())) is not None:
             self["line_cuts"] = int(cuts[tables.class_of("\n")])

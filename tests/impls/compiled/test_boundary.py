@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,13 +28,11 @@ def model() -> Model:
     return Priority.train_model(texts, spec)
 
 
-@pytest.fixture(scope="module", params=["fast", "plain", "no windows"])
+@pytest.fixture(scope="module", params=["fast", "plain"])
 def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "plain":
             patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
-        if request.param == "no windows":
-            patch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")
         made = Compiled(model)
         yield made
 
@@ -97,52 +93,7 @@ def test_decoding_takes_lists_arrays_and_iterators(tokenizer: Compiled) -> None:
     assert tokenizer.decode([0xE6], errors="ignore") == ""
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".bin"])
-def test_a_file_encodes_as_its_text(
-    tokenizer: Compiled, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("impls.compiled.files.STEP_BYTES", 500)
-    source, target = tmp_path / "text.txt", tmp_path / f"ids{suffix}"
-    source.touch()
-    assert tokenizer.encode_file(source, target) == 0
-    text = "kedi\npaspasın 日本語\n\n  x\n1\n2 üstünde\r\n" * 200
-    source.write_bytes(text.encode())
-    steps: list[tuple[int, int]] = []
-    n_ids = tokenizer.encode_file(source, target, progress=lambda done, total: steps.append((done, total)))
-    ids = np.load(target) if suffix == ".npy" else np.fromfile(target, np.uint16)
-    assert ids.dtype == np.uint16
-    assert ids.tolist() == tokenizer.encode(text)
-    assert n_ids == len(ids)
-    assert len(steps) > 10
-    assert steps[-1] == (len(text.encode()), len(text.encode()))
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_what_is_no_file_of_text_or_ids_or_becomes_shorter_is_refused_and_leaves_nothing(
-    tokenizer: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("impls.compiled.files.STEP_BYTES", 500)
-    (tmp_path / "bad.txt").write_bytes(b"abc\xff")
-    (tmp_path / "text.txt").write_bytes(b"some words\n" * 10_000)
-    os.mkfifo(tmp_path / "pipe")
-    for source, target, reason in (
-        ("bad.txt", "ids.bin", "byte 3"),
-        ("bad.txt", "ids.txt", r"\.npy or \.bin"),
-        ("pipe", "ids.bin", "not a regular file"),
-        ("text.txt", "ids.bin", "shrank below 110000 bytes"),
-    ):
-        with pytest.raises(impls.InvalidFile, match=reason):
-            tokenizer.encode_file(
-                tmp_path / source, tmp_path / target, progress=lambda *_: os.truncate(tmp_path / "text.txt", 600)
-            )
-    assert {path.name for path in tmp_path.iterdir()} == {"bad.txt", "pipe", "text.txt"}
-
-
-def test_the_boundary_and_the_windows_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BPEBENCH_COMPILED_WINDOWS", raising=False)
+def test_the_boundary_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Compiled(model).splitting == "automaton, windows"
-    monkeypatch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")
-    assert Compiled(model).splitting == "automaton"
     monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     assert Compiled(model)._own.builtins is None

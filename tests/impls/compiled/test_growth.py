@@ -12,12 +12,10 @@ from impls.priority import Priority
 
 TABLES = {
     "short": ("pieces.shift", "pieces.count", 9),
-    "medium": ("medium.shift", "medium.count", 16),
-    "long": ("long.shift", "long.count", 40),
+    "long": ("long.shift", "long.count", 20),
 }
 """Slots of the shift and the number of entries, and the number of letters of the table's pieces."""
 LETTERS = "abcd"
-"""Few, so that words of 16 have few enough tokens for the table of medium pieces."""
 SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"
 """It has a look-behind, which the automaton lacks: the kernels get pieces split by `regex`."""
 
@@ -43,7 +41,7 @@ def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
     return 1 << (64 - slots[shift]), slots[count]
 
 
-@pytest.mark.parametrize(("table", "n_words"), [("short", 50_000), ("medium", 40_000), ("long", 8_000)])
+@pytest.mark.parametrize(("table", "n_words"), [("short", 50_000), ("long", 60_000)])
 @pytest.mark.parametrize("pattern", ["gpt2", SPLIT_OUTSIDE])
 def test_a_table_that_grew_holds_what_it_held(model: impls.Model, table: str, n_words: int, pattern: str) -> None:
     model = model.with_(pattern=pattern)
@@ -66,7 +64,7 @@ def test_a_table_that_grew_holds_what_it_held(model: impls.Model, table: str, n_
 
 @pytest.mark.parametrize(("seed", "pattern"), [(1, "gpt2"), (2, "cl100k"), (3, "turkish")])
 def test_tables_of_a_few_slots_grow(seed: int, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_LEAST_CACHE_BITS", "_LEAST_MEDIUM_BITS", "_LEAST_LONG_BITS"):
+    for name in ("_LEAST_CACHE_BITS", "_LEAST_LONG_BITS"):
         monkeypatch.setattr(context, name, 4)
     rng = random.Random(seed)
     kinds = ["abcdefgh", "éüß", "日本語テキ", "абвГ", " "]
@@ -91,11 +89,11 @@ def test_tables_of_a_few_slots_grow(seed: int, pattern: str, monkeypatch: pytest
 
 def test_at_its_largest_a_table_starts_again(model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "_MOST_CACHE_BITS", 14)
-    for name in ("_LEAST_MEDIUM_BITS", "_MOST_MEDIUM_BITS", "_LEAST_LONG_BITS", "_MOST_LONG_BITS"):
+    for name in ("_LEAST_LONG_BITS", "_MOST_LONG_BITS"):
         monkeypatch.setattr(context, name, 11)
     tokenizer, reference = Compiled(model), Priority(model)
     rng = random.Random(5)
-    for table, n_words in (("short", 30_000), ("medium", 4_000), ("long", 4_000)):
+    for table, n_words in (("short", 30_000), ("long", 4_000)):
         text = " ".join(distinct(rng, n_words, TABLES[table][2]))
         assert tokenizer.encode(text) == reference.encode(text)
         slots, entries = state(tokenizer, table)
