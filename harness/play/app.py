@@ -13,7 +13,7 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -34,21 +34,20 @@ from harness.play.messages import (
     HubRequest,
     ModelAnswer,
     StepsRequest,
+    TrainAnswer,
     TrainRequest,
 )
 from harness.play.spans import MOST_SPLIT_BYTES
 from harness.play.steps import SHOWN
-from harness.play.store import InitialView, Store, StoredModel
+from harness.play.store import InitialView, Store
 from harness.play.workers import Workers
 from harness.process.session import FailedError
-from harness.training.vocabulary_curve import plateau
 from impls.core.errors import BPEError, Missing, UnknownName, Unsupported
 from impls.core.text.patterns import resolve
 
 LIMIT_SECONDS = 5.0
 TRAINING_SECONDS = 60.0
 HUB_SECONDS = 120.0
-MOST_TRAININGS = 2
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json"}
 
 Asked = TypeVar("Asked")
@@ -64,8 +63,6 @@ class Playground:
         self.store, self.workers = store, Workers()
         self._beginning = beginning or store.beginning()
         self._seconds = limit_seconds
-        self._n_trainings = 0
-        self._endings: set[asyncio.Task[None]] = set()
 
     def app(self) -> ASGIApp:
         """Return the application."""
@@ -132,7 +129,7 @@ class Playground:
         _n_bytes(asked.text, MAX_STEPPED_BYTES)
         source = self.store.source(asked.model)
         sources = [(name, source) for name in SHOWN]
-        arguments = asked.text, asked.piece, asked.dropout
+        arguments = asked.text, asked.piece
         return _json_bytes(
             await self.workers.call(("steps", asked.model), sources, tasks.steps, *arguments, seconds=4 * self._seconds)
         )
@@ -162,42 +159,16 @@ class Playground:
         return Response(held.content, headers=headers, media_type="application/octet-stream")
 
     async def train(self, request: Request) -> Response:
-        """Answer `TrainRequest` by server-sent events."""
+        """Answer `TrainRequest`: learn a vocabulary and hold it in memory."""
         asked = await _read(request, TrainRequest)
         _n_bytes(asked.text, MAX_TEXT_BYTES)
         await asyncio.to_thread(resolve, asked.pattern)
         spec = impls.TrainingSpec(vocab_size=asked.vocab_size, pattern=asked.pattern, ties=asked.ties)
-        if self._n_trainings >= MOST_TRAININGS:
-            raise Busy(f"{MOST_TRAININGS} trainings are running; wait for one of them")
-        return StreamingResponse(self._trained(asked.text, spec), media_type="text/event-stream")
-
-    async def _trained(self, text: str, spec: impls.TrainingSpec) -> AsyncIterator[bytes]:
-        """Yield the events of a training: `merges` as they are learned, `plateau`, `model`, or `error`."""
-        key = ("train", object())
-        call = partial(self.workers.call, key, ())
-        self._n_trainings += 1
-        counts: list[int] = []
-        done = False
-        try:
-            async with asyncio.timeout(TRAINING_SECONDS):
-                while not done:
-                    merges, done = await call(tasks.train_more, text, spec, seconds=TRAINING_SECONDS)
-                    counts += [count for _, _, _, count, _ in merges]
-                    yield _event("merges", merges)
-                yield _event("plateau", plateau(counts))
-                content = await call(tasks.trained_model, seconds=TRAINING_SECONDS)
-            size = 256 + len(counts)
-            held: StoredModel = self.store.hold("trained", f"trained here, {size:,} ids", content)
-            yield _event("model", ModelAnswer(held.name, held.label, "bpebench", size, []))
-        except TimeoutError:
-            yield _event("error", f"training took longer than {TRAINING_SECONDS:g} s; give less text or a smaller size")
-        except (BPEError, FailedError, Busy) as error:
-            yield _event("error", _judged(error)[2])
-        finally:
-            self._n_trainings -= 1
-            ending = asyncio.ensure_future(self.workers.forget(key))
-            self._endings.add(ending)
-            ending.add_done_callback(self._endings.discard)
+        merges, content, size = await self.workers.call(
+            "train", (), tasks.train, asked.text, spec, seconds=TRAINING_SECONDS
+        )
+        held = self.store.hold("trained", f"trained here, {size:,} ids", content)
+        return _json(TrainAnswer(merges, ModelAnswer(held.name, held.label, "bpebench", size, [])))
 
 
 def page_files() -> dict[str, bytes]:
@@ -261,10 +232,6 @@ def _json(value: Any) -> Response:
 
 def _json_bytes(content: bytes) -> Response:
     return Response(content, media_type="application/json")
-
-
-def _event(name: str, value: Any) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(value))
 
 
 def _file(name: str, _: Request) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -68,13 +68,6 @@ class ExplainRequest(_Strict):
     columns: Annotated[list[Column], Meta(min_length=2, max_length=2)]
 
 
-class DropoutChoice(_Strict):
-    """Which merges are dropped at random; equal seeds drop the same merges."""
-
-    probability: Annotated[float, Meta(ge=0, le=1)]
-    seed: Annotated[int, Meta(ge=0, le=2**53)] = 0
-
-
 class StepsRequest(_Strict):
     """One piece of a text, to be merged step by step."""
 
@@ -82,7 +75,6 @@ class StepsRequest(_Strict):
     model: Name
     piece: Annotated[int, Meta(ge=0, le=MAX_STEPPED_BYTES)] | None = None
     """Index of the piece, from 0; by default the longest one that can be shown."""
-    dropout: DropoutChoice | None = None
 
 
 class State(msgspec.Struct):
@@ -142,3 +134,11 @@ class ModelAnswer(msgspec.Struct):
     format: str
     vocab_size: int
     notes: list[str]
+
+
+class TrainAnswer(msgspec.Struct):
+    """What was learned."""
+
+    merges: list[list[Any]]
+    """[left, right, token, count, id] of each merge, in order."""
+    model: ModelAnswer

@@ -1,4 +1,4 @@
-"""One piece, merged step by step by four algorithms side by side, and with dropout."""
+"""One piece, merged step by step by four algorithms side by side."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import impls
-from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, Derived, derive
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, derive
 from harness.explain.rules import Rules
-from harness.play.messages import MAX_PIECE_CHARACTERS, Derivation, DropoutChoice, State, StepsAnswer
-from impls.core.dropout import Dropout
+from harness.play.messages import MAX_PIECE_CHARACTERS, Derivation, State, StepsAnswer
 from impls.core.errors import BPEError, Unsupported
 
 SHOWN = {"naive": "naive", "priority": "heap", "backtracking": "backtracking", "greedy": "greedy"}
 """Implementation -> the name shown for its algorithm."""
 
 
-def steps_of(
-    load: Callable[[str], impls.Tokenizer], text: str, piece: int | None, dropout: DropoutChoice | None
-) -> StepsAnswer:
+def steps_of(load: Callable[[str], impls.Tokenizer], text: str, piece: int | None) -> StepsAnswer:
     """Return the steps of every algorithm on one piece of `text`; `load` returns the implementations of `SHOWN`.
 
     Raise `Unsupported` for a missing piece, and `UnknownSymbol` as merging does.
@@ -37,10 +34,7 @@ def steps_of(
         note = f"the piece has {len(chosen)} characters; at most {MAX_PIECE_CHARACTERS} are merged step by step here"
         return StepsAnswer(pieces, piece, [], note)
     rules = Rules(model)
-    found = [_derivation(rules, chosen, name, load) for name in SHOWN]
-    if dropout is not None:
-        found.append(_with_dropout(rules, chosen, piece, dropout))
-    return StepsAnswer(pieces, piece, found)
+    return StepsAnswer(pieces, piece, [_derivation(rules, chosen, name, load) for name in SHOWN])
 
 
 def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls.Tokenizer]) -> Derivation:
@@ -56,10 +50,6 @@ def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls
         reproduces = piece in rules.model.user_defined_texts or load(name).encode_piece(piece) == derived.ids
     except BPEError:
         reproduces = None
-    return _answer(rules, derived, SHOWN[name], way, reproduces)
-
-
-def _answer(rules: Rules, derived: Derived, algorithm: str, way: str, reproduces: bool | None) -> Derivation:
     states = [
         State(
             symbols=list(rules.texts(ids)),
@@ -68,23 +58,4 @@ def _answer(rules: Rules, derived: Derived, algorithm: str, way: str, reproduces
         )
         for ids in derived.states
     ]
-    return Derivation(algorithm, way, derived.steps, states, derived.ids, reproduces)
-
-
-def _with_dropout(rules: Rules, piece: str, number: int, choice: DropoutChoice) -> Derivation:
-    """Return the remaining merges when some are dropped, as `impls.core.dropout` defines it."""
-    model = rules.model
-    dropout = Dropout(choice.probability, choice.seed)
-    for _ in range(number):
-        dropout.next_piece()
-    coins = dropout.next_piece()
-    derived = Derived(rules, model.symbols(piece))
-    while True:
-        pairs = ((rules.merge(*pair), at) for at, pair in enumerate(pairwise(derived.ids)))
-        possible = sorted((merge[0], at, merge[1]) for merge, at in pairs if merge is not None)
-        if (kept := next((one for one in possible if not next(coins)), None)) is None:
-            break
-        rank, at, made = kept
-        derived.merge(at, rank, made)
-    way = "the lowest rank first, each possible merge dropped by the toss of a coin"
-    return _answer(rules, derived, f"dropout {choice.probability:g}", way, None)
+    return Derivation(SHOWN[name], way, derived.steps, states, derived.ids, reproduces)

@@ -10,7 +10,7 @@ import contextlib
 import tempfile
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 import impls
-from harness.play.messages import ColumnAnswer, DropoutChoice
+from harness.play.messages import ColumnAnswer
 from harness.play.spans import Spelling, Tokens, spans_of
 from harness.play.steps import steps_of
 from harness.printable import readable
@@ -30,8 +30,6 @@ from impls.registry import learn
 
 Source = str | bytes
 """The name of a model, or the content of its file."""
-FEWEST_MERGES = 25
-"""Fewest merges of one part of a training."""
 
 
 @dataclass
@@ -41,7 +39,6 @@ class _Held:
     columns: tuple[tuple[str, impls.Model], ...] = ()
     tokenizers: dict[int, impls.Tokenizer] = field(default_factory=dict)
     spelling: Spelling = field(init=False)
-    trained: impls.Model | None = None
 
 
 _held = _Held()
@@ -134,30 +131,18 @@ def explain(text: str) -> bytes:
     return msgspec.json.encode(account.explain(a_side, b_side, text))
 
 
-def steps(text: str, piece: int | None, dropout: DropoutChoice | None) -> bytes:
+def steps(text: str, piece: int | None) -> bytes:
     """Return the `StepsAnswer` of the columns, one for each implementation of `steps.SHOWN`, as JSON."""
     names = [name for name, _ in _held.columns]
-    return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece, dropout))
+    return msgspec.json.encode(steps_of(lambda name: _tokenizer(names.index(name)), text, piece))
 
 
-def train_more(text: str, spec: impls.TrainingSpec) -> tuple[list[Any], bool]:
-    """Return [left, right, token, count, id] of the next merges of a training, and whether these are the last.
-
-    The result is that of training in one go; the first call begins it.
-    """
-    n_done = 0 if _held.trained is None else len(_held.trained.merges)
-    n_wanted = n_done + max(FEWEST_MERGES, n_done // 2)
-    model = _held.trained = learn("compiled", [text], replace(spec, max_merges=n_wanted), _held.trained)
+def train(text: str, spec: impls.TrainingSpec) -> tuple[list[Any], bytes, int]:
+    """Return [left, right, token, count, id] of each merge learned, the file of the model, and its number of ids."""
+    model = learn("compiled", [text], spec)
     counts = model.merge_counts or [0] * len(model.merges)
-    ids = [(*pair, i) for pair, i in zip(model.merges, model.merge_results, strict=True)]
     merges = [
-        [*(readable(model.tokens[i] or b"") for i in ids[rank]), counts[rank], ids[rank][2]]
-        for rank in range(n_done, len(ids))
+        [*(readable(model.tokens[i] or b"") for i in (*pair, made)), count, made]
+        for pair, made, count in zip(model.merges, model.merge_results, counts, strict=True)
     ]
-    return merges, len(model.merges) < n_wanted or model.vocab_size >= spec.vocab_size
-
-
-def trained_model() -> bytes:
-    """Return the file of the trained model."""
-    assert _held.trained is not None
-    return own.write(_held.trained)
+    return merges, own.write(model), model.vocab_size

@@ -130,12 +130,6 @@ class Workers:
     def _run(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
         return asyncio.get_running_loop().run_in_executor(self._threads, function)
 
-    async def forget(self, key: Hashable) -> None:
-        """End the worker of `key` after its current call."""
-        if (slot := self._slots.pop(key, None)) is not None:
-            async with slot.lock:
-                await self._run(slot.end)
-
     async def reap(self) -> None:
         """Drop workers that died while nothing was asked of them, forever."""
         while True:

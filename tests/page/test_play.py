@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -82,27 +81,19 @@ def count(page: Page, column: int = 0) -> int:
     return int(page.locator(".column").nth(column).locator("dd").first.inner_text().replace(",", ""))
 
 
-def test_typing_shows_the_tokens_of_every_column(open_page: OpenPage, model_file: Path) -> None:
+def test_typing_shows_the_tokens_of_every_column_and_hover_the_same_span(open_page: OpenPage, model_file: Path) -> None:
     page = open_page()
-    model = impls.Model.load(model_file)
-    for text in ("hello worldly unhappiness", "hello worldly unhappiness, hello"):
-        page.locator("#text").fill("")
-        page.locator("#text").press_sequentially(text)
-        for column, name in enumerate(("compiled", "greedy")):
-            ids = impls.load(name, model).encode(text)
-            expect(page.locator(".column").nth(column).locator("dd").first).to_have_text(str(len(ids)))
-            assert tokens(page, column) == [model.tokens[i].decode() for i in ids]  # type: ignore[union-attr]
-
-
-def test_hover_marks_the_same_span_in_every_column(open_page: OpenPage) -> None:
-    page = open_page()
+    model, text = impls.Model.load(model_file), "hello worldly unhappiness"
+    page.locator("#text").fill("")
+    page.locator("#text").press_sequentially(text)
+    for column, name in enumerate(("compiled", "greedy")):
+        ids = impls.load(name, model).encode(text)
+        expect(page.locator(".column").nth(column).locator("dd").first).to_have_text(str(len(ids)))
+        assert tokens(page, column) == [model.tokens[i].decode() for i in ids]  # type: ignore[union-attr]
     page.locator(".column").first.locator(".t").last.hover()
     for column in range(2):
         marked = page.locator(".column").nth(column).locator(".t.same")
-        assert marked.count() >= 1
         assert "unhappiness".endswith("".join(marked.all_inner_texts())[-4:])
-    page.locator("h1").hover()
-    expect(page.locator(".t.same")).to_have_count(0)
 
 
 def test_keys_move_among_tokens_and_lead_to_the_stepper(open_page: OpenPage, model_file: Path) -> None:
@@ -132,9 +123,6 @@ def test_keys_move_among_tokens_and_lead_to_the_stepper(open_page: OpenPage, mod
     expect(heap.locator(".symbol")).to_have_count(len("hello"))
     page.get_by_role("button", name="Play").click()
     expect(page.locator("#step")).to_have_text(f"2 of {steps}")
-    page.locator("#dropout").fill("1")
-    page.locator("#dropout").press("Enter")
-    expect(page.get_by_role("article", name="dropout 1").locator(".symbol")).to_have_count(len("hello"))
 
 
 def test_columns_are_added_changed_and_removed_and_the_address_restores_them(open_page: OpenPage) -> None:
@@ -169,16 +157,19 @@ def test_a_difference_is_marked_and_explained(open_page: OpenPage) -> None:
     expect(page.locator("#account")).not_to_be_visible()
 
 
-def test_what_a_text_or_a_name_holds_is_shown_and_never_run(
-    open_page: OpenPage, model_file: Path, tmp_path: Path
-) -> None:
+def test_what_a_text_or_a_name_holds_is_shown_and_never_run(open_page: OpenPage, model_file: Path) -> None:
     page = open_page()
     page.locator("#text").fill(HOSTILE)
     expect(page.locator(".column").first).to_contain_text("alert(2)</script>")
-    evil = tmp_path / "<img src=x onerror=alert(3)>.json"
-    shutil.copy(model_file, evil)
-    page.locator("#file").set_input_files(evil)
+    script = """(content) => {
+        const files = new DataTransfer();
+        files.items.add(new File([content], "<img src=x onerror=alert(3)>.json"));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(script, model_file.read_text(encoding="utf-8"))
     expect(page.locator(".column")).to_have_count(3)
+    expect(page.locator(".column").nth(2)).to_contain_text("<img src=x onerror=alert(3)>.json")
+    expect(page.locator(".column").nth(2)).to_contain_text("same as column 1")
     assert page.locator("#main img, #main script").count() == 0
 
 
@@ -226,17 +217,11 @@ def test_ids_are_copied_and_special_tokens_and_templates_chosen(open_page: OpenP
         expect(shown.get_by_role("button")).to_have_text("copied")
         assert json.loads(page.evaluate("navigator.clipboard.readText()")) == ids
         page.get_by_label("special tokens").check()
-    again = open_page(page.url)
-    assert again.get_by_label("special tokens").is_checked()
-    again.get_by_label("special tokens").uncheck()
-    put(again, "hello")
-    again.get_by_label("Chat template").select_option("ChatML")
-    expect(again.locator("#text")).to_have_value("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
-    assert again.get_by_label("special tokens").is_checked()
-    again.get_by_role("tab", name="Merge by merge").click()
-    expect(again.locator(".derivation")).to_have_count(4)
-    again.keyboard.press("ArrowRight")  # the steps take the keys once their tab is clicked
-    expect(again.locator("#step")).to_contain_text("1 of")
+    page.get_by_label("special tokens").uncheck()
+    put(page, "hello")
+    page.get_by_label("Chat template").select_option("ChatML")
+    expect(page.locator("#text")).to_have_value("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n")
+    assert page.get_by_label("special tokens").is_checked()
 
 
 def test_training_shows_merges_and_gives_a_column(open_page: OpenPage) -> None:
@@ -255,23 +240,6 @@ def test_training_shows_merges_and_gives_a_column(open_page: OpenPage) -> None:
     expect(page.locator(".column")).to_have_count(3)
     expect(page.locator(".column").nth(2).locator(".t").first).to_be_visible()
     assert "".join(tokens(page, 2)) == "evlerimizden evlerinize, hello world hello"
-    page.get_by_role("tab", name="Train").click()
-    page.locator("#pattern").fill("[a-z]+")
-    page.get_by_role("button", name="Train on the text").click()
-    expect(page.locator("#trained")).to_contain_text("leaves out")
-
-
-def test_a_dropped_file_becomes_a_column(open_page: OpenPage, model_file: Path) -> None:
-    page = open_page()
-    script = """(content) => {
-        const files = new DataTransfer();
-        files.items.add(new File([content], "dropped.json"));
-        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
-    }"""
-    page.evaluate(script, model_file.read_text(encoding="utf-8"))
-    expect(page.locator(".column")).to_have_count(3)
-    expect(page.locator(".column").nth(2)).to_contain_text("dropped.json")
-    expect(page.locator(".column").nth(2)).to_contain_text("same as column 1")
 
 
 def test_languages_have_bars_and_premiums(open_page: OpenPage) -> None:

@@ -2,21 +2,20 @@
 
 export class Refused extends Error {}
 
-export async function ask(path, body, type = "application/json", signal = undefined, tries = 4) {
+export async function ask(path, body, type = "application/json", tries = 4) {
   const content = type === "application/json" && body !== undefined ? JSON.stringify(body) : body;
-  const request = body === undefined ? {} : { method: "POST", headers: { "content-type": type }, body: content, signal };
+  const request = body === undefined ? {} : { method: "POST", headers: { "content-type": type }, body: content };
   let response;
   try {
     response = await fetch(path, request);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
+  } catch {
     throw new Refused("The server does not answer; is `bpebench play` still running?");
   }
   if (response.ok) return response;
   const wait = Number(response.headers.get("retry-after"));
   if (wait && tries) {
     await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
-    return ask(path, body, type, signal, tries - 1);
+    return ask(path, body, type, tries - 1);
   }
   const problem = await response.json().catch(() => ({}));
   throw new Refused(problem.detail ?? `the server answers with status ${response.status}`);
@@ -30,20 +29,4 @@ export async function encode(column, text, allowSpecial = false) {
   const unknown = answer.spans.indexOf(null);
   const spans = unknown < 0 ? answer.spans : answer.spans.slice(0, unknown);
   return { ...answer, starts: spans.map((span) => span[0]), ends: spans.map((span) => span[1]) };
-}
-
-// Server-sent events of a request: [name, value] as they come.
-export async function* events(path, body, signal) {
-  const reader = (await ask(path, body, "application/json", signal)).body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop();
-    for (const block of blocks) {
-      const [name, data] = block.split("\n").map((line) => line.slice(line.indexOf(": ") + 2));
-      yield [name, JSON.parse(data)];
-    }
-  }
 }

@@ -85,11 +85,10 @@ function playOrStop() {
 
 async function load() {
   stop();
-  const number = ++asked, probability = $("dropout").valueAsNumber, seed = $("seed").valueAsNumber;
-  const dropout = probability > 0 ? { probability: Math.min(1, probability), seed: Math.max(0, Math.trunc(seed) || 0) } : null;
+  const number = ++asked;
   $("message").hidden = true;
   try {
-    const found = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece, dropout });
+    const found = await json("/api/steps", { text: chosen.text, model: chosen.model, piece: chosen.piece });
     if (number !== asked) return;
     chosen.piece = found.piece;
     $("message").textContent = found.note;
@@ -127,7 +126,6 @@ export function showSteps(model, text) {
 export function startSteps() {
   $("steps-model").addEventListener("change", (event) => { chosen = { ...chosen, model: event.target.value, piece: 0 }; load(); });
   $("steps-piece").addEventListener("change", (event) => { chosen.piece = Number(event.target.value); load(); });
-  for (const name of ["dropout", "seed"]) $(name).addEventListener("change", load);
   $("back").addEventListener("click", () => { stop(); go(at - 1); });
   $("forth").addEventListener("click", () => { stop(); go(at + 1); });
   $("play").addEventListener("click", playOrStop);

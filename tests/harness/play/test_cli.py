@@ -28,18 +28,8 @@ def test_a_port_in_use_is_one_clear_line(bpebench: Any, model_file: Path) -> Non
     assert "--port" in ended.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-m", "no-such-model"], "unknown model 'no-such-model'"),
-        (["-e", "nobody"], "unknown implementation 'nobody'"),
-        (["--port", "70000"], "70000"),
-        (["@no-such-file"], "no-such-file"),
-    ],
-)
-def test_bad_arguments_are_refused_before_anything_is_served(
-    bpebench: Any, model_file: Path, arguments: list[str], message: str
-) -> None:
-    ended = bpebench("play", *arguments, *([] if "-m" in arguments else ["-m", str(model_file)]))
-    assert ended.status == 2
-    assert message in ended.err
+def test_bad_arguments_are_refused_before_anything_is_served(bpebench: Any) -> None:
+    for arguments in (["-m", "no-such-model"], ["-e", "nobody"], ["--port", "70000"], ["@no-such-file"]):
+        ended = bpebench("play", *arguments)
+        assert ended.status == 2
+        assert arguments[-1].strip("@") in ended.err
