@@ -62,9 +62,7 @@ def argument(**settings: Any) -> Any:
 
 
 _FORMATS = ("json", "csv", "latex")
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on standard output; progress as JSON lines."
-)
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
 def json_text(document: Any) -> str:
