@@ -27,7 +27,6 @@ from harness.records.store import (
     RecordError,
     RecordWriter,
     encode_record,
-    key_of,
     of_kind,
     read_lines,
     read_machine,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,8 +15,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from harness.records.comparisons import Agreement, Disagreement, NotCompared, TrainerAgreement
-from harness.records.schema import Compression, Measurement, Record, Trained, Verdict
-from impls.core.errors import plural
+from harness.records.schema import Compression, Measurement, Trained, Verdict
 from impls.formats.files import write_atomically
 
 AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | TrainerAgreement | Disagreement
@@ -29,11 +28,6 @@ class RecordError(Exception):
 
 
 R = TypeVar("R")
-Key = tuple[str | int, ...]
-
-_MOST_NAMED = 5
-_MOST = 1 << 64
-"""All numbers of records are below this."""
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyRecord)
@@ -53,65 +47,17 @@ def read_records(folder: Path) -> list[AnyRecord]:
 
 
 def read_lines(path: Path) -> list[AnyRecord]:
-    """Return every record of a file; an incomplete last line is skipped with a warning, other bad lines are errors.
-
-    Among records with the same key (`key_of`) the last is kept, at the position of the first, and a warning names them.
-    """
+    """Return every record of a file; an incomplete last line is skipped with a warning, other bad lines are errors."""
     lines = path.read_bytes().split(b"\n")
     records: list[AnyRecord] = []
-    places: dict[Key, tuple[int, int]] = {}
-    twice: list[str] = []
     for number, line in enumerate(lines, 1):
-        if not line:
-            continue
         try:
-            record = _decoder.decode(line)
-            _check_numbers(msgspec.to_builtins(record))
+            records += [_decoder.decode(line)] if line else []
         except msgspec.DecodeError as error:
-            if number == len(lines):
-                print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
-                continue
-            raise RecordError(f"{path}: line {number} is not a record: {error}") from None
-        key = key_of(record)
-        if key in places:
-            first, place = places[key]
-            twice.append(f"lines {first} and {number} ({', '.join(map(str, key))})")
-            records[place] = record
-        else:
-            if key:
-                places[key] = number, len(records)
-            records.append(record)
-    if twice:
-        shown = "; ".join(twice[:_MOST_NAMED]) + ("; …" if len(twice) > _MOST_NAMED else "")
-        print(
-            f"{path}: {plural(len(twice), 'record is', 'records are')} there twice, the last counts: {shown}",
-            file=sys.stderr,
-        )
+            if number < len(lines):
+                raise RecordError(f"{path}: line {number} is not a record: {error}") from None
+            print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
     return records
-
-
-def _check_numbers(value: Any) -> None:
-    """Raise `msgspec.ValidationError` for a number too large to calculate with, anywhere in `value`."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            _check_numbers(part)
-    elif isinstance(value, int | float) and not abs(value) < _MOST:
-        raise msgspec.ValidationError("Number out of range")
-
-
-_KEY_FIELDS: Mapping[type[Record], tuple[str, ...]] = {
-    Measurement: ("workload", "implementation", "copy", "opening"),
-    Verdict: ("check", "implementation", "model", "corpus"),
-    Agreement: ("a", "b", "model", "corpus"),
-    Compression: ("implementation", "model", "corpus"),
-}
-
-
-def key_of(record: AnyRecord) -> Key:
-    """Return the key that identifies a record in its file; empty for kinds that may repeat."""
-    fields = _KEY_FIELDS.get(type(record), ())
-    kind = () if isinstance(record, Measurement) else (str(record.__struct_config__.tag),)
-    return (*kind, *(getattr(record, field) for field in fields)) if fields else ()
 
 
 class RecordWriter:

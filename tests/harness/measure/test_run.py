@@ -14,7 +14,7 @@ from toy_runs import PROFILE, byte_model, carry_out, workload
 import impls
 from harness.measure.workloads import Plan, Profile, Workload
 from harness.outcome import Outcome
-from harness.records import Measurement, key_of
+from harness.records import Measurement
 from impls import Model
 
 pytestmark = pytest.mark.usefixtures("toys")
@@ -229,6 +229,10 @@ def test_a_run_taken_up_again_writes_the_records_that_are_missing_and_no_others(
         implementations=("toy-bytes", "toy-panicking"),
         workloads=(workload(), workload("cold", state="cold")),
     )
+
+    def key_of(record: Measurement) -> tuple[str, str, int]:
+        return record.workload, record.implementation, record.opening
+
     undisturbed = {key_of(record) for record in carry_out(plan)}
     first = carry_out(plan, stop_after=3)
     second = carry_out(plan, done=first)
