@@ -22,22 +22,11 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
             f"the frequency governor is {governor!r}, not 'performance'; set it with "
             "`cpupower frequency-set -g performance`, or expect slow first samples"
         )
-    if machine.get("turbo"):
-        found.append("the processor raises its frequency on its own; switch turbo off for figures that repeat")
     cores = machine.get("usable_cores") or 1
     if load_before is not None and load_before > MOST_LOAD_PER_CORE * cores:
         found.append(f"the load was {load_before:.2f} before the run; stop other work and run again")
     if cores < 2:
         found.append("there is one core: the parent and its workers share it; use a machine with two or more")
-    if machine.get("virtual"):
-        found.append("this is a virtual machine, whose host may be busy with others; repeat the run at another time")
-    if machine.get("free_memory_taken_back"):
-        found.append(
-            "the host reclaims free memory, and touching memory for the first time may have to wait for it; give cold "
-            "workloads more rounds (--profile rigorous)"
-        )
-    if machine.get("pinning") is False and cores > 1:
-        found.append("processes cannot be pinned to cores here; expect more spread")
     return found
 
 

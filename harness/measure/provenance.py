@@ -25,11 +25,7 @@ PROBE_SECONDS = 60.0
 
 _CPUINFO = Path("/proc/cpuinfo")
 _CPU = Path("/sys/devices/system/cpu")
-_VIRTIO = Path("/sys/bus/virtio/devices")
 _KINDS_OF_CACHE = {"Data": "d", "Instruction": "i"}
-_BALLOON, _REPORTING = 5, 5
-"""Number of virtio's memory balloon, and of its feature of reporting free memory to the host ("Virtual I/O Device
-(VIRTIO)" 1.2, 5.5)."""
 
 
 def recorded_packages() -> list[str]:
@@ -50,9 +46,6 @@ def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
         "physical_cores": psutil.cpu_count(logical=False),
         "caches_bytes": caches(),
         "governor": governor(),
-        "turbo": turbo(),
-        "virtual": is_virtual(),
-        "free_memory_taken_back": free_memory_taken_back(),
         "memory_bytes": int(psutil.virtual_memory().total),
         "os": operating_system(),
         "architecture": platform.machine(),
@@ -122,33 +115,6 @@ def governor() -> str | None:
     """Return the frequency governor of the cores (several, if they differ); None if the system does not report it."""
     found = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
     return ", ".join(sorted(filter(None, found))) or None
-
-
-def turbo() -> bool | None:
-    """Return whether the processor may raise its frequency on its own; None if the system does not report it."""
-    for path, on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
-        if said := _read(_CPU / path):
-            return said == on
-    return None
-
-
-def is_virtual() -> bool | None:
-    """Return whether this is a virtual machine, which shares its host with others; None if unknown."""
-    flags = re.search(r"^flags.*$", _read(_CPUINFO), re.MULTILINE)
-    return "hypervisor" in flags[0].split() if flags else None
-
-
-def free_memory_taken_back() -> bool | None:
-    """Return whether the host of this virtual machine reclaims free memory; None if the system does not report it.
-
-    If so, memory touched for the first time sometimes waits for the host.
-    """
-    found: bool | None = None
-    for device in _VIRTIO.glob("*"):
-        with contextlib.suppress(ValueError):
-            if int(_read(device / "device"), 16) == _BALLOON:
-                found = _read(device / "features")[_REPORTING : _REPORTING + 1] == "1"
-    return found
 
 
 def load() -> float | None:

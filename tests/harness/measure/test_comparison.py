@@ -135,16 +135,9 @@ def test_a_noisy_workload_and_lost_passes_are_warned_of_with_advice() -> None:
 
 
 def test_a_machine_is_warned_of_by_what_it_says() -> None:
-    quiet = {"governor": "performance", "turbo": False, "usable_cores": 4, "virtual": False, "pinning": True}
+    quiet = {"governor": "performance", "usable_cores": 4}
     assert cautions.machine_warnings(quiet, 0.1) == []
-    for fact, value, word in (
-        ("governor", "powersave", "governor"),
-        ("turbo", True, "turbo"),
-        ("usable_cores", 1, "one core"),
-        ("virtual", True, "virtual"),
-        ("free_memory_taken_back", True, "reclaims free memory"),
-        ("pinning", False, "pinned"),
-    ):
+    for fact, value, word in (("governor", "powersave", "governor"), ("usable_cores", 1, "one core")):
         (warning,) = cautions.machine_warnings(quiet | {fact: value}, 0.1)
         assert word in warning
     assert any("stop other work" in warning for warning in cautions.machine_warnings(quiet, 3.0))

@@ -73,27 +73,6 @@ def test_the_suite_knows_its_commit_and_whether_files_differ(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("devices", "taken_back"),
-    [
-        ([], None),
-        ([("0x0002", "1" * 64)], None),
-        ([("0x0002", "1" * 64), ("0x0005", "01100101" + "0" * 56)], True),
-        ([("0x0005", "01100001" + "0" * 56)], False),
-    ],
-)
-def test_a_host_that_takes_back_free_memory_says_so_through_its_balloon(
-    devices: list[tuple[str, str]], taken_back: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number, (device, features) in enumerate(devices):
-        folder = tmp_path / f"virtio{number}"
-        folder.mkdir()
-        (folder / "device").write_text(f"{device}\n")
-        (folder / "features").write_text(f"{features}\n")
-    monkeypatch.setattr(provenance, "_VIRTIO", tmp_path)
-    assert provenance.free_memory_taken_back() is taken_back
-
-
-@pytest.mark.parametrize(
     ("flags", "shown"),
     [
         ("fpu avx2 avx512f", "family 26 model 2 AVX-512"),
