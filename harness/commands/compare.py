@@ -60,7 +60,7 @@ class Compare(Verb):
         }
         lines = [f"fails the condition: {d.implementation} on {d.workload}, {figure(d.ratio.value)} ×" for d in failing]
         lines += [f"timed in the old run only: {u.implementation} on {u.workload} ({u.reason})" for u in untimed]
-        self.output(document, lambda: "\n".join([self._differences(runs, differences), *map(printable, lines)]))
+        self.output(document, lambda: "\n".join([self._differences(differences), *map(printable, lines)]))
         if condition is None:
             return False
         options.ensure(
@@ -70,21 +70,14 @@ class Compare(Verb):
         )
         return bool(failing or untimed)
 
-    def _differences(self, runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference]) -> str:
-        """Return the table of changes, each workload labelled with the round trip of its model."""
+    def _differences(self, differences: Sequence[TimeDifference]) -> str:
         from harness.report.layout import render
-        from harness.report.round_trips import recorded, with_round_trips
         from harness.report.table import table_of
         from harness.report.tables.speed import claimed_where
 
-        models = {record.workload: record.model for run in runs for record in run}
-        rows = [
-            _named(d) | {"interval": f"{figure(d.ratio.low)}–{figure(d.ratio.high)}", "model": models[d.workload]}
-            for d in differences
-        ]
-        known = recorded(record for run in runs for record in run)
+        rows = [_named(d) | {"interval": f"{figure(d.ratio.low)}–{figure(d.ratio.high)}"} for d in differences]
         table = table_of("changes", rows, old=str(self.old), new=str(self.new), note=claimed_where())
-        return render(with_round_trips(table, known), "text", width=options.terminal_width())
+        return render(table, "text", width=options.terminal_width())
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Report(Verb):
         from harness.measure.recording import PLAN_FILE
         from harness.records import MACHINE_FILE, RECORDS_FILE, RecordError, read_records
         from harness.report.layout import as_json, render
-        from harness.report.tables import render_chosen, tables
+        from harness.report.tables import render_all, tables
 
         if self.html is not None:
             names = (RECORDS_FILE, MACHINE_FILE, PLAN_FILE)
@@ -86,7 +86,7 @@ class Report(Verb):
         if self.as_json or self.format == "json":
             options.print_json({**self._document(records), "tables": list(map(as_json, chosen))})
         elif self.format == "text":
-            click.echo(render_chosen(found, self.names, options.terminal_width()))
+            click.echo(render_all(chosen, options.terminal_width()))
         else:
             click.echo("\n".join(render(table, self.format) for table in chosen))
 

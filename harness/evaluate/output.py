@@ -11,7 +11,7 @@ from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import EvaluationRow
 from harness.printable import printable
 from harness.report.layout import render
-from harness.report.round_trips import named, note
+from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
 from harness.report.wording import percent, plus_minus
 
@@ -102,7 +102,6 @@ def _corpus_table(rows: Sequence[EvaluationRow]) -> Table:
         finding="".join(f"\n{line}." for line in _compared(rows)),
         cost="" if "cost" in hidden else " Cost in the currency of the price.",
         lossy=" A lossy vocabulary is not ranked: it keeps less of the text." if rows[-1].rank is None else "",
-        round_trips=note({row.model: row.round_trip for row in rows}),
     )
 
 
@@ -137,7 +136,6 @@ def _languages_table(rows: Sequence[EvaluationRow]) -> Table:
         ],
         what=f"{label(first)}: Gini {plus_minus(first.figures['gini'])}, {paid}; premiums against "
         f"{printable(first.parallel['pivot'])}",
-        round_trips=note({first.model: first.round_trip}),
     )
 
 

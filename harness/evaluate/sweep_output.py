@@ -10,7 +10,7 @@ from harness.evaluate.intervals import Figure
 from harness.evaluate.output import csv_of, json_cells, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
-from harness.report.round_trips import named, note
+from harness.report.round_trips import named
 from harness.report.table import Table, table_of
 from harness.report.wording import percent
 
@@ -50,7 +50,6 @@ def table(plan: SweepPlan, found: SweepResult) -> Table:
         without=[key for key, is_shown in shown.items() if not is_shown],
         what="" if one is None else f"{printable(one.held_out)}: {one.n_documents:,} documents, {one.n_bytes:,} bytes",
         first=printable(plan.models[0]) if plan.models else "",
-        round_trips=note({row.model: row.round_trip for row in found.rows if row.model is not None}),
     )
 
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from harness.measure.comparison import ranking
 from harness.measure.stats import Interval, claim
-from harness.measure.summary import is_growth, mean_ratio, summaries
+from harness.measure.summary import mean_ratio, summaries
 from harness.outcome import Outcome
 from harness.records import Measurement, of_kind
-from harness.report.table import Row
 from harness.report.tables import compression, correctness, speed
 from harness.report.wording import counted, figure
 
@@ -29,20 +28,10 @@ class Headline(NamedTuple):
     text: str
 
 
-def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -> list[Headline]:
-    """Return the headlines these records support, the most important first.
-
-    `speed_rows` are those of `speed.speed_rows`, if computed already.
-    """
+def headlines(records: Sequence[object]) -> list[Headline]:
+    """Return the headlines these records support, the most important first."""
     floor = speed.noise_floor(records)
-    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
-    return [
-        *_speed(records, floor),
-        *_agreement(records),
-        *_turkish(records),
-        *_training(records, floor),
-        *_hostile(rows),
-    ]
+    return [*_speed(records, floor), *_agreement(records), *_turkish(records), *_training(records, floor)]
 
 
 def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
@@ -131,23 +120,3 @@ def _training(records: Sequence[object], floor: float | None) -> Iterator[Headli
         yield Headline("training", shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
     else:
         yield Headline("training", "≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")
-
-
-def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
-    """Compare two implementations by their slowest text: on hostile texts the worst case matters more than a mean."""
-    hostile = [row for row in rows if row["corpus"].startswith("gen/") and row["unit"] == "MB/s"]
-    hostile = [row for row in hostile if not is_growth(row["workload"])]
-    run = [{row["workload"] for row in hostile if row["implementation"] == name} for name in (_TRAINER, _YARDSTICK)]
-    n_workloads = len(run[0])
-    slowest = [_worst(name, hostile) for name in (_TRAINER, _YARDSTICK)]
-    if run[0] == run[1] and n_workloads >= 8 and None not in slowest:
-        yield Headline("hostile", f"{n_workloads}", f"On {n_workloads} hostile texts {slowest[0]}; {slowest[1]}")
-
-
-def _worst(name: str, rows: Sequence[Row]) -> str | None:
-    own = [row for row in rows if row["implementation"] == name]
-    speeds = [row["median"] for row in own if row["median"]]
-    if not speeds:
-        return None
-    failed = sum(row["status"] is not Outcome.RIGHT for row in own)
-    return f"{name} {f'fails on {failed} and otherwise ' if failed else ''}never drops below {figure(min(speeds))} MB/s"

@@ -36,7 +36,7 @@ class Run:
     @cached_property
     def headlines(self) -> list[Headline]:
         """Return its headlines."""
-        return headlines(self.records, self.speed_rows)
+        return headlines(self.records)
 
     @cached_property
     def machine(self) -> dict[str, Any]:

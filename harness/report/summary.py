@@ -21,7 +21,7 @@ def render_summary(records: Sequence[object]) -> str:
     turkish = [row for row in every.rows if row["corpus"] == compression.HELD_OUT]
     training = speed.training_table(rows)
     shown = [overview.overview_table(records, rows), replace(every, rows=turkish), replace(training, note="")]
-    lines = (f"{headline.text}." for headline in headlines(records, rows))
+    lines = (f"{headline.text}." for headline in headlines(records))
     parts = [
         "\n".join(textwrap.fill(printable(line), WIDTH, initial_indent="· ", subsequent_indent="  ") for line in lines),
         *(layout.render(table, "text", width=WIDTH).rstrip() for table in shown if table.rows),

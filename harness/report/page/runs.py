@@ -69,7 +69,7 @@ def _sort_value(row: Mapping[str, Any], column: Column) -> str:
 
 
 _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("agreement", "Agreement", ("agreement", "agreement-pairs", "round-trip")),
+    ("agreement", "Agreement", ("agreement", "round-trip")),
     ("speed", "Speed", ("ranking", "speed")),
     ("compression", "Compression", ("compression",)),
     ("scaling", "Scaling", ("scaling",)),

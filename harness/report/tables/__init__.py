@@ -1,16 +1,13 @@
-"""All tables of a run, made from its records, and which of them a terminal shows."""
+"""All tables of a run, made from its records, and as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 
 from harness.report import layout, round_trips
 from harness.report.table import Row, Table, table_of
 from harness.report.tables import compression, correctness, growth, overview, speed, training
-
-_ONLY_ELSEWHERE = ("agreement-pairs",)
-"""Tables not shown on a terminal: the matrix summarises them, and the page and the files hold every pair."""
 
 
 def tables(
@@ -28,7 +25,6 @@ def tables(
     makers: dict[str, Callable[[], Table]] = {
         "overview": lambda: overview.overview_table(records, timed()),
         "agreement": lambda: correctness.matrix_table(records),
-        "agreement-pairs": lambda: table_of("agreement-pairs", correctness.pair_rows(records)),
         "counterexamples": lambda: table_of("counterexamples", correctness.counterexample_rows(records)),
         "round-trip": lambda: table_of("round-trip", correctness.round_trip_rows(records)),
         "ranking": lambda: speed.ranking_table(records, speed.noise_floor(records if whole_run is None else whole_run)),
@@ -47,20 +43,14 @@ def tables(
     return {name: round_trips.with_round_trips(table, known) for name, table in found.items() if table.rows}
 
 
-def render_terminal(
-    records: Sequence[object],
-    *,
-    width: int | None = None,
-    names: Sequence[str] = (),
-) -> str:
+def render_terminal(records: Sequence[object], *, width: int | None = None, names: Sequence[str] = ()) -> str:
     """Return the tables (only those of `names`, if given) as text; `width` is None outside a terminal."""
-    return render_chosen(tables(records, names=names), names, width)
+    return render_all(tables(records, names=names).values(), width)
 
 
-def render_chosen(found: Mapping[str, Table], names: Sequence[str], width: int | None) -> str:
+def render_all(found: Iterable[Table], width: int | None) -> str:
     """Return the given tables as text, like `render_terminal`."""
-    chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
-    return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
+    return "\n".join(layout.render(table, "text", width=width) for table in found)
 
 
 def render_check(records: Sequence[object], width: int | None = None) -> str:

@@ -76,12 +76,11 @@ def _pair_row(some: Sequence[Agreement], without: Sequence[NotCompared]) -> Row:
     shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
     weight = sum(n_bytes for _, n_bytes in shares)
     return {
-        "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class, "conditions": pair.conditions,
-        "status": NOT_COMPARED if not some else "differs" if n_differing else "equal", "n_corpora": len(some),
+        "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class,
+        "status": NOT_COMPARED if not some else "differs" if n_differing else "equal",
         "n_not_compared": len(without),
         "n_texts": sum(found.n_texts for found in some), "n_differing_texts": n_differing,
         "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
-        **_counterexample(next((found.counterexample for found in some if found.counterexample is not None), None)),
     }  # fmt: skip
 
 

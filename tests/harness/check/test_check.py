@@ -18,7 +18,8 @@ from harness.check.classes import relation
 from harness.outcome import Outcome
 from harness.records import Agreement, Counterexample, NotCompared, Text, TrainerAgreement, Verdict
 from harness.report.headlines import headlines
-from harness.report.tables import render_check, tables
+from harness.report.tables import render_check
+from harness.report.tables.correctness import pair_rows
 from harness.targets import PUBLISHED
 from impls import Model
 from impls.core.text.patterns import NAMED
@@ -222,5 +223,5 @@ def test_a_pair_compared_later_is_no_longer_shown_as_not_compared() -> None:
     fields = {"a": "naive", "b": "priority", "model": "m", "corpus": "c", "agreement_class": "provably equal"}
     missing = NotCompared(reason="no text that both encoded", **fields)  # type: ignore[arg-type]
     found = Agreement(n_texts=3, **fields)  # type: ignore[arg-type]
-    assert [row["status"] for row in tables([missing])["agreement-pairs"].rows] == ["not compared"]
-    assert [row["status"] for row in tables([missing, found])["agreement-pairs"].rows] == ["equal"]
+    assert [row["status"] for row in pair_rows([missing])] == ["not compared"]
+    assert [row["status"] for row in pair_rows([missing, found])] == ["equal"]

@@ -23,39 +23,24 @@ def made(folder: Path, *records: AnyRecord, **facts: Any) -> Run:
     return Run(folder.name, folder)
 
 
-def verified(implementation: str, corpus: str = "turkish", **more: Any) -> list[Any]:
-    fields = {"corpus": corpus, "reference": "tiktoken"}
-    return timed(implementation, steady(0.1), f"encode/m/{corpus}", **(fields | more))
-
-
 def test_history_is_of_one_machine_with_the_versions_of_both_runs(tmp_path: Path) -> None:
-    old = made(tmp_path / "old", *verified("kitoken"), packages={"kitoken": "0.9"})
+    old = made(tmp_path / "old", *timed("kitoken", steady(0.1), "encode/m/turkish"), packages={"kitoken": "0.9"})
     faster = timed("kitoken", steady(0.05), "encode/m/turkish")
     new = made(tmp_path / "new", *faster, *timed("naive", steady(1.0)), date="2026-02-02")
-    other = made(tmp_path / "other", *verified("kitoken"), cpu="B")
+    other = made(
+        tmp_path / "other",
+        *timed("kitoken", steady(0.1), "encode/m/turkish"),
+        cpu_generation="family 26 model 2 AVX-512",
+    )
     assert [[run.folder.name for run in group] for group in by_machine([new, other, old])] == [
         ["new", "old"],
         ["other"],
     ]
+    assert machine_name(other) == "A, family 26 model 2 AVX-512"
     (row,) = history_rows([new, other, old])
     assert (row["old"], row["old_version"], row["new"], row["new_version"]) == ("old", "0.9", "new", "1.0")
     assert row["gain"] == pytest.approx(2, rel=0.01)
     assert row["shown_gain"].startswith("≈")  # neither run measured its noise
-
-
-def test_processors_of_one_name_and_another_generation_are_two_machines(tmp_path: Path) -> None:
-    facts = {"cpu": "AMD EPYC", "caches_bytes": {"L2": 1 << 20}}
-    old, new, unknown = (
-        made(tmp_path / name, *verified("kitoken"), packages={"kitoken": version}, **facts, **more)
-        for name, version, more in (
-            ("old", "0.9", {"cpu_generation": "family 25 model 1 AVX2"}),
-            ("new", "1.0", {"cpu_generation": "family 26 model 2 AVX-512"}),
-            ("unknown", "1.1", {}),
-        )
-    )
-    assert [len(group) for group in by_machine([old, new, unknown])] == [1, 1, 1]
-    assert list(history_rows([old, new, unknown])) == []
-    assert machine_name(new) == "AMD EPYC, family 26 model 2 AVX-512"
 
 
 def test_packages_are_known_by_the_name_of_the_implementation() -> None:

@@ -10,128 +10,80 @@ from harness.records import AnyRecord, Measurement
 from harness.report.tables import render_terminal, speed, tables
 
 
-def test_megabytes_per_second_are_bytes_over_seconds_of_one_pass() -> None:
-    (row,) = rows_of([*timed("naive", [[0.05, 0.05, 0.05]] * 2)], "speed")
-    assert row["median"] == pytest.approx(1_000_000 / 0.05 / 1e6)
-    assert row["unit"] == "MB/s"
-
-
-def test_short_calls_are_shown_in_microseconds_and_loads_in_milliseconds() -> None:
+def test_figures_have_the_unit_of_their_workload() -> None:
     records = [
+        *timed("naive", [[0.05, 0.05, 0.05]] * 2),
         *timed("naive", [[2e-6]], "short/m/c", n_bytes=50),
         *timed("naive", [[0.25]], "load/m", task="load"),
+        *timed("naive", [[0.1]], "documents/m/c", call_times=[(500, 99), (600, 1)]),
     ]
     rows = {row["workload"]: row for row in rows_of([*records], "speed")}
-    assert rows["short/m/c"]["median"] == pytest.approx(2.0)
-    assert rows["load/m"]["median"] == pytest.approx(250.0)
+    figures = [(row["median"], row["unit"]) for row in rows.values()]
+    assert figures[0] == (pytest.approx(10), "MB/s")
+    assert (rows["encode/m/c"]["median"], rows["encode/m/c"]["unit"]) == (pytest.approx(20), "MB/s")
+    assert (rows["short/m/c"]["median"], rows["short/m/c"]["unit"]) == (pytest.approx(2.0), "µs per call")
+    assert (rows["load/m"]["median"], rows["load/m"]["unit"]) == (pytest.approx(250.0), "ms")
+    assert rows["documents/m/c"]["calls"] == "20.2 · 20.2"
 
 
-def test_the_fastest_comes_first_and_failures_stay_visible_with_their_reason() -> None:
+def test_the_fastest_comes_first_and_what_failed_or_is_inexact_stays_visible_unranked() -> None:
     records = [
         *timed("naive", steady(0.4)),
         *timed("priority", steady(0.1)),
+        *timed("greedy", steady(0.01), exact=False),
+        *timed("wordcount", steady(0.05)),
         *timed("tiktoken", [[]], outcome=Outcome.PANIC, reason="PanicException: overflow"),
     ]
+    records[-2] = timed("wordcount", [[], [], []], outcome=Outcome.MISMATCH, reason="ids differ")[2]  # one bad opening
     rows = rows_of([*records], "speed")
-    assert [row["implementation"] for row in rows] == ["priority", "naive", "tiktoken"]
-    assert rows[2]["median"] is None
-    assert rows[2]["times_best"] is None
+    assert [(row["implementation"], row["ratio"], row["status"]) for row in rows] == [
+        ("priority", "1.00", "right"), ("naive", "≈ 4.00", "right"), ("greedy", "—", "right"),
+        ("wordcount", "—", "mismatch"), ("tiktoken", "—", "panic"),
+    ]  # fmt: skip
     assert "panic: PanicException: overflow" in render_terminal(records)
-
-
-def test_one_bad_round_takes_the_rank() -> None:
-    records = [*timed("naive", steady(0.1)), *timed("priority", steady(0.05))]
-    records[-1] = timed("priority", [[], [], []], outcome=Outcome.MISMATCH, reason="ids differ")[2]
-    rows = rows_of([*records], "speed")
-    assert [(row["implementation"], row["status"]) for row in rows] == [("naive", "right"), ("priority", "mismatch")]
-
-
-def test_an_inexact_implementation_is_shown_and_never_ranked() -> None:
-    records = [
-        *timed("greedy", steady(0.01), exact=False),
-        *timed("naive", steady(0.1)),
-        *timed("priority", steady(0.2)),
-    ]
-    rows = rows_of([*records], "speed")
-    assert [(row["implementation"], row["ratio"]) for row in rows][2] == ("greedy", "—")
-    assert "greedy" not in [row["implementation"] for row in rows_of([*records], "ranking")]
+    assert [row["implementation"] for row in rows_of([*records], "ranking")] == ["priority", "naive"]
 
 
 def with_copy(*records: Measurement) -> list[AnyRecord]:
-    return [
-        *records,
-        *timed("tiktoken", steady(0.2)),
-        *timed("tiktoken", steady(0.201), copy=1),
-    ]
+    return [*records, *timed("tiktoken", steady(0.2)), *timed("tiktoken", steady(0.201), copy=1)]
 
 
-def test_a_clear_difference_is_claimed_and_a_small_one_is_marked() -> None:
+def test_a_clear_difference_is_claimed_a_small_one_is_marked_and_a_copy_measures_noise() -> None:
     records = with_copy(
         *timed("naive", steady(0.1)), *timed("priority", steady(0.1002)), *timed("wordcount", steady(0.3))
     )
-    rows = {row["implementation"]: row for row in rows_of(records, "speed") if row["workload"] == "encode/m/c"}
+    rows = {row["implementation"]: row for row in rows_of(records, "speed")}
+    assert list(rows) == ["naive", "priority", "tiktoken", "wordcount"]
     assert rows["priority"]["ratio"].startswith("≈")
     assert rows["priority"]["alike"] == "≈"
-    assert rows["wordcount"]["ratio"] == "3.00"
-    assert rows["wordcount"]["alike"] == ""
-
-
-def test_one_alone_has_no_place() -> None:
-    records = [*timed("naive", steady(0.1))]
-    (row,) = rows_of([*records], "ranking")
-    assert (row["place"], row["probability"], row["sure"]) == (None, None, "—")
-    assert "A single implementation has no place" in tables(records)["ranking"].note
-
-
-def test_the_second_copy_measures_noise_and_is_no_row() -> None:
-    records = with_copy(*timed("naive", steady(0.1)))
-    assert [row["implementation"] for row in rows_of(records, "speed")] == ["naive", "tiktoken"]
+    assert (rows["wordcount"]["ratio"], rows["wordcount"]["alike"]) == ("3.00", "")
     assert speed.noise_floor(records) == pytest.approx(0.005, rel=0.01)
-
-
-def test_the_ranking_is_over_the_workloads_all_share() -> None:
-    workloads = [f"encode/m/{corpus}" for corpus in "abcd"]
-    records = [
-        record
-        for workload in workloads
-        for record in (*timed("naive", steady(0.4), workload), *timed("priority", steady(0.1), workload))
-    ]
-    for workload in workloads[1:]:
-        records += timed("wordcount", steady(0.01), workload)
-    table = tables([*records])["ranking"]
-    assert [row["implementation"] for row in table.rows] == ["wordcount", "priority", "naive"]
-    assert "over 3 workloads" in table.title
-
-
-def test_who_was_timed_on_too_few_workloads_is_not_ranked() -> None:
-    records = [
-        *timed("naive", steady(0.4)), *timed("naive", steady(0.4), "encode/m/d"),
-        *timed("priority", steady(0.1)), *timed("priority", steady(0.1), "encode/m/d"),
-        *timed("wordcount", steady(0.01)), *timed("wordcount", [[]], "encode/m/d", "timeout", reason="3 s"),
-    ]  # fmt: skip
-    table = tables([*records])["ranking"]
-    assert [row["implementation"] for row in table.rows] == ["priority", "naive"]
-    assert "over 2 workloads" in table.title
-
-
-def test_without_a_copy_only_what_is_beyond_all_noise_is_claimed() -> None:
-    records = [*timed("naive", steady(0.1)), *timed("priority", steady(0.9)), *timed("wordcount", steady(139))]
-    assert [row["ratio"] for row in rows_of([*records], "speed")] == ["1.00", "≈ 9.00", "1,390"]
-    ranked = rows_of([*records], "ranking")
-    assert [row["ratio"] for row in ranked] == ["1.00", "≈ 9.00", "1,390"]
-    assert [row["sure"] for row in ranked] == ["≈", "≈", "100 %"]
-    for table in ("speed", "ranking"):
-        assert "only a ratio above 10" in tables(records)[table].note
-
-
-def test_a_workload_says_its_noise_floor_and_whether_it_may_be_cited() -> None:
-    text = render_terminal(with_copy(*timed("naive", steady(0.1)), *timed("priority", steady(0.1))))
+    text = render_terminal(records)
     assert "noise floor 0." in text
     assert "too noisy to cite" not in text
     noisy = [*timed("naive", steady(0.1)), *timed("naive", steady(0.2), copy=1)]
     assert "too noisy to cite" in render_terminal([*noisy])
 
 
-def test_documents_show_the_median_and_the_99th_percentile_of_a_call() -> None:
-    (row,) = rows_of([*timed("naive", [[0.1]], call_times=[(500, 99), (600, 1)])], "speed")
-    assert row["calls"] == "20.2 · 20.2"
+def test_the_ranking_is_over_the_workloads_that_all_who_ran_most_of_them_share() -> None:
+    workloads = [f"encode/m/{corpus}" for corpus in "abcd"]
+    records = [
+        record for name, seconds in (("naive", 0.4), ("priority", 0.1)) for workload in workloads
+        for record in timed(name, steady(seconds), workload)
+    ]  # fmt: skip
+    for workload in workloads[1:]:
+        records += timed("wordcount", steady(0.01), workload)
+    records += [*timed("compiled", steady(0.001), workloads[0]), *timed("compiled", [[]], workloads[1], "timeout")]
+    table = tables([*records])["ranking"]
+    assert [row["implementation"] for row in table.rows] == ["wordcount", "priority", "naive"]
+    assert "over 3 workloads" in table.title
+    (alone,) = rows_of([*timed("naive", steady(0.1))], "ranking")
+    assert (alone["place"], alone["probability"], alone["sure"]) == (None, None, "—")
+
+
+def test_without_a_copy_only_what_is_beyond_all_noise_is_claimed() -> None:
+    records = [*timed("naive", steady(0.1)), *timed("priority", steady(0.9)), *timed("wordcount", steady(139))]
+    for table in ("speed", "ranking"):
+        assert [row["ratio"] for row in rows_of([*records], table)] == ["1.00", "≈ 9.00", "1,390"]
+        assert "only a ratio above 10" in tables(records)[table].note
+    assert [row["sure"] for row in rows_of([*records], "ranking")] == ["≈", "≈", "100 %"]

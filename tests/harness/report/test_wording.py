@@ -29,13 +29,6 @@ def test_a_figure_is_within_half_a_unit_of_its_third_digit(value: float) -> None
     assert float(wording.figure(value).replace(",", "")) == pytest.approx(value, rel=0.00501)
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=())))
-def test_any_text_becomes_one_line_that_can_be_printed(text: str) -> None:
-    written = wording.text(text)
-    assert written.isprintable()
-    written.encode()
-
-
 def test_what_cannot_be_printed_is_escaped_and_the_rest_kept() -> None:
     assert wording.text("ağaç\n\x1b[31m\ud83d\u202e") == "ağaç\\n\\x1b[31m\\ud83d\\u202e"
 
@@ -58,9 +51,6 @@ def test_sizes_durations_amounts_and_ids_are_written_with_their_units(written: s
 def test_the_kind_inferred_from_a_name_is_the_kind_of_its_class() -> None:
     kinds = {name: wording.kind_of(name) for name in impls.default_names()}
     assert kinds == {name: impls.get(name).kind for name in kinds}
-
-
-def test_whatever_is_not_ours_nor_a_production_library_is_a_peer() -> None:
     assert wording.kind_of("somebody-else") == "peer"
 
 
