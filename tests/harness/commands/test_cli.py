@@ -154,6 +154,7 @@ def test_every_document_is_an_object_with_named_fields(
 ) -> None:
     with RecordWriter(tmp_path / "run") as writer:
         writer.write(*timed("naive", [[0.1]]), *timed("priority", [[0.2]]))
+    (tmp_path / "run" / "machine.json").write_text('{"cpu": "one"}')
     places = {"MODEL": str(model_file), "RUN": str(tmp_path / "run")}
     given = [places.get(argument, argument.replace("OUT", str(tmp_path))) for argument in arguments]
     document = json.loads(bpebench(*given, "--json").out)
