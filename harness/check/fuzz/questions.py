@@ -184,7 +184,8 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
         if question.call == "decode":
             return tokenizer.decode([ord(i) for i in text]).encode("utf-8", "surrogatepass")
         if question.call == "offsets":
-            ids, spans = tokenizer.encode_with_offsets(text, **specials)
+            allowed = specials["allowed_special"]
+            ids, spans = tokenizer.encode_with_offsets(text, allowed_special=allowed, disallowed_special=())
             return _packed([*ids, *spans.flatten().tolist()])
         if question.call == "encode_array":
             return _packed(tokenizer.encode_array(text, **specials))
