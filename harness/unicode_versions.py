@@ -1,4 +1,4 @@
-"""Unicode as the splitting engines know it: long-established characters of each class, and which version an engine has.
+"""Unicode as the splitting engines know it: which version an engine has, and texts without characters newer than 16.
 
 The version is found by testing whether an engine treats letters added by it as letters: after a letter a contraction
 stays whole, after a symbol it does not.
@@ -6,25 +6,18 @@ stays whole, after a symbol it does not.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 from functools import partial
 
 import regex
 
 import impls
+from harness.generators.alphabets import is_newer
 from impls.core.text.patterns import NAMED
-from impls.core.text.unicode_16 import as_unicode_16
 
-STAND_INS: dict[str, tuple[str, str, str]] = {
-    "capital letter": ("À", "\u1e00", "\U00010400"),
-    "small letter": ("à", "\u1e01", "\U00010428"),
-    "letter": ("א", "\u4e00", "\U00020000"),
-    "number": ("\u00bd", "\uff11", "\U0001d7d8"),
-    "mark": ("\u0301", "\u20d0", "\U0001d165"),
-    "symbol": ("§", "\u2603", "\U0001f600"),
-}
-"""Class -> characters of 2, 3 and 4 bytes that have been in it since Unicode 6 or earlier."""
+OLDER = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
+"""One old character of each class that patterns distinguish (letters with and without case, digit, symbols, mark,
+space), and some of four bytes in UTF-8, as newer characters have."""
 
 LETTERS = {
     "10.0": "\u0860",
@@ -38,12 +31,16 @@ LETTERS = {
     "17.0": "\ua7ce",
 }
 """Unicode version -> a letter it added."""
-_UNASSIGNED = regex.compile(r"\p{Cn}")
 
 
-def stand_in(kind: str, character: str) -> str:
-    """Return the reference character of a class with as many bytes as `character`, which has two or more."""
-    return STAND_INS[kind][len(character.encode()) - 2]
+def with_older(text: str) -> list[str]:
+    """Return the text with each of `OLDER` in the place of all characters newer than Unicode 16; none if it has none.
+
+    Two sides that agree on all of these, and not on the text, differ in their version of Unicode.
+    """
+    if not any(map(is_newer, text)):
+        return []
+    return ["".join(old if is_newer(character) else character for character in text) for old in OLDER]
 
 
 def version(is_letter: Callable[[str], bool]) -> str | None:
@@ -72,31 +69,3 @@ def versions(implementations: Iterable[str]) -> dict[str, str | None]:
         except BaseException:  # an engine may panic
             known[name] = None
     return known
-
-
-def newer_than(character: str) -> str | None:
-    """Describe how new a character is; None for one that all available tables have."""
-    if _UNASSIGNED.match(as_unicode_16(character)):
-        return "is not assigned in Unicode 16"
-    if unicodedata.category(character) == "Cn":
-        return f"is newer than Unicode {unicodedata.unidata_version}, the version of this Python"
-    return None
-
-
-def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
-    """Return whether two engines may classify `character` differently because one of them is older than it.
-
-    True for a character that the available tables do not have. For others only if the engines are known to differ in
-    version, the older one is older than this Python's tables, and the character was added after Unicode 3.2.
-    """
-    if newer_than(character) is not None:
-        return True
-    if a_version is None or b_version is None or a_version == b_version:
-        return False
-    older = min(map(_number, (a_version, b_version)))
-    return older < _number(unicodedata.unidata_version) and unicodedata.ucd_3_2_0.category(character) == "Cn"
-
-
-def _number(version: str) -> tuple[int, ...]:
-    """Return the first two parts of a version: "15.1.0" -> (15, 1)."""
-    return tuple(int(part) for part in version.split(".")[:2])

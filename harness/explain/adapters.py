@@ -6,7 +6,6 @@ Anything else is a black box with `encode` and `decode`.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import impls
 from harness.explain.algorithms import ALGORITHM_OF
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
-from harness.explain.rules import Rules, merge_input_bytes
+from harness.explain.rules import merge_input_bytes
 from harness.explain.sides import Side, black_box
 from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, TargetSpec, is_target, load_object
@@ -75,7 +74,7 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
     path = Path(spec)
     if is_target(spec) and (path.suffix == ".py" or not path.is_file()):
         side = side_of(load_object(spec, model), spec, allow_special=allow_special)
-        return side if model is None else _assumed_to_run(model, side)
+        return replace(side, whole_tokens=model.whole_token_ids) if model and not side.whole_tokens else side
     if path.is_file():
         return _of_file(path, allow_special)
     if os.sep in spec or path.suffix:
@@ -97,7 +96,6 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=merge_input_bytes(model).get,
         whole_tokens=model.whole_token_ids,
-        hints=_hints_of_model(model),
         **(_runs(model) if inner is None else {**_runs(model), "split": pieces_of(inner, model.alphabet == "bytes")}),
     )
 
@@ -105,19 +103,6 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
 def _runs(model: Model) -> dict[str, Any]:
     """Return the fields of a side that runs `model`."""
     return {"model": model, "normalize": model.normalize, "split": _pieces_by(model)}
-
-
-def _assumed_to_run(model: Model, side: Side) -> Side:
-    """Assume that a side that exposes nothing runs `model`, unless its answers contradict that."""
-    if side.model is not None or side.token_bytes is not None:
-        return side
-    return replace(
-        side,
-        about=f"{side.about}; assumed to run the model given",
-        whole_tokens=side.whole_tokens or model.whole_token_ids,
-        is_guess=True,
-        **_runs(model),
-    )
 
 
 def _of_file(path: Path, allow_special: bool) -> Side:
@@ -171,14 +156,3 @@ def _about_model(model: Model) -> str:
     if model.normalization:
         about.append(f"normalisation {model.normalization}")
     return "; ".join(about)
-
-
-def _hints_of_model(model: Model) -> tuple[str, ...]:
-    """Return a hint for each pair that is listed twice: libraries differ in which of its ranks counts."""
-    hints = []
-    for pair in [pair for pair, n_times in Counter(model.merges).items() if n_times > 1]:
-        ranks = [str(rank) for rank, listed in enumerate(model.merges) if listed == pair]
-        listed_so = f"is listed {len(ranks)} times (ranks {', '.join(ranks)})"
-        later = "the later rank counts, as in Hugging Face's library"
-        hints.append(f"the merge {'+'.join(Rules(model).texts(pair))} {listed_so}; {later}")
-    return tuple(hints)

@@ -58,24 +58,15 @@ def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
 
 
 def _share_vocabulary(observation: Observation, other: Observation) -> None:
-    """Give a side that hides its vocabulary that of the model it is assumed to run, or the other side's.
-
-    Nothing is assumed if an id in use contradicts it.
-    """
-    side = observation.side
-    if side.token_bytes is not None:
+    """Give a side that hides its vocabulary that of the other side, unless an id in use contradicts it."""
+    model, token_of = other.side.model, other.side.token_bytes
+    if observation.side.token_bytes is not None or model is None:
         return
-    for model, token_bytes in ((side.model, None), (other.side.model, other.side.token_bytes)):
-        if model is None:
-            continue
-        token_of = token_bytes or merge_input_bytes(model).get
-        lent = [token_of(i) for i in observation.ids]
-        if None not in lent and all(own in (None, token) for own, token in zip(observation.tokens, lent, strict=True)):
-            observation.tokens = lent
-            observation.side = replace(side, token_bytes=token_of)
-            return
-    if side.is_guess:
-        observation.side = replace(side, model=None, split=None, normalize=None, about="known by its answers only")
+    token_of = token_of or merge_input_bytes(model).get
+    lent = [token_of(i) for i in observation.ids]
+    if None not in lent and all(own in (None, token) for own, token in zip(observation.tokens, lent, strict=True)):
+        observation.tokens = lent
+        observation.side = replace(observation.side, token_bytes=token_of)
 
 
 _IDS_SHOWN = 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -69,7 +68,6 @@ def hugging_face_side(tokenizer: Any, name: str) -> Side:
         split_by="reported",
         token_bytes=None if model is None else merge_input_bytes(model).get,
         whole_tokens=added,
-        hints=tuple(_hints(document.get("pre_tokenizer"))),
     )
 
 
@@ -100,27 +98,3 @@ def _model_of_document(document: str) -> Model | None:
             return load(Path("tokenizer.json"), content=document.encode())
     except BPEError:
         return None
-
-
-_COUNTED_AND_PLUS = re.compile(r"(?<!\\p)(?<!\\P)\{\d+(?:,\d*)?\}\+")
-
-
-def _hints(pre_tokenizer: Any) -> Iterator[str]:
-    """Yield known pitfalls of the steps of a pre-tokenizer."""
-    steps = list(_steps(pre_tokenizer))
-    for step in steps:
-        pattern = step.get("pattern")
-        expression = pattern.get("Regex") if isinstance(pattern, dict) else None
-        if isinstance(expression, str) and _COUNTED_AND_PLUS.search(expression):
-            yield (
-                "its pattern has a counted repeat followed by +, which the engine of tokenizers (Oniguruma) reads as a "
-                "repeat of the repeat, where tiktoken and the package regex read it as possessive: \\p{N}{1,3}+ takes "
-                "any number of digits as one piece; give it the pattern without that +"
-            )
-    if any(step["type"] == "Metaspace" for step in steps):
-        yield (
-            "Metaspace writes ▁ for each space, cuts before it, and puts no ▁ before a text that begins with a space; "
-            "the normaliser Prepend + Replace always puts one and cuts nothing"
-        )
-    if any(step["type"] == "ByteLevel" and step.get("add_prefix_space", True) for step in steps):
-        yield "add_prefix_space puts a space before a text that does not begin with one"

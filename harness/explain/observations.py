@@ -175,7 +175,7 @@ def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
         return
     declared = "".join(pieces)
     as_seen = declared.encode() == observation.seen
-    observation.declared = declared if as_seen or not side.is_guess else None
+    observation.declared = declared
     if side.split is None or not as_seen:
         return
     observation.cuts = [0, *accumulate(len(piece.encode()) for piece in pieces if piece)]

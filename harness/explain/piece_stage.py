@@ -12,12 +12,15 @@ from typing import Literal
 from harness.common_prefix import common_prefix_length
 from harness.explain.algorithms import attempt
 from harness.explain.merging import first_differing_step
-from harness.explain.observations import Observation, Span, StageDifference
-from harness.explain.unicode_reason import unicode_reason
-from harness.printable import quoted
+from harness.explain.observations import Observation, Span, StageDifference, ask
+from harness.generators.alphabets import is_newer
+from harness.printable import code_point, quoted
+from harness.unicode_versions import with_older
 
 _AROUND = 12
 """Bytes shown on both sides of the first differing token."""
+_CONTEXT = 40
+"""Characters on both sides of it in which newer ones are sought."""
 
 
 def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
@@ -38,7 +41,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
         difference = _one_hidden(known, hidden, byte)
     difference.byte = byte
     if difference.stage in ("pieces", "pieces or merges"):
-        difference.evidence += [*a.side.hints, *b.side.hints, *_special_text_near(a, b, byte)]
+        difference.evidence += _special_text_near(a, b, byte)
         _ask_for_unicode(a, b, byte, difference)
     return difference
 
@@ -106,7 +109,6 @@ def _merges(
     difference = first_differing_step(a, b, span) or StageDifference("merges", _tokens_apart(a, b, byte))
     if difference.stage == "merges":
         difference.stage = stage
-        difference.evidence += [hint for hint in (*a.side.hints, *b.side.hints) if "is listed" in hint]
     difference.evidence[:0] = reasons
     return difference
 
@@ -130,12 +132,16 @@ def _special_text_near(a: Observation, b: Observation, byte: int) -> list[str]:
 
 
 def _ask_for_unicode(a: Observation, b: Observation, byte: int, difference: StageDifference) -> None:
-    """Change the stage to *unicode version* if the tokens differ because a character is newer than one engine."""
-    spans = [span for one in (a, b) if (span := one.piece_at(byte)) is not None] or [(byte, byte)]
-    reason = unicode_reason(a, b, min(start for start, _ in spans), max(end for _, end in spans))
-    if reason is None:
+    """Change the stage to *unicode version* if the sides agree once older characters replace the newest ones."""
+    if not a.sees_the_text:
         return
-    difference.evidence = [reason.what, *reason.evidence, *difference.evidence]
-    if reason.is_version:
+    at = a.character(byte)
+    near = a.text[max(0, at - _CONTEXT) : at + _CONTEXT]
+    text = near if ask(a.side, near)[0] != ask(b.side, near)[0] else a.text
+    older = with_older(text)
+    answers = [(ask(a.side, other)[0], ask(b.side, other)[0]) for other in older]
+    if older and all(of_a is not None and of_a == of_b for of_a, of_b in answers):
+        newer = ", ".join(code_point(character) for character in dict.fromkeys(text) if is_newer(character))
         difference.stage = "unicode version"
-        difference.what = f"{reason.what}; {difference.what}"
+        reason = f"newer than Unicode 16: {newer}; with any older character in its place they agree"
+        difference.evidence = [reason, *difference.evidence]

@@ -31,13 +31,9 @@ class Side:
     split: Callable[[str], list[str]] | None = None
     """A normalised segment -> the pieces as the merges see them."""
     split_by: SplitBy = "pattern"
-    is_guess: bool = False
-    """Whether its model, pieces and normalisation are only assumed to be those of a model given for it."""
     token_bytes: Callable[[int], bytes | None] | None = None
     whole_tokens: Mapping[str, int] = field(default_factory=dict)
     """Its special and added tokens."""
-    hints: tuple[str, ...] = ()
-    """Known pitfalls of this kind of side, for the evidence."""
 
     @cached_property
     def rules(self) -> Rules | None:

@@ -93,10 +93,9 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
             dropping.append(f"{one.name} does not rewrite the text, yet {dropped} is in none of its pieces")
     what = "; ".join(shown)
     byte = len(texts[0][: common_prefix_length(*texts)].encode("utf-8", "surrogatepass"))
-    hints = [*a.side.hints, *b.side.hints]
     if dropping and a.declared is not None and b.declared is not None:
-        return StageDifference("pieces", what, hints + dropping, byte)
-    return StageDifference("normalisation", what, hints + spelling, byte)
+        return StageDifference("pieces", what, dropping, byte)
+    return StageDifference("normalisation", what, spelling, byte)
 
 
 def _escaped(text: str) -> str:

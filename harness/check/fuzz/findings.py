@@ -14,12 +14,10 @@ from harness.check.fuzz.questions import Answer, Question, ids_of, offsets_of
 from harness.generators.alphabets import is_newer
 from harness.process.session import Failed
 from harness.records import Counterexample, Difference, Disagreement, Text
+from harness.unicode_versions import with_older
 from impls.core.model.model import Model
 from impls.formats.own import read, write
 
-STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
-"""One old character of each class that patterns distinguish (letters with and without case, digit, symbols, mark,
-space), and some of four bytes in UTF-8, as newer characters have."""
 _KINDS = {kind: regex.compile(rf"\p{{{kind}}}") for kind in ("L", "M", "N", "P", "S", "Z", "C")}
 _LONGEST_SHAPE = 8
 _KEPT = "'\n\r\t "
@@ -78,10 +76,8 @@ def classify(found: DifferingText, relation: Relation, agree: Callable[[str], bo
         return "failure"
     if not relation.must_agree:
         return "expected to differ"
-    if found.question.call == "decode" or not any(map(is_newer, found.text)):
-        return "fault"
-    older = ("".join(old if is_newer(character) else character for character in found.text) for old in STAND_INS)
-    return "unicode version" if all(map(agree, older)) else "fault"
+    older = [] if found.question.call == "decode" else with_older(found.text)
+    return "unicode version" if older and all(map(agree, older)) else "fault"
 
 
 def record_of(

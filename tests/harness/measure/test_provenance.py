@@ -28,23 +28,6 @@ def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
     assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
 
 
-@pytest.mark.parametrize(
-    ("character", "a", "b", "is_version"),
-    [
-        ("\u0c5c", "16.0", "17.0", True),
-        ("\ua6e6", "16.0", "17.0", False),
-        ("\u0870", "13.0", "16.0", True),
-        ("\u2160", "10.0", "16.0", False),
-        ("\u0870", "16.0", "16.0", False),
-        ("\u0870", None, "16.0", False),
-    ],
-)
-def test_a_version_explains_only_a_character_that_one_engine_lacks(
-    character: str, a: str | None, b: str | None, is_version: bool
-) -> None:
-    assert unicode_versions.is_of_a_version(character, a, b) is is_version
-
-
 def test_an_engine_that_dies_while_probed_leaves_the_others_probed() -> None:
     found = provenance.unicode_versions(["toy-dying", "naive"])
     assert found["toy-dying"] is None

@@ -1,0 +1,328 @@
+"""`explain` names the first stage in which two sides differ, and no more than their answers prove."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import regex
+import tiktoken
+import tokenizers
+
+import impls
+from harness.explain import Side, black_box, explain, side_of
+from harness.explain.algorithms import ALGORITHM_OF, derive
+from harness.explain.rules import Rules
+from harness.explanations import Explanation
+from impls import Model
+from impls.core.text.patterns import NAMED
+from impls.formats.tokenizer_json import write_compact
+
+_TOKENS = ["12", "34", "123", "234", "'s", " a", "the", " the", "ab", "bc", "cd", "e\u0301", "\u00e9", "  "]
+Encode = Callable[[str], list[int]]
+
+
+def model_with(pattern: str = "cl100k", **fields: Any) -> Model:
+    """256 bytes and a few tokens that show where a text is cut."""
+    tokens: list[bytes] = [bytes([byte]) for byte in range(256)]
+    for token in _TOKENS:
+        data = token.encode()
+        tokens += [data[:end] for end in range(2, len(data) + 1) if data[:end] not in tokens]
+    return Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=NAMED[pattern], **fields)
+
+
+MODEL = model_with(special_tokens={"<|end|>": 400})
+PRIORITY = impls.load("priority", MODEL)
+
+
+def side(name: str, model: Model = MODEL, shown: str | None = None) -> Side:
+    return side_of(impls.load(name, model), shown or name)
+
+
+def hidden(encode: Encode, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
+    """What shows only its answers."""
+    return black_box("hidden", encode, tokenizer.decode)
+
+
+def by_pattern(expression: str, tokenizer: impls.Tokenizer = PRIORITY) -> Side:
+    """Byte pair encoding over other pieces, which it does not report."""
+    compiled = regex.compile(expression)
+    return hidden(
+        lambda text: [i for piece in compiled.findall(text) for i in tokenizer.encode_piece(piece)], tokenizer
+    )
+
+
+def by_piece(model: Model, encode_piece: Encode) -> Side:
+    """A box that encodes the pieces of `model` by `encode_piece`."""
+    tokenizer = impls.load("priority", model)
+    return hidden(lambda text: [i for piece in tokenizer.pieces(text) for i in encode_piece(piece)], tokenizer)
+
+
+def document(change: Callable[[dict[str, Any]], object] = lambda fields: None, model: Model = MODEL) -> Side:
+    """tokenizers over the model's tokenizer.json with a change made to it."""
+    fields: dict[str, Any] = json.loads(tokenizers.Tokenizer.from_str(write_compact(model).decode()).to_str())
+    change(fields)
+    return side_of(tokenizers.Tokenizer.from_str(json.dumps(fields)), "hf")
+
+
+def _set_pattern(fields: dict[str, Any], expression: str) -> None:
+    for step in fields["pre_tokenizer"]["pretokenizers"]:
+        if step["type"] == "Split":
+            step["pattern"] = {"Regex": expression}
+
+
+def tokens(found: Explanation) -> tuple[str, str]:
+    a, b = (
+        "·".join(token.text or "" for piece in side.pieces for token in piece.tokens) for side in (found.a, found.b)
+    )
+    return a, b
+
+
+# --- failure, determinism, decoding ------------------------------------------------------------------------------
+
+
+def test_what_one_side_refuses_is_a_failure_with_its_reason_and_a_panic_is_not_our_end() -> None:
+    class Panic(BaseException):
+        pass
+
+    def panics(text: str) -> list[int]:
+        raise Panic("index out of bounds")
+
+    for other, text, said in (
+        (document(), "a\ud83d", "hf raises TypeError"),
+        (hidden(panics), "ab", "hidden raises Panic: index out of bounds"),
+    ):
+        found = explain(side("tiktoken"), other, text)
+        assert found.stage == "failure"
+        assert said in found.what
+
+
+def test_other_ids_at_the_second_call_are_determinism() -> None:
+    answers = iter([[97], [98]] * 20)
+    assert explain(side("tiktoken"), hidden(lambda text: next(answers)), "a").stage == "determinism"
+
+
+# --- the text, special tokens, decoding --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stage", "encode", "decode", "text", "said"),
+    [
+        ("normalisation", lambda t, text: t.encode(text.lower()), None, "the \u0130ab", "hidden lower-cases it"),
+        ("normalisation", lambda t, text: t.encode(" " + text), None, "ab", "hidden prepends a space"),
+        ("normalisation", lambda t, text: t.encode(text.strip()), None, "ab ", "strips white space at both ends"),
+        ("normalisation", lambda t, text: t.encode(text.replace("b", "x")), None, "abc",
+         "changes ‘bc’ to ‘xc’ at character 1"),
+        ("normalisation", lambda t, text: t.encode(text.replace("!", "")), None, "ab!", "hidden drops ‘!’"),
+        ("pieces or merges", lambda t, text: [i for c in text for i in t.encode(c)], None, "ab ab", "hidden has ‘a’"),
+        ("decode", lambda t, text: t.encode(text), lambda t, ids: t.decode(ids).strip(), "ab ", "decodes them to"),
+        ("special tokens", lambda t, text: t.encode(text, allowed_special="all"), None, "a<|end|>b",
+         "hidden recognises ‘<|end|>’ (id 400) at character 1"),
+    ],
+)  # fmt: skip
+def test_each_stage_is_named_by_a_fault_planted_in_it(
+    stage: str, encode: Any, decode: Any, text: str, said: str
+) -> None:
+    box = black_box(
+        "hidden", lambda text: encode(PRIORITY, text), lambda ids: (decode or impls.Tokenizer.decode)(PRIORITY, ids)
+    )
+    found = explain(side("priority"), box, text)
+    assert found.stage == stage
+    assert said in found.what.replace("␣", " ")
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "text", "said"),
+    [
+        (MODEL, lambda fields: fields.update(normalizer={"type": "NFC"}), "the e\u0301", "hf normalises it to NFC"),
+        (model_with("gpt2"), lambda fields: fields["pre_tokenizer"].update(add_prefix_space=True), "the",
+         "hf prepends a space"),
+    ],
+)  # fmt: skip
+def test_the_normaliser_of_a_library_is_known(model: Model, change: Any, text: str, said: str) -> None:
+    found = explain(side("priority", model), document(change, model), text)
+    assert found.stage == "normalisation"
+    assert said in found.what
+
+
+def test_special_text_that_one_side_parses_is_the_special_tokens_stage() -> None:
+    encoding = tiktoken.Encoding(
+        "mine", pat_str=MODEL.pattern[0], mergeable_ranks=dict(MODEL.id_by_token), special_tokens={"<|end|>": 400}
+    )
+    found = explain(side_of(encoding, "tiktoken"), document(), "ab<|end|>the")
+    assert found.stage == "special tokens"
+    assert "hf recognises ‘<|end|>’ (id 400) at character 2" in found.what
+    assert explain(side_of(encoding, "tiktoken", allow_special=True), document(), "ab<|end|>the").agree
+
+
+def test_overlapping_specials_taken_the_shortest_first_and_a_space_lost_beside_one(hand_made: Any) -> None:
+    model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300, "<s>a": 301})
+    tokenizer = impls.load("priority", model)
+
+    def shortest(text: str) -> list[int]:
+        before, special, after = text.partition("<s>")
+        return tokenizer.encode(before) + ([300] if special else []) + tokenizer.encode(after)
+
+    def swallowing(text: str) -> list[int]:
+        return tokenizer.encode(re.sub(" *<s> *", "<s>", text), allowed_special="all")
+
+    ours = side_of(tokenizer, "priority", allow_special=True)
+    for box, text, said in (
+        (shortest, "b<s>ab", "hidden recognises ‘<s>’ (id 300) at character 1"),
+        (swallowing, "a <s>b", "hidden leaves out ‘ ’ before ‘<s>’"),
+        (swallowing, "a<s> b", "hidden leaves out ‘ ’ after ‘<s>’"),
+    ):
+        found = explain(ours, hidden(box, tokenizer), text)
+        assert found.stage == "special tokens"
+        assert said in found.what.replace("␣", " ")
+
+
+def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"w": 0, "r": 1, "l": 2, "d": 3}, merges=[]))
+    bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
+    found = explain(side("priority", model), side_of(bare, "hf"), "wörld")
+    assert found.stage == "vocabulary"
+    assert "hf sees ‘wörld’ and drops ‘ö’" in found.what
+
+
+# --- pieces ------------------------------------------------------------------------------------------------------
+
+
+def test_known_pieces_and_a_token_across_a_cut_are_proof() -> None:
+    found = explain(side("tiktoken"), document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0])), "1234")
+    assert found.stage == "pieces"
+    assert "tiktoken has the piece ‘123’; hf has the piece ‘1234’" in found.what
+    found = explain(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234")
+    assert found.stage == "pieces"
+    assert any("has the token ‘34’ across byte 3" in line for line in found.evidence)
+    assert explain(side("tiktoken"), by_pattern(r"\p{N}+|\P{N}+"), "\u00e9 1234").stage == "pieces"
+
+
+def test_a_hidden_cut_is_not_told_from_merging(hand_made: Any) -> None:
+    whole = model_with("none")
+    found = explain(side("priority", whole), by_pattern(r"\p{N}{1,3}|\P{N}+", impls.load("priority", whole)), "x1234")
+    assert found.stage == "pieces or merges"
+    assert "whether it cuts ‘x1234’ or merges it differently is not known" in found.evidence[0]
+    assert (found.a.pieces_from, found.b.pieces_from) == ("reported", "unknown")
+    bytewise = replace(side("tiktoken"), encode=lambda text: list(text.encode()))
+    assert explain(side("priority"), bytewise, "ab").stage == "pieces or merges"
+    chance, model, seen = random.Random(3), hand_made("a+b a+a b+c ab+c aa+c c+a", alphabet="bytes"), 0
+    greedy, exact = impls.load("greedy", model), side("priority", model)
+    for _ in range(200):
+        text = "".join(chance.choices("abc", k=chance.randint(3, 8)))
+        found = explain(exact, hidden(greedy.encode, greedy), text)
+        seen += not found.agree
+        assert found.stage in (None, "pieces or merges"), (text, found.what, found.evidence)
+    assert seen > 20
+
+
+_NEW_LETTERS, _NEW_NUMBERS = "\u0c5c\ua7ce\U0003d000", "\U00011de0-\U00011de9"
+NEWER = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}NEW]?[\p{L}LETTERS]+|[\p{N}NUMBERS]{1,3}"
+    r"| ?[^\s\p{L}\p{N}NEW]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""cl100k's pattern as an engine of a later Unicode reads it."""
+for _name, _value in (("LETTERS", _NEW_LETTERS), ("NUMBERS", _NEW_NUMBERS), ("NEW", _NEW_LETTERS + _NEW_NUMBERS)):
+    NEWER = NEWER.replace(_name, _value)
+
+
+@pytest.mark.parametrize("known", ["tiktoken", "priority"])
+def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str) -> None:
+    for text in ("1\U00011de0234", "\u0c5c's", "the \ua7ce's ab", "\U0003d000's"):
+        for sides in ((side(known), by_pattern(NEWER)), (by_pattern(NEWER), side(known))):
+            found = explain(*sides, text)
+            assert found.stage == "unicode version"
+            assert "newer than Unicode 16: U+" in found.evidence[0]
+
+
+# --- merges and the vocabulary -----------------------------------------------------------------------------------
+
+
+def test_two_ways_over_one_model_part_at_a_step(hand_made: Any) -> None:
+    model = hand_made("a+b a+a", alphabet="bytes")
+    found = explain(side("priority", model), side("greedy", model), "aab")
+    assert (found.stage, found.step, found.rank, tokens(found)) == ("merges", 1, 0, ("a·ab", "aa·b"))
+    assert "merges ‘a’ + ‘b’ (rank 0) at byte 1" in found.what
+    assert found.a.steps_give_its_ids
+    assert found.b.steps_give_its_ids
+    assert explain(side("priority", model), side("naive", model), "abcab").agree
+
+
+@pytest.mark.parametrize(
+    ("merges", "one", "other", "text", "step", "rank", "split", "said"),
+    [
+        ("a+a a+aa", {}, {"merge_rule": "concatenation"}, "aaa", 1, 257, None, "whole piece"),
+        ("a+a a+aa", {}, {"merge_rule": "concatenation"}, "baaa", 2, 257, None,
+         "merges ‘aa’ + ‘a’ (rank 257) at byte 1; one has ‘b’ ‘aa’ ‘a’"),
+        ("a+b", {"extra": "abcd"}, {"extra": "abcd", "merge_rule": "concatenation"}, "abcd", 1, 257,
+         ("ab·c·d", "abcd"), "other takes the whole piece as one token"),
+        ("a+b", {"extra": "abc"}, {"extra": "abc", "ignore_merges": True}, "abc", 1, None, ("ab·c", "abc"),
+         "ignore_merges is set"),
+    ],
+)  # fmt: skip
+def test_two_rules_over_the_same_tokens_part_at_a_step(
+    hand_made: Any, merges: str, one: Any, other: Any, text: str, step: int, rank: int | None, split: Any, said: str
+) -> None:
+    sides = (side("priority", hand_made(merges, alphabet="bytes", **one), "one"),
+             side("priority", hand_made(merges, alphabet="bytes", **other), "other"))  # fmt: skip
+    found = explain(*sides, text)
+    assert (found.stage, found.step, found.rank) == ("merges", step, rank)
+    assert split in (None, tokens(found))
+    assert said in found.what
+
+
+@pytest.mark.parametrize("name", ["tokenizers", "priority"])
+def test_of_a_merge_listed_twice_the_later_rank_counts(hand_made: Any, name: str) -> None:
+    twice = side(name, hand_made("a+b b+c a+b", alphabet="bytes"), "twice")
+    found = explain(twice, side(name, hand_made("a+b b+c", alphabet="bytes"), "once"), "abc")
+    assert (found.stage, found.step, found.rank, tokens(found)) == ("merges", 1, 1, ("a·bc", "ab·c"))
+
+
+@pytest.mark.parametrize(
+    ("merges", "text", "said", "step"),
+    [("b+c a+b", "xab", "‘ab’ has the id 256 in one, 257 in other", None), ("a+b", "abc", "no such token", 2)],
+)
+def test_another_id_or_no_token_is_the_vocabulary(
+    hand_made: Any, merges: str, text: str, said: str, step: int | None
+) -> None:
+    one = side("priority", hand_made("a+b b+c" if step is None else "a+b ab+c", alphabet="bytes"), "one")
+    found = explain(one, side("priority", hand_made(merges, alphabet="bytes"), "other"), text)
+    assert (found.stage, found.step) == ("vocabulary", step)
+    assert said in found.what
+
+
+def test_other_rules_behind_a_black_box_are_not_proved_to_be_merges(hand_made: Any) -> None:
+    model = hand_made("a+a", alphabet="bytes")
+    rules = Rules(model)
+
+    def rightmost(piece: str) -> list[int]:
+        ids = model.symbols(piece)
+        while merges := [(*found, -at) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair))]:
+            _, made, at = min(merges, key=lambda merge: (merge[0], merge[2]))
+            ids[-at : -at + 2] = [made]
+        return ids
+
+    found = explain(side("priority", model), by_piece(model, rightmost), "aaa")
+    assert (found.stage, found.step, found.rank) == ("pieces or merges", 1, 0)
+    model = hand_made("a+ab a+b", alphabet="bytes")
+    replay = Rules(model)
+    box = by_piece(model, lambda piece: derive(replay, piece, "replay").ids)
+    found = explain(side("priority", model), box, "aab")
+    assert (found.stage, found.step, found.rank) == ("pieces or merges", 2, 0)
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHM_OF if name != "sentencepiece"])
+def test_the_written_out_algorithms_are_those_of_the_implementations(name: str) -> None:
+    spec = impls.TrainingSpec(vocab_size=400, pattern="gpt2")
+    text = "the cat sat on the mat, and that was that; then the cat ate the hat of the matador"
+    model = impls.get("priority").train_model([text], spec)
+    tokenizer, rules = impls.load(name, model), Rules(model)
+    for word in ("thethat", "matcatter", "ththth", "aaa", "xyz", "atadormat", "é"):
+        assert derive(rules, word, ALGORITHM_OF[name]).ids == tokenizer.encode(word)
