@@ -14,7 +14,6 @@ from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
     gpt2_pair,
-    minbpe,
     own,
     sentencepiece_model,
     tekken,
@@ -65,7 +64,7 @@ _FORMATS: dict[str, _Format] = {
 }
 
 
-READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, tekken.FORMAT)
+READ_ONLY = (gpt2_pair.FORMAT, tekken.FORMAT)
 """Formats that `load` reads in addition to those of `formats`."""
 
 
@@ -120,8 +119,6 @@ def _read(
     start = content[:_LOOKED_AT].lstrip(_BLANK)
     if start.startswith((b"{", b"[")):
         return _read_json(content, path)
-    if start.startswith(b"minbpe "):
-        return minbpe.FORMAT, minbpe.read(content)
     if gpt2_pair.looks_like_merges(content, path):
         return _read_pair(path)
     return tiktoken_ranks.FORMAT, tiktoken_ranks.read_model(content, str(path), stages, special_tokens)

@@ -91,20 +91,6 @@ def test_every_segmentation_comes_as_often_as_the_definition_says() -> None:
         assert abs(seen[ids] - n * float(chance)) < 5 * spread + 1, ids
 
 
-def test_pieces_have_coins_of_their_own_through_special_tokens(trained: Model) -> None:
-    """A repeated piece is split differently; a special token uses no coins."""
-    for tokenizer in (Compiled(trained), Naive(trained)):
-        text = " cat" * 60
-        ids = tokenizer.encode_with_dropout(text, probability=0.5, seed=1)
-        assert len({tuple(ids[at : at + 3]) for at in range(len(ids) - 2)}) > 3
-        special = tokenizer.encode_with_dropout(
-            text[:120] + "<s>" + text[120:], probability=0.5, seed=1, allowed_special="all"
-        )
-        assert [i for i in special if i != trained.special_tokens["<s>"]] == ids
-        with pytest.raises(impls.SpecialToken):
-            tokenizer.encode_with_dropout("a<s>", probability=0.5, seed=1)
-
-
 def test_nonsense_is_refused(trained: Model) -> None:
     tokenizer = Compiled(trained)
     for probability in (-0.1, 1.1, float("nan")):

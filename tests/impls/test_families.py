@@ -29,8 +29,8 @@ FULL = ASKED not in ("", "0")
 pytestmark = [pytest.mark.corpus, *([pytest.mark.timeout(0)] if FULL else [])]
 
 SMALL = ("gpt2-merges", "whisper", "mistral-v1", "mistral-v3")
-QUICK = ["naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken"]
-ALL = [*QUICK, "backtracking", "tokenizers", "sentencepiece"]
+QUICK = ["priority", "compiled", "tiktoken"]
+ALL = [*QUICK, "naive", "wordcount", "bytelevel", "backtracking", "tokenizers", "sentencepiece"]
 IMPLEMENTATIONS = {name: ALL if name in SMALL else QUICK for name in FAMILIES}
 """Large vocabularies take the others seconds to prepare."""
 if FULL:
@@ -51,14 +51,14 @@ ALPHABET = "aaabeE 019'’.,-_/\\\n\r\t©é\u0301ñçğİıŞöß中文日本語
 
 @cache
 def texts() -> tuple[str, ...]:
-    """200 random strings and the heads of corpora; in full whole corpora and 20,000 different strings."""
+    """Random strings and the heads of corpora; in full whole corpora and 20,000 different strings."""
     from harness.data import load_corpus
 
     rng = random.Random(7)
-    made = ["".join(rng.choice(ALPHABET) for _ in range(rng.choice((1, 2, 5, 20)))) for _ in range(200)]
+    made = ["".join(rng.choice(ALPHABET) for _ in range(rng.choice((1, 2, 5, 20)))) for _ in range(120)]
     if FULL:
         made += [text for text in dict.fromkeys(load_corpus("gen/strings:300000").documents()) if text][:20_000]
-    n_bytes = 205_000 if FULL else 1_500
+    n_bytes = 205_000 if FULL else 800
     names = [*(f"parallel/{language}" for language in LANGUAGES), "code"]
     return (*made, *("\n".join(load_corpus(name, max_bytes=n_bytes).documents()) for name in names))
 

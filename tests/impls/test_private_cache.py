@@ -9,11 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from child import run
 
 from impls.compiled import storage
-from impls.compiled.codegen.build import source_digest
-from impls.compiled.codegen.native import native
 from impls.core import cache
 from impls.core.private_files import Unsafe, check_folder, open_checked
 
@@ -119,44 +116,3 @@ def test_what_is_no_regular_file_is_not_waited_for(
     assert read(kept) is None
     with pytest.raises(Unsafe, match="not a regular file"):
         os.close(open_checked(kept))
-
-
-KERNELS = """
-import sys
-from pathlib import Path
-from impls.compiled.codegen import build
-
-def compile_(_):
-    print("compiled", flush=True)
-    return Path(sys.argv[1]).read_bytes()
-
-build.compile_object_file = compile_
-print(build.kernel_address("encode") != 0)
-"""
-
-
-def use_kernels(image: Path, folder: Path) -> tuple[str, str]:
-    done = run(KERNELS, str(image), BPEBENCH_CACHE=str(folder))
-    return done.stdout, done.stderr
-
-
-@pytest.fixture
-def image(tmp_path: Path) -> Path:
-    """The object file of the kernels, without its checksum."""
-    native.encode  # noqa: B018 - compiles them where need be
-    content = storage.read_checked(storage.cache_folder() / "kernels" / f"{source_digest()[:32]}-encoding.o")
-    assert content is not None
-    (tmp_path / "image").write_bytes(content)
-    return tmp_path / "image"
-
-
-def test_kernels_in_a_folder_others_may_write_are_compiled_privately_and_not_kept(image: Path, tmp_path: Path) -> None:
-    assert use_kernels(image, tmp_path / "cache") == ("compiled\nTrue\n", "")
-    assert use_kernels(image, tmp_path / "cache") == ("True\n", "")
-    kernels = tmp_path / "cache" / "compiled" / "kernels"
-    kernels.chmod(0o777)
-    out, error = use_kernels(image, tmp_path / "cache")
-    assert out == "compiled\nTrue\n"
-    assert error.splitlines() == [
-        f"bpebench: the cache is not used: others may write {kernels} (mode 777); chmod go-w forbids it"
-    ]

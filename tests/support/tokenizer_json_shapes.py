@@ -8,6 +8,7 @@ import json
 import random
 from copy import deepcopy
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -69,17 +70,6 @@ def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Docum
         for entry in document["added_tokens"]:
             entry["id"] += 256 if entry["id"] >= first else 0
     return document
-
-
-def a_file_of_words(unknown: str | None, kind: str) -> Document:
-    affixes: Document = {"end_of_word_suffix": "</w>"}
-    tokenizer = Tokenizer(models.BPE(unk_token=unknown, **affixes))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
-    special = [] if unknown is None else [unknown]
-    trainer = trainers.BpeTrainer(vocab_size=400, **affixes, special_tokens=special, show_progress=False)
-    tokenizer.train_from_iterator(lines, trainer)
-    return {**json.loads(tokenizer.to_str()), "pre_tokenizer": {"type": kind}}
 
 
 def n_ids(alphabet: str) -> int:
@@ -145,97 +135,48 @@ def added(alphabet: str, **flags: bool) -> list[Document]:
 
 
 def shapes() -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    for name, step in NORMALIZERS.items():
-        found[f"bytes, {name}"] = a_file("bytes", normalizer=step)
-        if not name.startswith("Prepend"):
-            found[f"marks, {name}"] = a_file("chars", FALL_BACK, normalizer=chain(step, *LLAMA))
-    for behavior in BEHAVIORS:
-        for invert in (False, True):
-            for kind, pattern in (("Regex", r"\s?\p{L}+"), ("Regex", r"\p{N}"), ("String", " "), ("Regex", " |\n|ab")):
-                step = split(pattern, behavior, invert=invert, kind=kind)
-                name = f"Split at {pattern!r}, {behavior}, {'inverted' if invert else 'not inverted'}"
-                found[name] = a_file("bytes", pre_tokenizer=before(step, regex=False))
-        found[f"Punctuation, {behavior}"] = a_file(
-            "bytes", pre_tokenizer=before({"type": "Punctuation", "behavior": behavior})
-        )
-    for step in ({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")):
-        found[f"bytes, {step['type']}"] = a_file("bytes", pre_tokenizer=before(step, regex=False))
-        found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
-        found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
-    for unknown in (None, "<unk>"):
-        for kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
-            found[f"words, {kind}, {unknown}"] = a_file_of_words(unknown, kind)
-    delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}
-    found["CharDelimiterSplit"] = a_file("bytes", pre_tokenizer=before(delimiter))
-    for single in (False, True):
-        found[f"Digits, {single}"] = a_file(
-            "bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": single})
-        )
-        found[f"a space before, pattern {single}"] = a_file(
-            "bytes", pre_tokenizer=byte_level(prefix=True, regex=single)
-        )
-    for scheme in ("always", "first", "never"):
-        for splits in (False, True):
-            found[f"Metaspace {scheme}, {splits}"] = a_file("chars", pre_tokenizer=metaspace(scheme, splits=splits))
-    found["Metaspace, then Punctuation"] = a_file(
-        "chars",
-        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace("first"), {"type": "Punctuation"}]},
-    )
-    found["marks, split at spaces"] = a_file(
-        "chars",
-        FALL_BACK,
-        normalizer=LLAMA[1],
-        pre_tokenizer=split(" ", "MergedWithPrevious", invert=False, kind="String"),
-    )
-    for fuses in (False, True):
-        found[f"unknown, fused {fuses}"] = a_file("chars", {"fuse_unk": fuses}, normalizer=chain(*LLAMA))
-        found[f"no unknown, fused {fuses}"] = a_file(
-            "chars", {"fuse_unk": fuses, "unk_token": None}, normalizer=chain(*LLAMA)
-        )
-    for fuses in (False, True):
-        for missing in ("C4 E3", "09 0A 9F 80", " ".join(f"{byte:02X}" for byte in range(0xC3, 0x100))):
-            few = a_file("chars", {**FALL_BACK, "fuse_unk": fuses}, normalizer=chain(*LLAMA))
-            for byte in missing.split():
-                del few["model"]["vocab"][f"<0x{byte}>"]
-            found[f"marks, without {missing[:11]}, fused {fuses}"] = few
-    found["whole words, bytes"] = a_file("bytes", {"ignore_merges": True})
-    found["whole words, marks"] = a_file("chars", {**FALL_BACK, "ignore_merges": True}, normalizer=chain(*LLAMA))
-    found["empty affixes"] = a_file(
-        "bytes", {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
-    )
-    found["unknown that is a token"] = a_file("bytes", {"unk_token": "ab", "fuse_unk": True})
+    """One file of each kind; `harness.generators.tokenizer_files` mixes kinds at random."""
     table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
-    found["Precompiled, Metaspace"] = a_file("chars", normalizer=table, pre_tokenizer=metaspace("always"))
-    found["Precompiled, spaces"] = a_file(
-        "chars",
-        normalizer=chain(table, strip(False, True), replace(" {2,}", "▁", "Regex")),
-        pre_tokenizer=metaspace("always"),
-    )
-    for flags in ("", "lstrip", "rstrip", "lstrip rstrip", "single_word", "normalized", "normalized lstrip rstrip"):
+    spaces = chain(table, strip(False, True), replace(" {2,}", "▁", "Regex"))
+    at_spaces = split(" ", "MergedWithPrevious", invert=False, kind="String")
+    few = a_file("chars", {**FALL_BACK, "fuse_unk": False}, normalizer=chain(*LLAMA))
+    for byte in ("09", "0A", "9F", "80"):
+        del few["model"]["vocab"][f"<0x{byte}>"]
+    overlapping = [token("x<w>y", n_ids("bytes"), special=False), token("<w>", n_ids("bytes") + 1)]
+    files = {
+        "Digits": a_file("bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": True})),
+        "a space before": a_file("bytes", pre_tokenizer=byte_level(prefix=True)),
+        "marks, split at spaces": a_file("chars", FALL_BACK, normalizer=LLAMA[1], pre_tokenizer=at_spaces),
+        "unknown": a_file("chars", {"fuse_unk": True}, normalizer=chain(*LLAMA)),
+        "no unknown": a_file("chars", {"fuse_unk": False, "unk_token": None}, normalizer=chain(*LLAMA)),
+        "marks, without bytes": few,
+        "whole words, bytes": a_file("bytes", {"ignore_merges": True}),
+        "unknown that is a token": a_file("bytes", {"unk_token": "ab", "fuse_unk": True}),
+        "Precompiled, Metaspace": a_file("chars", normalizer=table, pre_tokenizer=metaspace("always")),
+        "Precompiled, spaces": a_file("chars", normalizer=spaces, pre_tokenizer=metaspace("always")),
+        "tokens that overlap": a_file("bytes", added_tokens=overlapping),
+    }
+    for name, step in NORMALIZERS.items():
+        files[f"bytes, {name}"] = a_file("bytes", normalizer=step)
+        if name.startswith("NF"):
+            files[f"marks, {name}"] = a_file("chars", FALL_BACK, normalizer=chain(step, *LLAMA))
+    for behavior, invert in product(BEHAVIORS, (False, True)):
+        step = split(r"\s?\p{L}+", behavior, invert=invert)
+        files[f"Split, {behavior}, {invert}"] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+    punctuation = {"type": "Punctuation", "behavior": "Isolated"}
+    files["Punctuation, Isolated"] = a_file("bytes", pre_tokenizer=before(punctuation))
+    for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer"):
+        files[f"bytes, {kind}"] = a_file("bytes", pre_tokenizer=before({"type": kind}, regex=False))
+    for scheme, splits in product(("always", "first", "never"), (False, True)):
+        files[f"Metaspace {scheme}, {splits}"] = a_file("chars", pre_tokenizer=metaspace(scheme, splits=splits))
+    for flags in ("lstrip", "rstrip", "lstrip rstrip", "single_word", "normalized", "normalized lstrip rstrip"):
         given = dict.fromkeys(flags.split(), True)
-        found |= {
-            f"tokens {flags}, bytes": a_file("bytes", added_tokens=added("bytes", **given)),
-            f"tokens {flags}, NFC": a_file("bytes", added_tokens=added("bytes", **given), normalizer={"type": "NFC"}),
-            f"tokens {flags}, lowercase": a_file(
-                "bytes", added_tokens=added("bytes", **given), normalizer={"type": "Lowercase"}
-            ),
-            f"tokens {flags}, a space before": a_file(
-                "bytes", added_tokens=added("bytes", **given), pre_tokenizer=byte_level(prefix=True)
-            ),
-            f"tokens {flags}, marks": a_file(
-                "chars", FALL_BACK, added_tokens=added("chars", **given), normalizer=chain(*LLAMA)
-            ),
-            f"tokens {flags}, Metaspace": a_file(
-                "chars", added_tokens=added("chars", **given), pre_tokenizer=metaspace("first")
-            ),
-        }
-    first = n_ids("bytes")
-    found["tokens that overlap"] = a_file(
-        "bytes", added_tokens=[token("x<w>y", first, special=False), token("<w>", first + 1)]
-    )
-    found["a word of its own"] = a_file("bytes", added_tokens=[token("theq", first, single_word=True)])
-    return found
+        tokens = added("bytes", **given)
+        marks = {"added_tokens": added("chars", **given), "normalizer": chain(*LLAMA)}
+        files[f"tokens {flags}, NFC"] = a_file("bytes", added_tokens=tokens, normalizer={"type": "NFC"})
+        files[f"tokens {flags}, lowercase"] = a_file("bytes", added_tokens=tokens, normalizer={"type": "Lowercase"})
+        files[f"tokens {flags}, marks"] = a_file("chars", FALL_BACK, **marks)
+    return files
 
 
 @cache

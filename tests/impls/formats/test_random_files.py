@@ -42,7 +42,7 @@ def ids_or_unknown(tokenizer: impls.Tokenizer, text: str) -> list[int] | str:
 
 def test_random_files_are_followed_and_kept(tmp_path: Path, fuzz: int) -> None:
     ran: Counter[str] = Counter()
-    for seed in range(130 * fuzz):
+    for seed in range(70 * fuzz):
         rng = random.Random(seed)
         document = tokenizer_file(rng)
         try:
@@ -73,7 +73,7 @@ def test_random_files_are_followed_and_kept(tmp_path: Path, fuzz: int) -> None:
         again = impls.load("priority", read(json.loads((tmp_path / "again.json").read_text()), tmp_path))
         if not losses(model, "tokenizer.json"):
             assert [ids_or_unknown(again, text) for text in texts] == expected, seed
-    assert min(ran[name] for name in (*OTHERS, "tokenizer.json")) > 10 * fuzz, ran
+    assert min(ran[name] for name in (*OTHERS, "tokenizer.json")) > 4 * fuzz, ran
 
 
 def check_promise(tokenizer: impls.Tokenizer, text: str) -> None:

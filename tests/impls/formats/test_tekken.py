@@ -1,4 +1,4 @@
-"""The formats of model families: tekken.json and minbpe's `.model`."""
+"""tekken.json, Mistral's format."""
 
 from __future__ import annotations
 
@@ -75,39 +75,4 @@ def test_what_is_wrong_with_tekken_is_named(tmp_path: Path, place: tuple[Any, ..
     at[place[-1]] = value
     with pytest.raises(InvalidFile) as caught:
         load(written(whole, tmp_path))
-    assert problem in caught.value.problem
-
-
-def test_minbpe_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "tok.model"
-    path.write_text("minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n")
-    format, model = load_with_format(path)
-    assert (format, model.tokens[256:], model.pattern) == ("minbpe", (b"ab", b"abc"), ("[a-z]+|[^a-z]+",))
-    assert impls.load("naive", model).encode("abc<|end|>", allowed_special="all") == [257, 300]
-    path.write_text("minbpe v1\n\n0\n97 32\n")
-    assert load(path).pattern == ()
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("minbpe v2\n\n0\n", "line 1: 'minbpe v1' is expected"),
-        ("minbpe v1\n", "the file is cut short"),
-        ("minbpe v1\n\n0\n97 98", "line 4: ends without a line break"),
-        ("minbpe v1\n\nx\n", "line 3: a whole number is expected, not 'x'"),
-        ("minbpe v1\n\n3\n<a> 300\n", "line 3: 3 special tokens, but 1 lines"),
-        ("minbpe v1\n\n1\n<a>\n", "line 4: a special token"),
-        ("minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: a special token, new"),
-        ("minbpe v1\n\n0\n97\n", "line 4: two ids"),
-        ("minbpe v1\n\n0\n97 -1\n", "line 4: a whole number is expected, not '-1'"),
-        ("minbpe v1\n\n0\n97 256\n", "line 4: id 256 is made by no line before"),
-        ("minbpe v1\n\n0\n" + "".join(f"{i} {i}\n" for i in (97, *range(256, 300))), "have more than"),
-        ("minbpe v1\n(a)\n0\n", "capturing group"),
-        ("minbpe v1\n\n0\n97 98\n97 98\n", "has two ids"),
-    ],
-)
-def test_what_is_wrong_with_minbpe_is_named(tmp_path: Path, content: str, problem: str) -> None:
-    (tmp_path / "tok.model").write_text(content)
-    with pytest.raises(InvalidFile) as caught:
-        load(tmp_path / "tok.model")
     assert problem in caught.value.problem
