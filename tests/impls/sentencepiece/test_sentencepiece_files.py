@@ -54,6 +54,7 @@ def test_what_a_file_would_lose_is_reported(changes: dict[str, Any], lost: list[
     assert set(lost) <= set(reported)
     theirs = sentencepiece.SentencePieceProcessor(model_proto=write(model))
     assert theirs.encode("abba") == [2, 1, 0]
+    assert theirs.unk_id() == 3
 
 
 def test_a_byte_level_model_is_written_with_printable_characters() -> None:
