@@ -45,7 +45,7 @@ class Conform(Verb):
     check_seconds: float = option("A check that takes longer is incomplete.", type=options.SECONDS, default=600.0)
     vectors: Path | None = option("Ask the cases of this file instead (see VECTORS.md).", type=options.FILE)
     write_vectors: Path | None = option(
-        "Write test vectors of the model, for any language: FILE.jsonl, .gz or .xz; without TARGET.", type=options.FILE
+        "Write test vectors of the model, for any language: FILE.jsonl or .gz; without TARGET.", type=options.FILE
     )
 
     def run(self) -> bool:

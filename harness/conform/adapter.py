@@ -12,7 +12,7 @@ from time import monotonic, process_time
 from typing import Any
 
 import impls
-from harness.conform.digests import DIGEST, Digests, beside, digests, held, in_a_child
+from harness.conform.digests import DIGEST, Digests, digests, held, in_a_child
 from harness.conform.values import faults_of_values, from_threads
 from harness.failures import message_of, status_of
 
@@ -107,7 +107,7 @@ class ObjectAdapter:
         return found
 
     def digests(self, texts: list[str], calls: list[str], seconds_left: float = inf, where: str = "here") -> Digests:
-        """Return digests of these calls; `where`: here, in a forked child, in a new thread, beside a thread at work.
+        """Return digests of these calls; `where`: here, in a forked child, in a new thread.
 
         On `threads`, which start at once, each with another text first: one after the other, all that they give.
         """
@@ -120,9 +120,6 @@ class ObjectAdapter:
             back = len(turned["encode"]) - first
             return {call: numbers[back:] + numbers[:back] for call, numbers in turned.items()}
 
-        if where == "beside":
-            with beside(self.target.encode, texts[::-1]):
-                return answer()
         if where == "child":
             return in_a_child(answer, seconds_left)
         if where == "here":

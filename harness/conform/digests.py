@@ -6,10 +6,9 @@ Both sides compute them by `of_ids` and `of_text`; where two differ, the answer 
 from __future__ import annotations
 
 import os
-import threading
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from math import inf
 from multiprocessing import get_context
 from pathlib import Path
@@ -119,28 +118,6 @@ def in_a_child(answer: Callable[[], Digests], seconds: float) -> Digests:
         child.kill()
         child.join()
     return found
-
-
-@contextmanager
-def beside(encode: Callable[[str], Any], texts: Sequence[str]) -> Iterator[None]:
-    """While the block runs, encode texts in another thread."""
-    stop = threading.Event()
-
-    def work() -> None:
-        while not stop.is_set():
-            for text in texts:
-                with suppress(Exception):
-                    encode(text)
-                if stop.is_set():
-                    break
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 # --- what calls leave behind -------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
                 case.client.fresh()
     if fault is not None:
         verdict.status, verdict.reason, verdict.stage = "failed", fault.reason, fault.stage
-        verdict.counterexample, verdict.n_failed = fault.example, fault.n_failed
+        verdict.counterexample = fault.example
     elif verdict.status == "same as reference":
         verdict.exceptions = case.excused
     verdict.n_inputs = case.n_inputs

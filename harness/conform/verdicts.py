@@ -82,9 +82,9 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 class Fault(Exception):
     """A wrong answer: the stage in which it arises, the reason, and the smallest input found that shows it."""
 
-    def __init__(self, stage: Stage, reason: str, *, n_failed: int = 1, **example: Any) -> None:
+    def __init__(self, stage: Stage, reason: str, **example: Any) -> None:
         """Store the stage and reason; `example` are the arguments of `FailingInput.of`, empty for no example."""
-        self.stage, self.reason, self.n_failed = stage, reason, n_failed
+        self.stage, self.reason = stage, reason
         self.example = FailingInput.of(**example) if example else None
         super().__init__(reason)
 
@@ -134,7 +134,6 @@ class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     counterexample: FailingInput | None = None
     n_inputs: int = 0
     """Cases judged; at least one for `passed`."""
-    n_failed: int = 0
     asked: RequestCounts = msgspec.field(default_factory=lambda: RequestCounts())
     """The requests the verdict is based on."""
     same_as: str = ""

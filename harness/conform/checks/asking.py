@@ -107,9 +107,7 @@ def _raise_smallest(case: Case, wrong: list[tuple[str, str, list[str]]]) -> None
     new = [one for one in wrong if not any(known in one[0] for known in case.known if known)]
     case.n_known += len(wrong) - len(new)
     for text, call, chunk in sorted(new[:_ENOUGH], key=lambda one: _size(one[0]))[:1]:
-        fault = _fault(case, text, call, chunk)
-        fault.n_failed = len(wrong)
-        raise fault
+        raise _fault(case, text, call, chunk)
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, past_64k, texts_for
@@ -36,17 +37,19 @@ def batch(case: Case) -> str:
     return joined(*remarks)
 
 
-def fault_of_batch(case: Case, texts: tuple[str, ...]) -> Fault | None:
+def fault_of_batch(case: Case, texts: tuple[str, ...], **options: Any) -> Fault | None:
     """Return the fault of a batch in which a text has other ids than alone, or None."""
-    alone = dict(zip(dict.fromkeys(texts), case.client.ids_of_all(list(dict.fromkeys(texts))), strict=True))
+    each = list(dict.fromkeys(texts))
+    answers = (case.client.ids(text, **options) for text in each) if options else case.client.ids_of_all(each)
+    alone = dict(zip(each, answers, strict=True))
     if any(isinstance(ids, Failed) for ids in alone.values()):
         raise NothingToCompare
-    answers = case.client.ask("encode_batch", texts=list(texts))
-    if isinstance(answers, Failed) or len(answers) != len(texts):
-        got = str(answers) if isinstance(answers, Failed) else f"{len(answers)} lists of ids"
+    lists = case.client.ask("encode_batch", texts=list(texts), **options)
+    if isinstance(lists, Failed) or len(lists) != len(texts):
+        got = str(lists) if isinstance(lists, Failed) else f"{len(lists)} lists of ids"
         wanted = f"{len(texts)} lists of ids"
         return Fault("batch", f"a batch of {len(texts)} texts: {got}", after=texts, expected=wanted, got=got)
-    for at, (text, ids) in enumerate(zip(texts, answers, strict=True)):
+    for at, (text, ids) in enumerate(zip(texts, lists, strict=True)):
         if ids != alone[text]:
             others = (texts[:at] + texts[at + 1 :])[:_SHOWN_BESIDE]
             reason = "in a batch it has other ids than alone"

@@ -49,16 +49,14 @@ def fault_of(case: Case, call: Call, text: str) -> Fault | None:
         return None
     if isinstance(expected, Failed) or case.client.ids(text) != ids:
         raise NothingToCompare
-    if isinstance(got, Failed) and not got.outcome.ends_process:
-        if any(name in text for name in case.reference.model.special_tokens):
-            raise NothingToCompare  # it may refuse special text
-        if call.options:
-            return Fault("truncation", f"{call} is refused: {got}", text=text, expected=answered(expected), got=got)
+    is_special = any(name in text for name in case.reference.model.special_tokens)
+    if is_special and isinstance(got, Failed) and not got.outcome.ends_process:
+        raise NothingToCompare  # it may refuse special text
     by_limit: tuple[Stage, str] = ("truncation", f"{call} is wrong")
     stage, reason = by_limit if call.options else _STAGES.get(call.operation, by_limit)
-    return Fault(
-        stage, reason, text=text, ids=ids if is_of_ids else None, expected=answered(expected), got=answered(got)
-    )
+    reason = f"{call} ends in {got}" if isinstance(got, Failed) else reason
+    shown = [answered(answer) for answer in (expected, got)]
+    return Fault(stage, reason, text=text, ids=ids if is_of_ids else None, expected=shown[0], got=shown[1])
 
 
 def _is_as_good(case: Case, operation: str, ids: Sequence[int], expected: Any, got: Any) -> bool:
@@ -66,17 +64,16 @@ def _is_as_good(case: Case, operation: str, ids: Sequence[int], expected: Any, g
 
     A token that begins inside a character starts there or at the next one; an inserted space may have an empty span.
     """
-    if operation not in ("decode_with_offsets", "encode_with_offsets") or isinstance(got, Failed):
+    if not operation.endswith("_with_offsets") or isinstance(expected, Failed) or isinstance(got, Failed):
         return False
     (first, places), (other, others) = expected, got
     if other != first or len(others) != len(places):
         return False
     tokens = map(case.reference.bytes_by_id.__getitem__, ids)
+    each = zip(tokens, places, others, strict=True)
     if operation == "decode_with_offsets":
-        pairs = zip(tokens, places, others, strict=True)
-        return all(b == a or (b == a + 1 and token and token[0] & 0xC0 == 0x80) for token, a, b in pairs)
-    spans = zip(tokens, places, others, strict=True)
-    return all(b == a or (b[0] == b[1] and a[0] <= b[0] <= a[1] and not token.strip(b" ")) for token, a, b in spans)
+        return all(b == a or (b == a + 1 and token and token[0] & 0xC0 == 0x80) for token, a, b in each)
+    return all(b == a or (b[0] == b[1] and a[0] <= b[0] <= a[1] and not token.strip(b" ")) for token, a, b in each)
 
 
 def _ask(case: Case, texts: Sequence[str], calls_of: Callable[[str], Iterable[Call]]) -> str:

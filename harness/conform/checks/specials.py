@@ -11,6 +11,7 @@ from harness.conform.adapter import ANY_OPTION
 from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.bad_input import AFTER_BAD_INPUT
+from harness.conform.checks.batches import fault_of_batch
 from harness.conform.checks.derived import Call, fault_of
 from harness.conform.checks.over_texts import over, without
 from harness.conform.verdicts import Fault, NotAsked
@@ -117,20 +118,10 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
 
 def _batch(case: Case, rule: Rule, texts: Sequence[str]) -> str:
     """Raise a fault if a batch has other ids than its texts by a rule; return a remark if it refuses the options."""
-    answers = {text: case.reference.encode(text, *rule) for text in texts}
-    right = {text: ids for text, ids in answers.items() if not isinstance(ids, Failed)}
-    got, batch = case.client.ask("encode_batch", texts=list(right), **_options(rule)), _worded(rule)
-    if isinstance(got, Failed):
-        if got.outcome.ends_process:
-            raise Fault("process", f"encode_batch with {batch} ends in {got}")
-        return f"encode_batch with {batch} is refused: {got}"
-    if len(got) != len(right):
-        raise Fault("batch", f"a batch of {len(right)} texts with {batch} has {len(got)} lists of ids")
-    for (text, expected), ids in zip(right.items(), got, strict=True):
-        if ids != expected:
-            reason = f"a batch with {batch} has other ids than its texts one by one"
-            raise Fault("batch", reason, text=text, expected=expected, got=ids)
-    return ""
+    right = tuple(text for text in texts if not isinstance(case.reference.encode(text, *rule), Failed))
+    if why := case.lacks("encode_batch", texts=list(right[:1]), **_options(rule)):
+        return f"encode_batch with {_worded(rule)} is refused: {why}"
+    return over(case, [right], partial(fault_of_batch, case, **_options(rule)))
 
 
 def _fault(case: Case, rule: Rule, text: str) -> Fault | None:

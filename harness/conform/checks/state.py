@@ -31,11 +31,6 @@ _LONGER = 3_000  # characters; long enough that calls overlap
 HELD_CALLS = 100_000
 _MOST_BYTES_A_CALL, _MOST_FILES = 60.0, 8
 _HELD_SECONDS = 15.0
-_ELSEWHERE: tuple[tuple[str, Stage, str], ...] = (
-    ("thread", "threads", "in another thread"),
-    ("beside", "threads", "while another thread encodes"),
-    ("child", "process", "in a child that was forked after the first call"),
-)
 
 
 def state(case: Case) -> str:
@@ -46,8 +41,7 @@ def state(case: Case) -> str:
         remarks.append(ask_all(case, first_texts, ("encode",)))
     case.client.fresh()
     texts = [text for text in texts_for(case, _TEXTS) if 0 < len(text) <= _LONGEST]
-    calls = _calls(case)[:-1]
-    first = case.client.digests(texts, calls)
+    first = case.client.digests(texts, _calls(case))
 
     def again(what: str, stage: Stage = "cache", where: str = "here", client: TargetClient = case.client) -> None:
         case.n_inputs += len(texts)
@@ -65,22 +59,23 @@ def state(case: Case) -> str:
         again("after a batch")
     for _ in _errors(case):
         again("after an error", "bad input")
-    for where, stage, what in _ELSEWHERE if case.client.offers("digests") else ():
-        again(what, stage, where)
+    if case.client.offers("digests"):
+        again("in another thread", "threads", "thread")
+        again("in a child that was forked after the first call", "process", "child")
+    else:
+        remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
         again(f"in another process (PYTHONHASHSEED={HASH_SEED})", "determinism", client=other)
-    if not case.client.offers("digests"):
-        remarks.append("not asked: threads and a forked child, since the target is not a Python object")
     remarks += [_many_pieces(case), _held(case)]
     again("after many pieces")
     return joined(*remarks)
 
 
 def _calls(case: Case) -> list[str]:
-    """Return the calls that the target offers, `encode_batch` last."""
+    """Return the calls on single texts that the target offers."""
     calls = [call for call in CALLS[:-1] if call in ("encode", "decode") or case.client.offers(call)]
     special = ["special"] * (case.client.offers("allowed_special") and case.client.offers("disallowed_special"))
-    return calls + special + ["encode_batch"] * case.client.offers("encode_batch")
+    return calls + special
 
 
 def _changed(
@@ -108,8 +103,8 @@ def threads(case: Case) -> None:
     names = sorted(case.reference.model.special_tokens, key=len)[:2]
     texts = [text for text in texts_for(case, _THREADED_TEXTS) if 0 < len(text) <= _LONGEST]
     texts += [*(f"a {name} b" for name in names), prose(_LONGER, case.seed)]
-    calls = _calls(case)
-    alone = case.client.digests(texts, calls)
+    batch = ["encode_batch"] * case.client.offers("encode_batch")
+    alone = case.client.digests(texts, _calls(case) + batch)
     if set(alone["encode"]) == {None}:
         raise NotAsked(f"encode refuses all of {len(texts):,} texts")
 

@@ -6,7 +6,6 @@ import base64
 import gzip
 import hashlib
 import json
-import lzma
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -108,16 +107,15 @@ def content_of(vectors: Vectors) -> bytes:
 
 def compressed(content: bytes, path: Path) -> bytes:
     """Return the content as a file of this name holds it."""
-    if path.suffix == ".gz":
-        return gzip.compress(content, mtime=0)
-    return lzma.compress(content) if path.suffix == ".xz" else content
+    return gzip.compress(content, mtime=0) if path.suffix == ".gz" else content
 
 
 def read(path: Path) -> Vectors:
     """Read a file. Raises `BadVectors` that names the line."""
     number = 0
     try:
-        lines = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix, bytes)(path.read_bytes()).splitlines()
+        content = path.read_bytes()
+        lines = (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines()
         number = 1
         head = msgspec.json.decode(lines[0] if lines else b"", type=Head)
         cases = []
@@ -125,7 +123,7 @@ def read(path: Path) -> Vectors:
             cases.append(msgspec.json.decode(line, type=Vector))
             if (cases[-1].text is None) == (cases[-1].data is None):
                 raise BadVectors(f"{path}: line {number} is not a case: it needs `text` or `bytes`, not both")
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadVectors(f"{path}: cannot be read: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         what = "a case" if number > 1 else "the head of a file of vectors"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -39,35 +39,31 @@ def run(target: str, path: Path, vectors: Vectors, model: str, library: str | No
 def _ask(cases: Sequence[Vector], case: Case) -> str:
     """Ask the cases of a kind; the first wrong one, which is among the smallest, is the counterexample."""
     takes_allowed = case.client.offers("allowed_special")
-    asked = [vector for vector in cases if takes_allowed or not vector.allowed_special]
-    case.n_inputs = len(asked)
-    if faults := list(_faults(case.client, asked)):
-        faults[0].n_failed = len(faults)
-        raise faults[0]
-    remark = f"takes no allowed_special: {len(cases) - len(asked):,} cases were not asked"
-    if not asked:
+    for vector in cases:
+        if takes_allowed or not vector.allowed_special:
+            case.n_inputs += 1
+            if (fault := _fault(case.client, vector, takes_allowed)) is not None:
+                raise fault
+    remark = f"takes no allowed_special: {len(cases) - case.n_inputs:,} cases were not asked"
+    if not case.n_inputs:
         raise NotAsked(remark)
     return "" if takes_allowed else remark
 
 
-def _faults(client: TargetClient, vectors: Sequence[Vector]) -> Iterator[Fault]:
-    """Yield what is wrong, in the order of the cases."""
-    plain = [vector.text for vector in vectors if vector.text is not None and not vector.allowed_special]
-    answers = dict(zip(plain, client.ids_of_all(plain), strict=True))
-    options = client.offers("allowed_special")
-    for vector in vectors:
-        text, ids, why = vector.text, vector.ids, f"{vector.id}: {vector.why}"
-        if text is not None:
-            got = None if vector.allowed_special else answers[text]
-            if options and (got is None or isinstance(got, Failed)):
-                got = client.ids(text, allowed_special=vector.allowed_special, disallowed_special=[])
-            if isinstance(got, Failed):
-                if options or vector.kind != "special tokens" or got.outcome.ends_process:
-                    yield Fault("refusal", why, text=text, expected=ids, got=got)
-                continue  # else it refuses special text, and has no option for it
-            if got != ids:
-                yield Fault(vector.kind, why, text=text, expected=ids, got=got)
-                continue
-        back = client.decode(ids)
-        if back != vector.decoded:
-            yield Fault("decode", why, ids=ids, expected=ascii(vector.decoded), got=ascii(back))
+def _fault(client: TargetClient, vector: Vector, takes_allowed: bool) -> Fault | None:
+    """Return what is wrong with the answer to a case, or None."""
+    text, ids, why = vector.text, vector.ids, f"{vector.id}: {vector.why}"
+    if text is not None:
+        options = {"allowed_special": vector.allowed_special, "disallowed_special": []} if takes_allowed else {}
+        got = client.ids(text, **options)
+        if isinstance(got, Failed):
+            refuses_special = not takes_allowed and vector.kind == "special tokens" and not got.outcome.ends_process
+            return None if refuses_special else Fault("refusal", why, text=text, expected=ids, got=got)
+        if got != ids:
+            return Fault(vector.kind, why, text=text, expected=ids, got=got)
+    back = client.decode(ids)
+    return (
+        None
+        if back == vector.decoded
+        else Fault("decode", why, ids=ids, expected=ascii(vector.decoded), got=ascii(back))
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.conform import questions
+from harness.conform import case, questions
 from harness.conform.checks import encoding, state
 from harness.conform.reference import Reference
 from harness.conform.run import choose, run_checks
@@ -49,6 +49,7 @@ def planted_model(model_file: Path) -> Iterator[impls.Model]:
 def fewer() -> Iterator[None]:
     """Questions by the thousand instead of the million, complete in kind; tests of generators use the whole."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "SHRINK_SECONDS", 2.0)
         patch.setattr(encoding, "CODES", [*range(0x300), *range(0x300, questions.N_CODE_POINTS, 2039)])
         patch.setattr(
             questions, "PIECE_BYTES", (1, 2, 3, 7, 16, 17, 40, 64, 65, 100, 255, 256, 257, 1000, 4096, 4097, 65_537)

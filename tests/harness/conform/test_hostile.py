@@ -15,13 +15,11 @@ import psutil
 import pytest
 from conform_target import Target
 
-from harness.conform.run import run
 from harness.process.limits import Limits
 from harness.process.protocol import MalformedAnswer, read_answer
 from harness.process.session import Failed, FailedError
 from harness.targets import NotLoadable, TargetSpec
 from harness.targets.operations import SHAPES
-from impls import Model
 
 TARGETS = Path(__file__).parent / "conform_targets"
 LIMITS = Limits(call_seconds=1, start_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20)
@@ -178,43 +176,9 @@ def test_a_python_object_that_answers_no_ids_is_reported(mark: dict[str, str]) -
             target.call("decode", ids=[1])
 
 
-KILLED = f"""
-import os, signal, sys
-from harness.process.session import Session
-from harness.targets import TargetSpec
-session = Session(TargetSpec.parse("hostile:DaemonisingQuietly").command(), environment={{{MARK!r}: sys.argv[1]}})
-session.ask("encode", text="a")
-print(session.pid, flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_nothing_is_left_when_we_are_killed_ourselves(mark: dict[str, str]) -> None:
-    killed = subprocess.run([sys.executable, "-c", KILLED, mark[MARK]], capture_output=True, timeout=60, check=False)
-    assert killed.returncode == -9, killed.stderr
-    _, alive = psutil.wait_procs(marked(mark[MARK]), timeout=20)
-    assert not alive
-
-
 def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:
     other = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); sys.exit(7)"], stdin=-1)
     failure(hostile("DaemonisingAndDying"), mark)
     assert other.poll() is None
     other.communicate()
     assert other.returncode == 7
-
-
-@pytest.fixture(scope="module")
-def byte_model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model") / "bytes.json"
-    Model(tokens=tuple(bytes([byte]) for byte in range(256))).save(path)
-    return str(path)
-
-
-def test_a_run_reports_the_verdict_and_goes_on_with_the_next_check(byte_model: str) -> None:
-    limits = Limits(call_seconds=0.3, start_seconds=20)
-    report = run("hostile:Hanging", "naive", byte_model, only=["ids", "tokens"], limits=limits)
-    ids, tokens = report.verdicts
-    assert (ids.status, ids.stage) == ("failed", "resources")
-    assert "timeout: took longer than 0.3 s" in ids.reason
-    assert (tokens.status, tokens.same_as, tokens.asked.calls > 0) == ("failed", "ids", True)

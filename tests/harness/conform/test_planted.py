@@ -13,15 +13,17 @@ import planted_state
 import pytest
 from conform_stub import InProcess, the_failure
 from planted import FAULTS, Full, Right
+from planted_history import left_behind
 
 import harness
 import impls
-from harness.conform.checks import encoding
+from harness.conform.case import Case
+from harness.conform.checks import encoding, state
 from harness.conform.client import TargetClient
 from harness.conform.locate import locate
 from harness.conform.reference import Reference
 from harness.conform.report import render
-from harness.conform.verdicts import ConformanceReport
+from harness.conform.verdicts import ConformanceReport, Fault
 from harness.generators.texts import prose
 
 Conform = Callable[..., ConformanceReport]
@@ -62,6 +64,13 @@ def test_what_a_vendors_wrapper_cuts_is_named(planted_model: impls.Model, wrong:
     assert found == ("pieces", what)
 
 
+@pytest.mark.parametrize(("number", "reason"), [(13, "leave .* files open"), (18, "leaves 5,... bytes in memory")])
+def test_what_equal_calls_leave_behind_is_found(planted_model: impls.Model, number: int, reason: str) -> None:
+    client = TargetClient(lambda environment: InProcess(left_behind(number), environment))
+    with client, pytest.raises(Fault, match=reason):
+        state._held(Case(client, Reference("tiktoken", "planted", planted_model)))
+
+
 def test_of_a_hundred_bytes_none_is_left_over(conform: Conform) -> None:
     example = the_failure(conform(planted_calls.OffByOneAtAHundred, "ids")).counterexample
     assert len(example.text.text.encode()) == 100
@@ -88,8 +97,8 @@ def test_a_fault_is_shown_once_and_looked_at_first(
 
 def test_a_right_adapter_with_everything_to_offer_passes(conform: Conform) -> None:
     checks = (
-        *("ids", "round-trip", "transitions", "tokens", "spellings", "offsets", "special-tokens", "batch", "threads"),
-        *("state", "truncate", "streaming-decode", "python-values", "decode-any-order", "incremental"),
+        *("python-values", "round-trip", "tokens", "decode-any-order", "offsets", "streaming-decode", "incremental"),
+        *("special-tokens", "batch", "truncate", "threads", "state"),
     )
     report = conform(Full, *checks)
     assert {verdict.check: verdict.status for verdict in report.verdicts} == {

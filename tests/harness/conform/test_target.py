@@ -62,14 +62,6 @@ def test_an_instance_a_class_and_a_factory_are_targets(name: str, model_file: Pa
             assert target.description.n_vocab == impls.Model.load(model_file).vocab_size
 
 
-def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine.py").write_text("def encode(text): return [len(text)]\ndef decode(ids): return 'x' * ids[0]\n")
-    (tmp_path / "outer.py").write_text("import mine\n")
-    monkeypatch.chdir(tmp_path)
-    with target_of("outer:mine") as target:
-        assert target.decode(target.encode("abc")) == "xxx"
-
-
 def test_what_cannot_be_loaded_is_reported_in_one_line(model_file: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
@@ -94,15 +86,11 @@ def test_what_cannot_be_loaded_is_reported_in_one_line(model_file: Path, tmp_pat
         assert "\n" not in caught.value.reason
 
 
-@pytest.mark.parametrize("kind", ["file", "entry-point"])
-def test_an_implementation_runs_a_model_with_all_it_has(kind: str, model: impls.Model, model_file: Path) -> None:
-    path = str(model_file)
-    spec = TargetSpec.parse(path, "bytelevel") if kind == "file" else TargetSpec.parse("bytelevel", model=path)
-    assert spec.kind == kind
+def test_an_implementation_runs_a_model_with_all_it_has(model: impls.Model, model_file: Path) -> None:
     ours = impls.load("priority", model)
     text = "the cat<|end|>naïve"
     plain = ours.encode(text, disallowed_special=())
-    with Target(spec) as target:
+    with target_of("bytelevel", model=str(model_file)) as target:
         assert target.description.special_tokens == {"<|end|>": model.special_tokens["<|end|>"]}
         assert target.description.n_vocab == model.vocab_size
         assert {"allowed_special", "disallowed_special"} < target.description.operations
@@ -110,11 +98,14 @@ def test_an_implementation_runs_a_model_with_all_it_has(kind: str, model: impls.
         assert target.encode(text, allowed_special="all") == ours.encode(text, allowed_special="all")
         with pytest.raises(FailedError, match="SpecialToken"):
             target.encode(text)
-        assert target.call("encode_each", texts=[text, "a"], disallowed_special=()) == [plain, ours.encode("a")]
-        assert target.call("decode_bytes", ids=plain) == text.encode()
-        assert target.call("encode_array", text="cat") == ours.encode("cat")
-        assert target.call("encode_batch", texts=["cat", ""]) == [ours.encode("cat"), []]
-        assert target.call("decode_with_offsets", ids=plain) == ours.decode_with_offsets(plain)
+        for operation, given, right in (
+            ("encode_each", {"texts": [text, "a"], "disallowed_special": ()}, [plain, ours.encode("a")]),
+            ("decode_bytes", {"ids": plain}, text.encode()),
+            ("encode_array", {"text": "cat"}, ours.encode("cat")),
+            ("encode_batch", {"texts": ["cat", ""]}, [ours.encode("cat"), []]),
+            ("decode_with_offsets", {"ids": plain}, ours.decode_with_offsets(plain)),
+        ):
+            assert target.call(operation, **given) == right
 
 
 # --- what it is asked --------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,25 +69,6 @@ def test_what_cannot_be_judged_is_status_2_and_one_line(
     ):
         ended = bpebench("conform", *arguments.split(), "-m", "small.json")
         assert (ended.status, message in ended.err.splitlines()[-1]) == (2, True), ended
-
-
-def test_the_test_class_gives_a_test_a_check(folder: Path) -> None:
-    source = """
-from harness.conform.pytest_class import ConformanceTests
-
-class TestRight(ConformanceTests):
-    target, model, only = "conform_adapter:Right", "small.json", ("ids", "batch")
-
-class TestLower(ConformanceTests):
-    target, model, only = "conform_adapter:Lower", "small.json", ("ids", "round-trip", "decode-any-order")
-    expected_failures = {"ids": "lower-cases", "decode-any-order": ""}
-"""
-    (folder / "test_adapter.py").write_text(source, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_adapter.py"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert "2 failed, 1 passed" in ended.stdout, ended.stdout + ended.stderr
-    for part in ("decode-any-order passes now", "1 xfailed", "normalisation"):
-        assert part in ended.stdout
 
 
 @pytest.mark.parametrize("document", ["README.md", "harness/conform/CONFORMANCE.md", "harness/commands/conform.py"])

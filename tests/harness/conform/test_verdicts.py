@@ -265,6 +265,23 @@ def test_the_verb_ends_with_0_only_where_something_was_judged(
     ended = bpebench("conform", "naive", "--check", "memory")
     assert (ended.status, says in ended.out) == (ends, True), ended
     assert json.loads(bpebench("conform", "naive", "--check", "memory", "--json").out)["conforms"] is False
-    if ends:
-        with pytest.raises(pytest.fail.Exception, match="no check could judge"):
-            ConformanceTests().test_conforms(report, "memory")
+
+
+@pytest.mark.parametrize(
+    ("status", "known", "outcome", "message"),
+    [
+        ("failed", {}, pytest.fail.Exception, "memory · merges: too long"),
+        ("failed", {"memory": "to do"}, pytest.xfail.Exception, "to do"),
+        ("passed", {"memory": "to do"}, pytest.fail.Exception, "memory passes now"),
+        ("not offered", {}, pytest.fail.Exception, "no check could judge"),
+    ],
+)
+def test_the_test_class_gives_a_test_a_check(
+    status: Any, known: dict[str, str], outcome: type[BaseException], message: str
+) -> None:
+    verdict = CheckVerdict(check="memory", status=status, stage="merges", reason="too long")
+    tests = type("Tests", (ConformanceTests,), {"expected_failures": known})()
+    with pytest.raises(outcome, match=message):
+        tests.test_conforms(report_of(verdict), "memory")
+    with pytest.raises(pytest.skip.Exception, match="not chosen"):
+        tests.test_conforms(report_of(verdict), "ids")

@@ -222,7 +222,7 @@ fault("one token too many", TRUNCATE, type("OneMore", (Full,), {
 fault("the left is the right", TRUNCATE, type("LeftIsRight", (Full,), {
       "truncate": lambda self, text, n_tokens, side="right", whole="token":
       self.tokenizer.truncate(text, n_tokens, whole=whole)}), most=40)  # fmt: skip
-fault("no token at all is an error", TRUNCATE, reason="is refused: ZeroDivisionError", most=40,
+fault("no token at all is an error", TRUNCATE, reason="ends in ZeroDivisionError", most=40,
       truncate=lambda self, text, cut, n_tokens, *options: cut if n_tokens else 1 // 0)  # fmt: skip
 fault("one more fits", TRUNCATE, most=40, fits=lambda self, text, right, n: self.tokenizer.fits(text, n + 1))
 fault("counting stops at the limit", TRUNCATE, most=40,
