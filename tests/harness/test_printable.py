@@ -79,45 +79,32 @@ def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> No
     assert not ACTING & set(ours[: len(ours) // 2])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["report", "RUN", "--table", "ranking"],
-        ["report", "RUN"], ["report", "RUN", "--json"],
-        ["compare", "RUN", "RUN"], ["report", "RUN", "--format", "csv"],
-        ["evaluate", "-m", "gpt2", "-c", "FILE"], ["evaluate", "-m", "gpt2", "-c", "FILE", "--json"],
-        ["train", "-c", "FILE", "--vocab-size", "257", "--out", "FILE.json"],
-        ["sweep", "-c", "FILE", "--held-out", "FILE", "--vocab-sizes", "257", "-m", "gpt2"],
-    ],
-    ids=lambda arguments: "-".join(arguments).replace("RUN", "").replace("FILE", ""),
-)  # fmt: skip
-def test_no_verb_prints_a_character_that_acts(bpebench: Any, tmp_path: Path, arguments: list[str]) -> None:
+def test_no_verb_prints_a_character_that_acts(bpebench: Any, tmp_path: Path) -> None:
     with RecordWriter(tmp_path / "run") as writer:
         writer.write(*hostile_records())
     file = tmp_path / (NAME.replace("\x00", "").replace("/", "") + ".txt")
     file.write_text("aa aa\n")
-    given = [argument.replace("RUN", str(tmp_path / "run")).replace("FILE", str(file)) for argument in arguments]
-    ended = bpebench(*given)
-    assert ended.status == 0, ended.err
-    assert not ACTING & set(ended.out + ended.err)
+    for line in (
+        "report RUN", "report RUN --table ranking", "report RUN --json", "report RUN --format csv",
+        "evaluate -m gpt2 -c FILE", "evaluate -m gpt2 -c FILE --json",
+        "train -c FILE --vocab-size 257 --out FILE.json", "sweep -c FILE --held-out FILE --vocab-sizes 257 -m gpt2",
+    ):  # fmt: skip
+        given = [word.replace("RUN", str(tmp_path / "run")).replace("FILE", str(file)) for word in line.split()]
+        ended = bpebench(*given)
+        assert ended.status == 0, ended.err
+        assert not ACTING & set(ended.out + ended.err), line
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [NAME], ["encode", "a", "-m", NAME], ["encode", "a", "-e", NAME, "-m", "gpt2"],
-        ["evaluate", "-m", "gpt2", "-c", NAME],
-        ["list", NAME], ["report", NAME.replace("\x00", "")], ["convert", "gpt2", "x", "--to", NAME], ["fetch", NAME],
-        ["train", "-c", NAME], ["train", "--name", NAME], ["train", "--vocab-size", NAME],
-    ],
-    ids=lambda arguments: "-".join(arguments).replace(NAME, "NAME"),
-)  # fmt: skip
-def test_an_error_names_what_is_wrong_on_one_line(bpebench: Any, arguments: list[str]) -> None:
-    ended = bpebench(*arguments)
-    assert ended.status == 2
-    assert ended.out == ""
-    assert not ACTING & set(ended.err)
-    assert "evil" in ended.err.splitlines()[-1]
+def test_an_error_names_what_is_wrong_on_one_line(bpebench: Any) -> None:
+    for line in (
+        "NAME", "encode a -m NAME", "encode a -e NAME -m gpt2", "list NAME", "report NAME", "convert gpt2 x --to NAME",
+        "fetch NAME", "train -c NAME", "train --name NAME", "train --vocab-size NAME",
+    ):  # fmt: skip
+        name = NAME.replace("\x00", "") if line.startswith("report") else NAME
+        ended = bpebench(*(name if word == "NAME" else word for word in line.split()))
+        assert (ended.status, ended.out) == (2, "")
+        assert not ACTING & set(ended.err)
+        assert "evil" in ended.err.splitlines()[-1], line
 
 
 def test_progress_shows_names_as_they_are_and_escaped(
