@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import click
 
@@ -29,15 +28,12 @@ class Decode(Verb):
     model: str = options.model
     implementation: str = options.one_implementation(f"Who decodes: {options.TARGETS}.", "priority")
     canonical: bool = flag("Say whether encoding the text gives the same ids.")
-    raw: bool = flag("Write the bytes as they are, without a newline.")
 
     def run(self) -> bool:
-        """Print the text, or write the bytes, or say whether the ids are canonical; return whether they are not."""
+        """Print the text, or say whether the ids are canonical; return whether they are not."""
         from harness.data import load_model
         from harness.targets import load_tokenizer
 
-        options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
-        options.ensure(not (self.raw and self.canonical), "--raw writes bytes, --canonical a verdict; choose one")
         words = inputs.read_text(" ".join(self.ids) if self.ids else None)
         ids = _numbers(words)
         model = load_model(self.model)
@@ -45,15 +41,10 @@ class Decode(Verb):
             tokenizer = load_tokenizer(self.implementation, model)
             try:
                 drift = tokenizer.first_drift(ids) if self.canonical else None
-                if self.raw:
-                    content = tokenizer.decode_bytes(ids)
-                else:
-                    text, offsets = tokenizer.decode_with_offsets(ids)
+                text, offsets = tokenizer.decode_with_offsets(ids)
             except impls.UnknownId as error:
                 raise options.with_range(error, self.model, model) from None
-        if self.raw:
-            sys.stdout.buffer.write(content)
-        elif self.canonical:
+        if self.canonical:
             found = None if drift is None else {"position": drift.position, "ids": drift.ids}
             document = {"model": self.model, "text": text, "canonical": drift is None, "drift": found}
             self.output(document, lambda: "canonical" if drift is None else _described(drift, ids, tokenizer))

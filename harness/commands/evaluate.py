@@ -85,12 +85,7 @@ class Evaluate(Verb):
         with progress("evaluating", unit="bytes") as bar:
             rows = evaluate(plan, bar)
         _warn_of_single_documents(rows)
-        self.output(
-            output.document(rows),
-            lambda: _shown(rows),
-            csv=lambda: output.csv_of(output.plain(rows)),
-            latex=lambda: output.latex(rows),
-        )
+        self.output_rows(list(map(output.cells, rows)), output.tables(rows))
 
     def _drift(self, file: Path) -> None:
         from harness.evaluate.drift import drift_rate
@@ -110,12 +105,7 @@ class Evaluate(Verb):
         others = options.given(self) - {"models", "morphology", "as_json", "as_csv", "as_latex"}
         options.ensure(not others, "--morphology goes with -m, --json, --csv and --latex only")
         rows = morphology_report.compare_with_morphs(self.models, self.morphology)
-        self.output(
-            morphology_report.document(rows),
-            lambda: morphology_report.shown(rows),
-            csv=lambda: morphology_report.csv_text(rows),
-            latex=lambda: morphology_report.latex(rows),
-        )
+        self.output_rows(list(map(morphology_report.cells, rows)), morphology_report.tables(rows))
 
     @property
     def _is_parallel(self) -> bool:
@@ -182,13 +172,6 @@ def _warn_of_single_documents(rows: list[EvaluationRow]) -> None:
         single = [f"each of {len(single)} texts"]
     for corpus in single:
         options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
-
-
-def _shown(rows: list[EvaluationRow]) -> str:
-    from harness.evaluate.output import tables
-    from harness.report.layout import render
-
-    return "\n".join(render(table, "text", width=options.terminal_width()) for table in tables(rows))
 
 
 command = Evaluate.command()

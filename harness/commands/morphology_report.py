@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.commands import options
-from harness.evaluate.output import csv_of, json_cells, plain_cells
 from harness.printable import printable
 from harness.progress import progress
-from harness.report.layout import render
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
 
@@ -44,12 +41,8 @@ def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Mor
         ]
 
 
-def document(rows: Sequence[MorphologyRow]) -> dict[str, Any]:
-    """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has one."""
-    return {"confidence": 0.95, "rows": [json_cells(_cells(row)) for row in rows]}
-
-
-def _cells(row: MorphologyRow) -> dict[str, Any]:
+def cells(row: MorphologyRow) -> dict[str, Any]:
+    """Return the row by name, in the order of CSV."""
     found = row.found
     return {
         "model": row.model,
@@ -66,20 +59,9 @@ def _cells(row: MorphologyRow) -> dict[str, Any]:
     }
 
 
-def csv_text(rows: Sequence[MorphologyRow]) -> str:
-    """Return the rows as CSV with a header; unknown values are empty cells."""
-    return csv_of([plain_cells(_cells(row)) for row in rows])
-
-
-def latex(rows: Sequence[MorphologyRow]) -> str:
-    """Return the tables for the LaTeX package booktabs."""
-    return "\n".join(render(_table(title, some), "latex") for title, some in _by_file_and_context(rows))
-
-
-def shown(rows: Sequence[MorphologyRow]) -> str:
+def tables(rows: Sequence[MorphologyRow]) -> list[Table]:
     """Return a table for each gold file and context."""
-    width = options.terminal_width()
-    return "\n".join(render(_table(title, some), "text", width=width) for title, some in _by_file_and_context(rows))
+    return [_table(title, some) for title, some in _by_file_and_context(rows)]
 
 
 def _by_file_and_context(rows: Sequence[MorphologyRow]) -> Iterator[tuple[str, list[MorphologyRow]]]:
@@ -93,7 +75,7 @@ def _table(title: str, rows: Sequence[MorphologyRow]) -> Table:
     lossy = " A lossy vocabulary comes last; the words it does not keep are left out of its figures."
     return table_of(
         "morphology",
-        [_cells(row) | {"model": named(printable(row.model), row.tokenizer.model.round_trip)} for row in rows],
+        [cells(row) | {"model": named(printable(row.model), row.tokenizer.model.round_trip)} for row in rows],
         without=() if any(row.found.n_left_out for row in rows) else ("n_left_out",),
         what=title,
         lossy=lossy if any(map(_is_lossy, rows)) else "",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.report.layout import Format
 
 README = Path("README.md")
-_FORMATS = ["text", "markdown", "csv", "json", "latex"]
+_FORMATS = ["text", "markdown", "csv", "latex"]
 
 
 class Report(Verb):
@@ -44,7 +44,7 @@ class Report(Verb):
 
     def run(self) -> bool:
         """Print or write what was requested; return whether a generated part is out of date."""
-        is_one_format = not self.as_json or self.format == "json" or "format" not in options.given(self)
+        is_one_format = not self.as_json or "format" not in options.given(self)
         options.ensure(is_one_format, f"--json and --format {self.format} exclude each other; choose one")
         options.ensure(len(self.folders) < 2 or self.html is not None, "only --html takes several runs; name one")
         if self.check or self.readme:
@@ -83,7 +83,7 @@ class Report(Verb):
             options.say(str(self.html))
             return
         chosen = [table for name, table in found.items() if not self.names or name in self.names]
-        if self.as_json or self.format == "json":
+        if self.as_json:
             options.print_json({**self._document(records), "tables": list(map(as_json, chosen))})
         elif self.format == "text":
             click.echo(render_all(chosen, options.terminal_width()))

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from harness.commands import options
 from harness.commands.reading import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
+from harness.printable import printable
 from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.evaluate.sweep import SweepPlan, SweepResult
+    from harness.evaluate.sweep import SweepPlan
     from harness.evaluate.texts import CountedText, Documents
 
 
@@ -41,7 +42,6 @@ class Sweep(Verb):
     models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
     width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
     price: float | None = options.price_option(None)
-    implementation: str = options.one_implementation("Who trains.", "compiled")
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
 
@@ -57,8 +57,13 @@ class Sweep(Verb):
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():
             options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
-        document = sweep_output.document(plan, found)
-        self.output(document, lambda: _shown(plan, found), csv=lambda: sweep_output.csv_text(found))
+        self.output_rows(
+            [row.cells() for row in found.rows],
+            [sweep_output.table(plan, found)],
+            sweep_output.about(plan, found),
+            columns=sweep_output.CSV_COLUMNS,
+            findings=map(printable, sweep_output.findings(plan, found)),
+        )
 
     def _plan(self) -> SweepPlan:
         from harness.evaluate.sizes import parse_shares, parse_sizes
@@ -68,9 +73,7 @@ class Sweep(Verb):
         patterns = self._patterns()
         trained, held_out = _parts(self.corpora, self.held_out, self.max_bytes)
         models = list(dict.fromkeys(self.models))
-        return SweepPlan(
-            sizes, patterns, trained, held_out, shares, self.implementation, models, self.width, self.price
-        )
+        return SweepPlan(sizes, patterns, trained, held_out, shares, models, self.width, self.price)
 
     def _patterns(self) -> list[str]:
         found: list[str] = []
@@ -103,16 +106,6 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
             err=True,
         )
     return trained, text
-
-
-def _shown(plan: SweepPlan, found: SweepResult) -> str:
-    from harness.evaluate.sweep_output import findings, table
-    from harness.printable import printable
-    from harness.report.layout import render
-
-    return "\n".join(
-        [render(table(plan, found), "text", width=options.terminal_width()), *map(printable, findings(plan, found))]
-    )
 
 
 command = Sweep.command()

@@ -17,12 +17,15 @@ from __future__ import annotations
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from harness.printable import printable_json
+
+if TYPE_CHECKING:
+    from harness.report.table import Table
 
 
 class Declared(NamedTuple):
@@ -198,13 +201,34 @@ class Verb(ABC):
 
     def output(self, document: Any, text: str | Callable[[], str], **other: Callable[[], str]) -> None:
         """Print the document as JSON, in the requested format of `other` (csv, latex), or else as text."""
-        asked_for = [make for name, make in other.items() if getattr(self, f"as_{name}")]
+        asked_for = [make for name, make in other.items() if getattr(self, f"as_{name}", False)]
         if self.as_json:
             print_json(document)
         elif asked_for:
             click.echo(asked_for[0](), nl=False)
         else:
             click.echo(text if isinstance(text, str) else text())
+
+    def output_rows(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        tables: Iterable[Table],
+        about: Mapping[str, Any] | None = None,
+        *,
+        columns: Sequence[str] = (),
+        findings: Iterable[str] = (),
+    ) -> None:
+        """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`."""
+        from harness.commands.options import terminal_width
+        from harness.evaluate.cells import csv_of, json_cells
+        from harness.report.layout import render
+
+        self.output(
+            {**(about or {}), "confidence": 0.95, "rows": list(map(json_cells, rows))},
+            lambda: "\n".join([*(render(table, "text", width=terminal_width()) for table in tables), *findings]),
+            csv=lambda: csv_of(rows, columns),
+            latex=lambda: "\n".join(render(table, "latex") for table in tables),
+        )
 
     @classmethod
     def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:

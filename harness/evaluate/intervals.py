@@ -1,8 +1,7 @@
-"""95 % intervals of figures over documents: by bootstrap for ratios of sums, by jackknife for counts of types.
+"""95 % intervals of figures over documents, by bootstrap.
 
 Groups of documents are resampled (Efron 1979), and the interval is widened for few groups as in
-`harness.measure.stats`. Resampling loses types that occur in one document only, so a bootstrap interval of the
-number of distinct tokens can miss the figure itself; for those, groups are left out one at a time (Tukey's jackknife).
+`harness.measure.stats`.
 """
 
 from __future__ import annotations
@@ -75,22 +74,6 @@ def _weights(n_groups: int) -> np.ndarray:
     Integer products avoid the linear algebra library, whose threads wait for each other on a busy machine.
     """
     return np.random.default_rng(0).multinomial(n_groups, np.full(n_groups, 1 / n_groups), RESAMPLES)
-
-
-def jackknife(times: np.ndarray, of: Callable[[np.ndarray], float | None]) -> Figure:
-    """Return `of` applied to the total of counts, shape (n_slices, n_types), with its interval between 0 and 1.
-
-    The standard error is the jackknife's, leaving out one slice at a time, times Student's t.
-    """
-    total, value = times.sum(axis=0), of(times.sum(axis=0))
-    slices = [one for one in times if one.any()]
-    left = [of(total - one) for one in slices] if len(slices) > 1 else []
-    known = [one for one in left if one is not None]
-    if value is None or not known or len(known) < len(left):
-        return Figure(value)
-    n = len(known)
-    half = student_t_975(n - 1) * math.sqrt((n - 1) * float(np.var(known)))
-    return Figure(value, max(0.0, value - half), min(1.0, value + half))
 
 
 def quantile(lengths: Counter[int], share: float) -> Figure:

@@ -8,18 +8,13 @@ without any gain.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
-from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
+from harness.evaluate.intervals import Figure, quantile, ratio
 from harness.evaluate.tally import ModelTally, TextTally
 
-ALPHA = 2.5
-"""The order of Rényi's entropy that correlates best with translation quality in Zouhar et al. 2023."""
 UNSPACED_SHARE = 0.1
 """Words are not counted if at least this share of their characters is in scripts written without spaces."""
 
@@ -62,8 +57,8 @@ def writes_words_apart(text: TextTally) -> bool:
     return text.n_unspaced < UNSPACED_SHARE * text.n_word_characters or not text.n_unspaced
 
 
-def figures_of(text: TextTally, made: ModelTally, n_types: int) -> dict[str, Figure]:
-    """Return the figures of a model on a text; `n_types` is the number of its ids that decode to a text.
+def figures_of(text: TextTally, made: ModelTally) -> dict[str, Figure]:
+    """Return the figures of a model on a text.
 
     Rates are ratios of totals, not means over documents, of bytes b, characters c, words w, documents d, tokens t:
 
@@ -75,7 +70,6 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int) -> dict[str, Fig
     - tokens_over_fewest t/t of the vocabulary that takes the fewest.
     - cut_character_share: characters with a token border inside, over c: text generated up to there is invalid UTF-8.
     - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
-    - vocabulary_used, renyi_efficiency: see there.
 
     Figures that need words are None for scripts without spaces, those that need borders for a lossy model; `premium`
     and `gini` are known only with the other languages of a parallel text.
@@ -92,9 +86,6 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int) -> dict[str, Fig
         "fertility": ratio(made.tokens, text.words, n) if spaced else none,
         "continued_word_share": share(made.continued, made.words) if spaced else none,
         "single_token_word_share": share(made.single, made.words) if spaced else none,
-        "renyi_efficiency": jackknife(made.times, renyi_efficiency),
-        "renyi_efficiency_whole_vocabulary": jackknife(made.times, partial(renyi_efficiency, n_types=n_types)),
-        "vocabulary_used": jackknife(made.times, partial(vocabulary_used, n_types=n_types)),
         "tokens_over_fewest": none,
         "cut_character_share": share(made.cut, made.characters),
         "unknown_share": share(made.unknown, made.tokens),
@@ -102,34 +93,6 @@ def figures_of(text: TextTally, made: ModelTally, n_types: int) -> dict[str, Fig
         "premium": none,
         "gini": none,
     }
-
-
-def renyi_efficiency(times: np.ndarray, n_types: int | None = None) -> float | None:
-    """Return H_2.5(p) / log(n types), 0 to 1, of counts by token; None for a single type.
-
-    H_a(p) = log(sum p^a) / (1 - a), over the types that occur; `n_types` is theirs unless given (Zouhar et al. 2023,
-    "Tokenization and the Noiseless Channel"). It can be raised without any gain in quality (Cognetta et al. 2024), and
-    over observed types it depends on the length of the text.
-
-    >>> renyi_efficiency(np.array([1, 1, 0]))
-    1.0
-    """
-    used = times[times > 0]
-    n = len(used) if n_types is None else n_types
-    if n < 2 or not len(used):
-        return None
-    shares = used / used.sum()
-    # Equal shares give log(n) / log(n) up to rounding; the entropy of a single type must be 0 and not -0.
-    return min(1.0, abs(math.log(float((shares * shares * np.sqrt(shares)).sum())) / (1 - ALPHA)) / math.log(n))
-
-
-def vocabulary_used(times: np.ndarray, n_types: int) -> float:
-    """Return the share of a vocabulary's ids, special ones included, that occur in the text; grows with its length.
-
-    >>> vocabulary_used(np.array([3, 0, 1]), 4)
-    0.5
-    """
-    return float((times > 0).sum()) / n_types
 
 
 def rank(rows: list[EvaluationRow], tallies: Mapping[str, ModelTally]) -> None:

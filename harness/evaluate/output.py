@@ -1,82 +1,26 @@
-"""Rows of an evaluation as a JSON document, CSV, LaTeX and text tables."""
+"""Rows of an evaluation as cells and tables."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import EvaluationRow
 from harness.printable import printable
-from harness.report.layout import render
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
 from harness.report.wording import percent, plus_minus
 
-_PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
 _HEAD = ("model", "corpus", "language")
 _TAIL = ("round_trip", "rank", "cost", "price_per_million_tokens", "implementation", "vocab_size")
 
 
-def document(rows: Sequence[EvaluationRow]) -> dict[str, Any]:
-    """Return all rows as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
-    return {"confidence": 0.95, "rows": [_json_row(row) for row in rows]}
-
-
-def _cells(row: EvaluationRow) -> dict[str, Any]:
+def cells(row: EvaluationRow) -> dict[str, Any]:
+    """Return the row by name, in the order of CSV."""
     languages = {name: row.parallel.get(name) for name in _LANGUAGES}
     head, tail = ({name: getattr(row, name) for name in names} for names in (_HEAD, _TAIL))
     return head | row.counts | row.figures | languages | tail
-
-
-def _json_row(row: EvaluationRow) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, cell in json_cells(_cells(row)).items():
-        if name.startswith(_PER_DOCUMENT):
-            found.setdefault("tokens_per_document", {})[name.removeprefix(_PER_DOCUMENT)] = cell
-        else:
-            found[name] = cell
-    return found
-
-
-def json_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return cells with the value of each figure in its place, and `intervals`: [low, high] of those that have one."""
-    figures = {name: cell for name, cell in cells.items() if isinstance(cell, Figure)}
-    bounds = {name: [one.low, one.high] for name, one in figures.items() if (one.low, one.high) != (None, None)}
-    return {**cells, **{name: one.value for name, one in figures.items()}, "intervals": bounds}
-
-
-def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return cells for CSV: a figure is followed by its `_low` and `_high`, and strings are printable."""
-    found: dict[str, Any] = {}
-    for name, cell in cells.items():
-        if isinstance(cell, Figure):
-            found |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
-        else:
-            found[name] = printable(cell) if isinstance(cell, str) else cell
-    return found
-
-
-def plain(rows: Sequence[EvaluationRow]) -> list[dict[str, Any]]:
-    """Return the rows as in CSV; unknown values are None."""
-    return [plain_cells(_cells(row)) for row in rows]
-
-
-def csv_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Return plain rows as CSV with a header (`columns` if there are no rows); None is an empty cell."""
-    target = io.StringIO()
-    writer = csv.DictWriter(target, list(rows[0]) if rows else columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return target.getvalue()
-
-
-def latex(rows: Sequence[EvaluationRow]) -> str:
-    """Return the tables for the LaTeX package booktabs."""
-    return "\n".join(render(table, "latex") for table in tables(rows))
 
 
 def tables(rows: Sequence[EvaluationRow]) -> list[Table]:

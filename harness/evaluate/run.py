@@ -85,7 +85,7 @@ def _row(name: str, text: CountedText, of_text: TextTally, made: ModelTally, pri
         model.vocab_size,
         model.round_trip,
         counts_of(of_text, made),
-        figures_of(of_text, made, model.n_tokens),
+        figures_of(of_text, made),
         cost=None if price is None else int(made.tokens.sum()) * price / 1e6,
         price_per_million_tokens=price,
     )

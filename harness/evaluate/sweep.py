@@ -9,13 +9,13 @@ intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.data import DataError, load_model
+from harness.data import load_model
 from harness.data.documents import encoded
 from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.run import fastest
@@ -24,19 +24,14 @@ from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import CountedText, Documents, batches
 from harness.progress import Bar
 from harness.training.ends import why_short
-from harness.training.vocabulary_curve import uncuttable, vocabulary_curve
+from harness.training.vocabulary_curve import vocabulary_curve
 from impls import Model, TrainingSpec
-from impls.core.errors import BPEError, InvalidSpec, Unsupported
 from impls.registry import learn
 
 N_BASE = 256
 LEAST_SAVED = 0.05
 """Share of the tokens that twice as many ids must save for the larger vocabulary to be worth naming."""
 _STEPS_OF_A_DOUBLING = 8
-_TIES: tuple[dict[str, Any], ...] = (
-    {}, {"base_order": "gpt2"}, {"ties": "first"}, {"ties": "shortest"}, {"ties": "largest"},
-)  # fmt: skip
-"""Tie rules; every trainer follows at least one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,6 @@ class SweepPlan:
     held_out: CountedText
     shares: Sequence[float] = (1.0,)
     """Shares of these documents to learn from, ascending."""
-    implementation: str = "compiled"
     models: Sequence[str] = ()
     """Published vocabularies to compare with; lengths are relative to the first."""
     width: int = 4096
@@ -141,7 +135,7 @@ class _Counted(NamedTuple):
 
 
 def sweep(plan: SweepPlan, bar: Bar) -> SweepResult:
-    """Learn and measure; raise `DataError` for a vocabulary that cannot be truncated."""
+    """Learn and measure."""
     found, sources = SweepResult(), list(_sources(plan))
     bar.total(len(sources) + len(plan.models))
     published: dict[str, _Counted] = {}
@@ -166,11 +160,8 @@ def _sources(plan: SweepPlan) -> Iterator[_Source]:
 
 def _learn_and_measure(plan: SweepPlan, source: _Source, baseline: np.ndarray | None, found: SweepResult) -> None:
     documents = _Reading(source.documents)
-    model, spec = _learned(plan, source.about["pattern"], documents)
-    if why_not := uncuttable(model):
-        raise DataError(
-            f"{plan.implementation}: what it learns cannot be cut to smaller sizes: {why_not}; choose another with -e"
-        )
+    spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=source.about["pattern"])
+    model = learn("compiled", documents, spec)
     trained = {"n_trained_documents": documents.n_documents, "n_trained_bytes": documents.n_bytes}
     if missed := [size for size in plan.sizes if size > model.vocab_size]:
         why = why_short(model, spec, documents)
@@ -179,18 +170,6 @@ def _learn_and_measure(plan: SweepPlan, source: _Source, baseline: np.ndarray | 
     if sizes:
         counted = _measured(source, model, sizes, plan.held_out, found)
         found.rows += [_row(plan, one, baseline, {**source.about, **trained}) for one in counted]
-
-
-def _learned(plan: SweepPlan, pattern: str, documents: Iterable[str]) -> tuple[Model, TrainingSpec]:
-    """Return the largest model, by the first of `_TIES` that the trainer follows; else raise its first error."""
-    problems: list[BPEError] = []
-    for ties in _TIES:
-        spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern, **ties)
-        try:
-            return learn(plan.implementation, documents, spec), spec
-        except (InvalidSpec, Unsupported) as problem:
-            problems.append(problem)
-    raise problems[0]
 
 
 def _measured(

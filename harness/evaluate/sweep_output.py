@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+from harness.evaluate.cells import plain_cells
 from harness.evaluate.intervals import Figure
-from harness.evaluate.output import csv_of, json_cells, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
 from harness.report.round_trips import named
@@ -18,25 +18,17 @@ _FIGURES = ("bytes_per_token", "relative_tokens")
 CSV_COLUMNS = tuple(plain_cells({one.name: Figure(None) if one.name in _FIGURES else None for one in fields(SweepRow)}))
 
 
-def document(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
-    """Return everything as one JSON object; `intervals` holds [low, high] of each figure that has an interval."""
+def about(plan: SweepPlan, found: SweepResult) -> dict[str, Any]:
+    """Return what JSON says besides the rows."""
     return {
         "sizes": list(plan.sizes),
-        "implementation": plan.implementation,
         "width": plan.width,
         "price_per_million_tokens": plan.price,
         "baseline": plan.models[0] if plan.models else None,
-        "confidence": 0.95,
-        "rows": [json_cells(row.cells()) for row in found.rows],
         "least_saved": LEAST_SAVED,
         "doublings": found.doublings,
         "unreached": found.unreached,
     }
-
-
-def csv_text(found: SweepResult) -> str:
-    """Return the rows as CSV with a header; an empty cell if not applicable."""
-    return csv_of([plain_cells(row.cells()) for row in found.rows], CSV_COLUMNS)
 
 
 def table(plan: SweepPlan, found: SweepResult) -> Table:

@@ -1,8 +1,7 @@
 """Sums over streamed documents: of a text, and of its tokens under a model. Memory does not grow with the text.
 
 For intervals, sums are kept by group of documents: document i belongs to group i modulo `GROUPS`. Up to that many
-documents, each is a group of its own; beyond it, groups are independent samples of equal size. Counts by token are kept
-for `SLICES` groups only.
+documents, each is a group of its own; beyond it, groups are independent samples of equal size.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from harness.evaluate.texts import Batch, Segmenter, batch_of
 from impls import Tokenizer
 
 GROUPS = 1000
-SLICES = 20
 
 
 class TextTally:
@@ -79,9 +77,6 @@ class ModelTally:
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
         self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
         self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
-        self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
-        """Occurrences of each id, by slice of the documents."""
-        self._slice = 0
         self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
         """Tokens of a document -> number of such documents."""
@@ -98,18 +93,8 @@ class ModelTally:
         for sums, chosen in ((self.unknown, ids == self.known.unknown), (self.byte_tokens, self.known.is_byte[ids])):
             places = np.flatnonzero(chosen)
             np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
-        self._count_ids(ids, offsets)
         if self.has_borders:
             self._count_borders(ids, offsets, groups, batch)
-
-    def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
-        """Add neighbouring documents to one slice each; the next batch continues with the next slice."""
-        n_documents = len(offsets) - 1
-        n_slices = slices_of(n_documents)
-        cuts = offsets[np.linspace(0, n_documents, n_slices + 1).astype(np.int64)]
-        for start, end in pairwise(cuts):
-            self.times[self._slice] += np.bincount(ids[start:end], minlength=self.times.shape[1])
-            self._slice = (self._slice + 1) % SLICES
 
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
         lengths = self.known.lengths[ids]
@@ -148,11 +133,6 @@ class ModelTally:
         except UnicodeDecodeError:
             return None
         return batch_of(documents, self._segmenter)
-
-
-def slices_of(n_documents: int) -> int:
-    """Return the number of slices that a batch of `n_documents` is distributed over."""
-    return min(SLICES, n_documents)
 
 
 def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

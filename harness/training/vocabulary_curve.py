@@ -40,7 +40,7 @@ class Curve:
 def vocabulary_curve(
     model: Model, documents: Iterable[str], sizes: Sequence[int] = (), n_groups: int | None = None
 ) -> Curve:
-    """Return the curve of `model`, which must not be `uncuttable`, over documents that are each encoded separately.
+    """Return the curve of `model`, as training gives it, over documents that are each encoded separately.
 
     Document i belongs to group i modulo `n_groups`; without it, each is a group of its own. With groups memory grows
     with the distinct pieces of the text, not with its length. Special tokens in the text are read as ordinary text.
@@ -94,20 +94,6 @@ def _steps(model: Model, piece: str) -> tuple[int, list[int]]:
     symbols = model.symbols(piece)
     n_symbols = len(symbols)
     return n_symbols, [rank + 1 for rank in accumulate(merging(symbols, model.merge_of), max)]
-
-
-def uncuttable(model: Model) -> str | None:
-    """Return why the first merges of `model` are not a vocabulary of their own, or None if they are."""
-    if model.merge_rule != "pairs":
-        return "it lists no merges"
-    if model.ignore_merges:
-        return "it looks up whole pieces"
-    if model.sentencepiece is not None or model.added_tokens:
-        return "it has tokens that no merge makes"
-    n_tokens = len(model.tokens)
-    if model.merge_results != tuple(range(n_tokens - len(model.merges), n_tokens)):
-        return "its ids are not in the order of its merges"
-    return None
 
 
 def plateau(counts: Sequence[float]) -> int | None:

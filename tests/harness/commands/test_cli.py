@@ -51,7 +51,6 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
         ("decode 1,,2 -m MODEL", "there is no token id between the commas"),
         ("decode 99999 -m MODEL", "at position 0; the ids of MODEL are 0 to 274"),
         ("decode -- 1 -m MODEL", "'-m' is not a token id"),
-        ("decode 65 -m MODEL --raw --json", "--raw writes bytes, --json a document; choose one"),
         ("check -e ( -m MODEL -c samples", "not a regular expression"),
         ("check -e ^nobody$ -m MODEL -c samples", "no implementation is left; known: naive"),
         ("check -e ^naive$ -e ^priority$", "-e: given 2 times, of which only the last would count; join"),

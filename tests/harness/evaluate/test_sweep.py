@@ -42,20 +42,15 @@ def sampled(documents: list[str], share: float) -> list[str]:
 # --- one training, many sizes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("implementation", "ties"), [("compiled", {}), ("priority", {}), ("tokenizers", {"base_order": "gpt2"})]
-)
-def test_each_size_is_what_training_to_that_size_gives(
-    bpebench: Any, texts: dict[str, str], implementation: str, ties: dict[str, Any]
-) -> None:
-    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "257,270..300", "-e", implementation]
+def test_each_size_is_what_training_to_that_size_gives(bpebench: Any, texts: dict[str, str]) -> None:
+    given = ["-c", texts["train"], "--held-out", texts["held"], "--vocab-sizes", "257,270..300"]
     found = swept(bpebench, *given, "--patterns", "gpt2,none", "--width", "10")
     assert [(row["pattern"], row["vocab_size"]) for row in found["rows"]] == [
         (pattern, size) for pattern in ("gpt2", "none") for size in (257, 270, 300)
     ]
     measured = documents_of(texts["held"])
     for row in found["rows"]:
-        spec = TrainingSpec(vocab_size=row["vocab_size"], pattern=row["pattern"], **ties)
+        spec = TrainingSpec(vocab_size=row["vocab_size"], pattern=row["pattern"])
         tokenizer = impls.train("priority", documents_of(texts["train"]), spec)
         assert row["n_tokens"] == sum(map(tokenizer.count, measured))
         assert row["n_bytes"] == sum(len(text.encode()) for text in measured)
@@ -141,7 +136,7 @@ def test_documents_are_not_kept(monkeypatch: pytest.MonkeyPatch, hand_made: Any,
     assert sum(map(len, documents())) > 3 << 12
     text = CountedText("made up", None, documents)
     models = [str(tmp_path / "pairs.json")]
-    plan = SweepPlan([257, 258], ["gpt2"], documents, text, [0.5, 1.0], "priority", models)
+    plan = SweepPlan([257, 258], ["gpt2"], documents, text, [0.5, 1.0], models)
     assert len(sweep(plan, Bar()).rows) == 2 * 2 + 1
     assert shared_documents(documents(), documents()).share == 1
     assert 1 < most < 150
@@ -265,8 +260,6 @@ def test_csv_says_what_json_says(bpebench: Any, texts: dict[str, str]) -> None:
         (["-c", "TRAIN", "--fractions", "0%"], "'0%' is not a share of the documents"),
         (["-c", "TRAIN", "--patterns", "gpt2,(x)"], "capturing group"),
         (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "unknown pattern 'turksh'; did you mean 'turkish'"),
-        (["-c", "TRAIN", "-e", "nobody"], "nobody"),
-        (["-c", "TRAIN", "-e", "backtracking"], "backtracking: does not train"),
     ],
 )
 def test_wrong_arguments_are_one_clear_line(

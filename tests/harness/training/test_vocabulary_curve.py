@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.training.vocabulary_curve import plateau, uncuttable, vocabulary_curve
+from harness.training.vocabulary_curve import plateau, vocabulary_curve
 from impls import Model, TrainingSpec
 
 HandMade = Any
@@ -36,7 +36,6 @@ def learned(shape: str) -> Model:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_curve_is_what_the_vocabularies_trained_to_each_size_give(shape: str) -> None:
     model = learned(shape)
-    assert uncuttable(model) is None
     held_out = ["", *texts(2, 8), "xyz é", "a\ud83d"]
     sizes = [0, 3, len(model.merges)]
     curve = vocabulary_curve(model, held_out, sizes)
@@ -65,15 +64,6 @@ def test_a_step_after_one_of_higher_rank_needs_that_one_too(hand_made: HandMade)
     model = hand_made("ab+c a+b", "ab")
     curve = vocabulary_curve(model, ["abc"])
     assert curve.n_tokens.tolist() == [3, 3, 1]
-
-
-def test_models_whose_first_merges_are_no_vocabulary_say_why(hand_made: HandMade) -> None:
-    model = hand_made("a+b", "")
-    assert uncuttable(model) is None
-    assert uncuttable(hand_made("a+b", "", merge_rule="concatenation")) == "it lists no merges"
-    assert uncuttable(model.with_(ignore_merges=True)) == "it looks up whole pieces"
-    assert uncuttable(model.with_(added_tokens={"x": 3})) == "it has tokens that no merge makes"
-    assert uncuttable(hand_made("a+b", "ba")) == "its ids are not in the order of its merges"
 
 
 @pytest.mark.parametrize(
