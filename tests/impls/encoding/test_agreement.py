@@ -27,7 +27,7 @@ specs = {
 
 
 @given(texts=corpora, options=st.fixed_dictionaries(specs), text=letters | any_text)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_on_a_trained_model_of_bytes_all_give_the_same_ids_and_the_text_back(
     texts: list[str], options: dict[str, object], text: str
 ) -> None:
@@ -38,7 +38,7 @@ def test_on_a_trained_model_of_bytes_all_give_the_same_ids_and_the_text_back(
 
 
 @given(texts=corpora, options=st.fixed_dictionaries(specs), text=letters, end=st.sampled_from([None, "</w>"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_on_a_trained_model_of_characters_all_give_the_same_ids(
     texts: list[str], options: dict[str, object], text: str, end: str | None
 ) -> None:
@@ -52,7 +52,7 @@ def test_on_a_trained_model_of_characters_all_give_the_same_ids(
 
 
 @given(texts=corpora, known=st.integers(0, 40), rest=letters)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_without_an_unknown_token_all_name_the_same_character(texts: list[str], known: int, rest: str) -> None:
     model = impls.get("naive").train_model(texts, TrainingSpec(vocab_size=60, alphabet="chars"))
     beginning = texts[0][:known]
@@ -63,7 +63,7 @@ def test_without_an_unknown_token_all_name_the_same_character(texts: list[str], 
 
 
 @given(texts=corpora, text=letters)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_on_a_trained_model_joined_bytes_decide_as_the_listed_pairs_do(texts: list[str], text: str) -> None:
     pairs = impls.get("naive").train_model(texts, TrainingSpec(vocab_size=290, pattern="gpt2"))
     joined = Model(tokens=pairs.tokens, pattern=pairs.pattern, merge_rule="concatenation")

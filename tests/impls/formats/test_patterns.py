@@ -46,7 +46,7 @@ def their_pieces(pre_tokenizer: dict[str, Any] | None, text: str) -> list[str]:
     ],
 )
 @given(text=texts)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_written_stages_cut_the_same_pieces(stages: tuple[str, ...], text: str) -> None:
     assert their_pieces(write_stages(stages, byte_level=False), text) == Splitter(stages).split(text)
 
@@ -70,7 +70,7 @@ def split(pattern: str, kind: str = "Regex") -> dict[str, Any]:
     ],
 )
 @given(text=texts)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_stages_that_are_read_cut_the_same_pieces(steps: list[dict[str, Any]], text: str) -> None:
     pre_tokenizer = {"type": "Sequence", "pretokenizers": steps}
     stages, byte_level = read_stages(pre_tokenizer)

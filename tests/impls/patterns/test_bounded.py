@@ -21,7 +21,7 @@ WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"
 MANY_WAYS = "(?:" + "|".join("a" * length for length in range(1, 150)) + r")*b|[\s\S]"
 TEXT = "a" * 60 + "!"
 BYTES = tuple(bytes([byte]) for byte in range(256))
-OWN = ("naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled")
+OWN = ("naive", "greedy", "compiled")
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -85,9 +85,7 @@ def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_patter
 
 
 @pytest.mark.parametrize("name", ["tiktoken", "tokenizers"])
-@pytest.mark.parametrize(
-    "pattern", [MANY_WAYS, r"(?:a(?!c)|aa)+b|[\s\S]", r"(?:ab|a|b|ba)+d|[\s\S]", r"(?:\w+\s?)+\.\w|[\s\S]"]
-)
+@pytest.mark.parametrize("pattern", [MANY_WAYS, r"(?:\w+\s?)+\.\w|[\s\S]"])
 def test_a_library_that_cannot_be_interrupted_is_not_given_a_pattern_that_takes_for_ever(
     name: str, pattern: str
 ) -> None:

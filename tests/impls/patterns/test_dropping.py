@@ -28,8 +28,8 @@ IMPLEMENTATIONS = ["wordcount", "priority", "bytelevel", "compiled", "tokenizers
 
 
 def some_texts(chance: random.Random) -> list[str]:
-    lengths = [0, 1, 2, 3, 10, 60, 600]
-    return ["".join(chance.choices("aabbc é日 \n", k=chance.choice(lengths))) for _ in range(40)]
+    lengths = [0, 1, 2, 3, 10, 60, 300]
+    return ["".join(chance.choices("aabbc é日 \n", k=chance.choice(lengths))) for _ in range(20)]
 
 
 @cache

@@ -64,7 +64,7 @@ def random_model(rng: random.Random) -> Model:
 
 def test_random_models_encode_as_priority_does(fuzz: int) -> None:
     rng = random.Random(7)
-    for _ in range(30 * fuzz):
+    for _ in range(15 * fuzz):
         model = random_model(rng)
         fast, reference = Compiled(model), Priority(model)
         for _ in range(30):

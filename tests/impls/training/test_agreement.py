@@ -16,7 +16,7 @@ from impls.compiled.training.learning import Learner
 TIES = ["smallest", "first", "largest", "shortest"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority", "compiled"]
 BYTE_TRAINERS = [*CHARACTER_TRAINERS, "bytelevel"]
-N_CORPORA = 60
+N_CORPORA = 30
 
 
 @pytest.mark.parametrize("ties", TIES)

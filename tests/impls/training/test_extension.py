@@ -37,7 +37,7 @@ def n_reserved(spec: TrainingSpec) -> int:
 def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet: str, ties: str, fuzz: int) -> None:
     chance = random.Random(f"on {alphabet} {ties}")
     n_kept = n_new = 0
-    for _ in range(15 * fuzz):
+    for _ in range(10 * fuzz):
         texts = ["ab", *random_corpus(chance)]
         spec = random_spec(chance, ties, alphabet, texts)
         n_base = len(base_symbols(corpus_pieces(texts, spec), spec))
@@ -58,7 +58,7 @@ def test_going_on_with_another_corpus_and_pattern_is_what_the_specification_says
 ) -> None:
     chance = random.Random(f"another {alphabet} {ties}")
     n_new = n_unknown = 0
-    for _ in range(25 * fuzz):
+    for _ in range(18 * fuzz):
         first, texts = ["ab", *random_corpus(chance)], ["ab", *random_corpus(chance)]
         spec = random_spec(chance, ties, alphabet, first)
         begun = impls.get("priority").train_model(first, spec)
