@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,22 +23,9 @@ def cache_folder() -> Path:
 
 
 def read_checked(path: Path) -> np.ndarray | None:
-    """Return the content of a file of `write_checked` as uint8, 64-byte aligned.
-
-    Returns None if the file is missing, damaged, or open to others.
-    """
-    try:
-        with os.fdopen(cache.open_cached(path), "rb", buffering=0) as file:
-            digest = file.read(cache.DIGEST_BYTES)
-            n_bytes = os.fstat(file.fileno()).st_size - cache.DIGEST_BYTES
-            if n_bytes < 0:
-                return None
-            content = aligned_zeros(n_bytes)
-            if file.readinto(content.data) != n_bytes:
-                return None
-    except (OSError, ValueError):
-        return None
-    return content if cache.checksum(path, hashlib.sha256(content.data).digest()) == digest else None
+    """Return the content of a file of `write_checked` as uint8, 64-byte aligned; None as `cache.read_checked` does."""
+    cached = cache.read_checked(path, aligned_zeros)
+    return None if cached is None else cached.content
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> bytes:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,8 @@ def cache_folder() -> Path:
 class CachedFile(NamedTuple):
     """The content of a file of the cache, and its digest."""
 
-    content: memoryview
+    content: Any
+    """What `read_checked` allocated."""
     sha256: str
     """SHA-256 of the content in hex."""
 
@@ -73,18 +75,19 @@ def _report(message: str) -> None:
     print(f"bpebench: the cache is not used: {message}", file=sys.stderr, flush=True)
 
 
-def read_checked(path: Path) -> CachedFile | None:
-    """Return the content of a file of `write_checked`; None if it is missing, damaged, or writable by others."""
+def read_checked(path: Path, allocate: Callable[[int], Any] = bytearray) -> CachedFile | None:
+    """Return the content of a file of `write_checked`, read into what `allocate` returns for its number of bytes; None
+    if it is missing, damaged, or writable by others."""
     try:
         with os.fdopen(open_cached(path), "rb", buffering=0) as file:
-            everything = memoryview(file.read())
+            header = file.read(DIGEST_BYTES)
+            content = allocate(max(0, os.fstat(file.fileno()).st_size - DIGEST_BYTES))
+            if file.readinto(content) != len(content):
+                return None
     except (OSError, ValueError):
         return None
-    content = everything[DIGEST_BYTES:]
     digest = hashlib.sha256(content)
-    if checksum(path, digest.digest()) != everything[:DIGEST_BYTES]:
-        return None
-    return CachedFile(content, digest.hexdigest())
+    return CachedFile(content, digest.hexdigest()) if checksum(path, digest.digest()) == header else None
 
 
 def write_checked(path: Path, content: Any) -> bool:

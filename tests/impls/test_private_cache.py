@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from impls.compiled import storage
 from impls.core import cache
 from impls.core.private_files import Unsafe, check_folder, open_checked
 
@@ -29,9 +28,7 @@ def kept(tmp_path: Path) -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """What both readers of the cache find there; they agree."""
-    found, array = cache.read_checked(path), storage.read_checked(path)
-    assert (found is None) == (array is None)
+    found = cache.read_checked(path)
     return None if found is None else bytes(found.content)
 
 
