@@ -98,7 +98,7 @@ def library_of(content: bytes) -> str | None:
 
 def runner_of(content: bytes) -> str | None:
     """Return the implementation that runs a model file of this content if none is named; None if it is not a model."""
-    is_known = own.NAME.encode() in content[:_BEGINNING] or content.startswith(b"#version")
+    is_known = own.NAME.encode() in content[:_BEGINNING] or content.startswith((b"minbpe ", b"#version"))
     return library_of(content) or ("priority" if is_known else None)
 
 

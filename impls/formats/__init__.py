@@ -14,8 +14,10 @@ from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
     gpt2_pair,
+    minbpe,
     own,
     sentencepiece_model,
+    subword_nmt,
     tekken,
     tiktoken_ranks,
     tokenizer_json,
@@ -29,12 +31,14 @@ from impls.formats.files import (
     without_collecting,
     write_atomically,
 )
+from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored
 
 __all__ = [
     "READ_ONLY",
     "DropoutIgnored",
+    "IdsAssigned",
     "OlderUnicode",
     "OtherIds",
     "PatternAssumed",
@@ -64,7 +68,7 @@ _FORMATS: dict[str, _Format] = {
 }
 
 
-READ_ONLY = (gpt2_pair.FORMAT, tekken.FORMAT)
+READ_ONLY = (gpt2_pair.FORMAT, minbpe.FORMAT, subword_nmt.FORMAT, tekken.FORMAT)
 """Formats that `load` reads in addition to those of `formats`."""
 
 
@@ -119,7 +123,11 @@ def _read(
     start = content[:_LOOKED_AT].lstrip(_BLANK)
     if start.startswith((b"{", b"[")):
         return _read_json(content, path)
+    if start.startswith(b"minbpe "):
+        return minbpe.FORMAT, minbpe.read(content)
     if gpt2_pair.looks_like_merges(content, path):
+        if not gpt2_pair.has_companion(path) and subword_nmt.looks_like_codes(content):
+            return subword_nmt.FORMAT, subword_nmt.read(content, str(path))
         return _read_pair(path)
     return tiktoken_ranks.FORMAT, tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
 

@@ -46,7 +46,6 @@ _OTHER_KINDS = {
     b"7z\xbc\xaf": f"this is a 7z archive, {_PACKED}",
     b"\xff\xfe": "this is UTF-16; save it as UTF-8",
     b"\xfe\xff": "this is UTF-16; save it as UTF-8",
-    b"minbpe v1": "this is a model of minbpe, which is not read; write its ranks as tiktoken's rank file",
     b"GGUF\x03\0\0\0": "this is a GGUF file of weights; name the tokenizer's own file",
     b"version https://git-lfs": "this is Git LFS's pointer to the file and not the file; get it with `git lfs pull`",
     b"<!DOCTYPE": "this is a web page and not a vocabulary; the download went wrong",

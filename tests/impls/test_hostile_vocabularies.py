@@ -21,7 +21,7 @@ LARGEST_ID = 2**31 - 1
 SPECIALS = {
     "the largest id": {"<s>": LARGEST_ID, "<t>": 300},
     "each begins the next": {"<" + "a" * n: 300 + n for n in range(1, 401)},
-    "each is inside the next": {"(" * n + ")" * n: 300 + n for n in range(1, 401)},
+    "each is inside the next": {"(" * n + ")" * n: 300 + n for n in range(1, 901)},
 }
 LONG = 100_000
 

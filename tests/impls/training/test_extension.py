@@ -37,7 +37,7 @@ def n_reserved(spec: TrainingSpec) -> int:
 def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet: str, ties: str, fuzz: int) -> None:
     chance = random.Random(f"on {alphabet} {ties}")
     n_kept = n_new = 0
-    for _ in range(10 * fuzz):
+    for _ in range(12 * fuzz):
         texts = ["ab", *random_corpus(chance)]
         spec = random_spec(chance, ties, alphabet, texts)
         n_base = len(base_symbols(corpus_pieces(texts, spec), spec))
@@ -48,7 +48,7 @@ def test_training_to_a_size_and_on_to_a_larger_one_is_training_at_once(alphabet:
         for name in EXTENDERS:
             model = extended(name, begun, texts, spec)
             assert model == at_once, (name, texts, part, spec)
-    assert min(n_kept, n_new) > 5
+    assert min(n_kept, n_new) > 2
 
 
 @pytest.mark.parametrize("ties", TIES)
