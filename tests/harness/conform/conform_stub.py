@@ -47,18 +47,7 @@ class InProcess:
         if self._adapter is None:
             self._adapter = self._start()
         try:
-            if operation == "encode_each":
-                some = [self._encoded(text) for text in arguments["texts"]]
-                # Sent together, and without the errors: a line per text is most of what many short texts cost.
-                ids = _sent(operation, [[] if isinstance(each, ErrorResult) else each for each in some], shape)
-                pairs = zip(some, ids, strict=True)
-                return Answer([each if isinstance(each, ErrorResult) else sent for each, sent in pairs])
-            if operation == "describe":
-                answer = self._adapter.describe()
-                answer["name"] = "the target"
-            else:
-                answer = self._adapter.answer(operation, arguments)
-            return Answer(_sent(operation, answer, shape))
+            return Answer(_sent(operation, self._adapter.answer(operation, arguments), shape))
         except FailedError as error:
             return error.failed
         except MalformedAnswer as error:
@@ -67,15 +56,6 @@ class InProcess:
             return Failed.by(ErrorResult(type(error).__name__, str(error)))
         except BaseException as error:
             return Failed(Outcome.PANIC, f"{type(error).__name__}: {error}")
-
-    def _encoded(self, text: str) -> Any:
-        assert self._adapter is not None
-        try:
-            return self._adapter.answer("encode", {"text": text})
-        except FailedError:
-            raise
-        except Exception as error:
-            return ErrorResult(type(error).__name__, str(error))
 
 
 def _sent(operation: str, answer: Any, shape: Any) -> Any:
