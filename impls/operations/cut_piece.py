@@ -193,7 +193,7 @@ class WrittenText:
         text = model.normalize(kept)
         if model.pattern or len(text) < 8 * size:
             return None
-        ids = self._tokenizer.encode_normalized(text[:size])
+        ids = self._tokenizer.encode_normalized(text[: 4 * size])
         repeated = ids[len(ids) // 2]
         token = (model.tokens[repeated] or b"").decode("utf-8", "replace") or "?"
         n = (len(text) - 4 * size) // len(token)
