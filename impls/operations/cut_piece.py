@@ -65,8 +65,9 @@ class WrittenText:
         self._tokenizer, self._text, self._ids, self._begins = tokenizer, text, np.asarray(ids), begins
         self._sizes, self._are_within = model.derived(_characters_of)
         self._least = int(self._sizes.max()) + _LEAST
-        self._places = np.zeros(len(ids) + 1, np.int64)
-        self._sizes.take(self._ids).cumsum(out=self._places[1:])
+        # Small integers: reading and writing memory takes most of the time here.
+        self._places = np.zeros(len(ids) + 1, np.int32 if len(ids) * self._least < 1 << 31 else np.int64)
+        self._sizes.take(self._ids).cumsum(dtype=self._places.dtype, out=self._places[1:])
         self.is_joined = int(self._places[-1]) == len(text)
         """Whether the tokens, joined, are the text."""
         self.decoded, self._hides = _decoded(model, text)
@@ -136,7 +137,7 @@ class WrittenText:
         if n_apart is None or len(stretch.text) - n_apart + _LEAST <= self._least:  # a piece might be taken whole
             return None
         ids = self._tokenizer.encode_normalized(stretch.text)
-        sizes = self._sizes[ids]
+        sizes = self._sizes[ids].astype("int64")
         places = stretch.start + sizes.cumsum() - sizes
         indices = (self._places.searchsorted(places, "right") - 1).clip(0, len(self._ids) - 1)
         is_shared = (self._places[indices] == places) & (self._ids[indices] == ids) & ~self._are_within[ids]
@@ -250,4 +251,5 @@ def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
     n_before = np.concatenate(([0], begins_character.cumsum()))
     starts = np.concatenate(([0], ends[:-1]))
     firsts = np.minimum(starts + 1, ends)
-    return n_before[ends] - n_before[starts], (firsts > starts) & (n_before[firsts] == n_before[starts])
+    sizes = n_before[ends] - n_before[starts]
+    return sizes.astype(np.min_scalar_type(sizes.max())), (firsts > starts) & (n_before[firsts] == n_before[starts])
