@@ -13,7 +13,7 @@ from impls.compiled.codegen.native import native
 from impls.compiled.cpython.interpreter import InterpreterLayout
 from impls.compiled.pages import aligned_zeros, growing_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
-from impls.compiled.pretokenize.split_context import SplitContext, Splitting
+from impls.compiled.pretokenize.splitting import SplitContext, Splitting
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
 _LEAST_LONG_BITS, _MOST_LONG_BITS = 15, 18
@@ -56,7 +56,7 @@ class ModelTables:
     first_round: np.ndarray
     """int64 of shape (65536,), by first byte | second << 8; see `merge/first_round`."""
     characters: np.ndarray
-    """int64 of shape (65536,), see `merge/characters`; all -1 if merges are not monotone."""
+    """int64 of shape (65536,), see `merge/first_round`; all -1 if merges are not monotone."""
     byte_symbols: np.ndarray
     """int32 of shape (256,): the symbol of each byte."""
     ids: np.ndarray
@@ -64,7 +64,7 @@ class ModelTables:
     spelling_pages: np.ndarray
     """uint16 of shape (0x4400,): the page of each 64 code points; empty if bytes are the alphabet."""
     character_symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; see `sentencepiece/spelling_tables`."""
+    """int32 of shape (n_pages * 64,): the symbol of a character, or -1; see `merge/spelling_tables`."""
     last_symbols: np.ndarray
     """As `character_symbols`, for a character that ends a piece; empty if there is no difference."""
     numbers: np.ndarray
@@ -83,7 +83,7 @@ class ModelTables:
     """uint8: bitmap of the pairs of characters in tokens; empty if pieces are not cut into segments."""
     lone: np.ndarray
     """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
-    token may hold before it, see `merge/joins`; empty if `joins` is."""
+    token may hold before it, see `merge/neighbours`; empty if `joins` is."""
 
     @property
     def n_symbols(self) -> int:
@@ -101,7 +101,7 @@ HELD = tuple(field.name for field in fields(ModelTables) if field.name not in ("
 
 
 def token_table(data: np.ndarray, starts: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the hash table (int32) of tokens by their bytes that `merge/derive` reads, and the shift of its hashes.
+    """Return the hash table (int32) of tokens by their bytes that `merge/piece` reads, and the shift of its hashes.
 
     The bytes of token i begin at `data[starts[i]]`; `tokens` are the ids to index.
     """
@@ -178,7 +178,7 @@ class Context(SplitContext):
     ) -> None:
         """Let kernels read and create Python objects.
 
-        `integers` is the address of the ints, see `cpython/integers`; `specials` is the table of special tokens that
+        `integers` is the address of the ints, see `cpython/interpreter`; `specials` is the table of special tokens that
         kernels search for; `cuts` says where texts may be cut, see `splitting.cuts_of`.
         """
         # None and types live as long as the interpreter, so their addresses (which `id` returns) stay valid.
@@ -195,7 +195,8 @@ class Context(SplitContext):
         table, self["n_specials"] = specials
         self.hold("specials", table)
         if cuts is not None:
-            self.hold("cuts", cuts)
+            self.hold("cuts", cuts[0])
+            self.hold("all_cuts", cuts[1])
 
     def touch_buffers(self) -> None:
         """Touch the memory that a first text needs, so that no call waits for its pages."""
@@ -221,7 +222,7 @@ class Context(SplitContext):
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
-        """Return the table CHARACTERS, int64 of shape (65536,); see `merge/characters`."""
+        """Return the table CHARACTERS, int64 of shape (65536,); see `merge/first_round`."""
         table = np.empty(1 << 16, np.int64)
         native.build_characters(self.address, lowest_as_right, lowest_as_left, table)
         return table

@@ -7,10 +7,9 @@ from contextlib import suppress
 import numpy as np
 
 from impls.compiled.codegen.build import plain_function
-from impls.compiled.codegen.native import native
+from impls.compiled.codegen.native import DeclaredSlots, native
 from impls.compiled.context import Context
 from impls.compiled.layout import PIECE_BEGINS, Beginnings, Suffixes
-from impls.compiled.slots import DeclaredSlots
 from impls.core.model import Model
 
 _LEAST_ROOM = 1 << 12

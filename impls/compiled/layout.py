@@ -48,10 +48,10 @@ SEEN_BITS = 16
 """Number of bits of a hash that select a bit of SEEN."""
 
 LONGEST_DERIVED = 1024
-"""Maximum size of a token whose parts `merge/derive` finds, in time that grows with the square of the size."""
+"""Maximum size of a token whose parts `merge/piece` finds, in time that grows with the square of the size."""
 
 INT_BYTES = 32
-"""Bytes from one int object to the next in `cpython/integers`: reference count, type and size, eight bytes each, one
+"""Bytes from one int object to the next in `cpython/interpreter`: reference count, type and size, eight bytes each, one
 digit of 30 bits, and padding."""
 
 N_REGIONS = 1024
@@ -117,7 +117,7 @@ class LoneCharacter(Record):
     """A three-byte character alone."""
 
     ids: i64  # its ids, 21 bits each
-    befores: i64  # a bit for each end of a character that a token may hold before it, see `merge/joins`
+    befores: i64  # a bit for each end of a character that a token may hold before it, see `merge/neighbours`
 
 
 class ContextRecord(Record):
@@ -203,7 +203,7 @@ class ContextRecord(Record):
     token_starts: I64s  # int64 by id, n_ids + 1 of them: offset of its bytes; -1 - offset for an id that no token has
     n_ids: i64  # number of ids that kernels decode
     # the CPython boundary
-    integers: i64  # address of the ints of all ids, side by side; see `cpython/integers`
+    integers: i64  # address of the ints of all ids, side by side; see `cpython/interpreter`
     specials: Rows[SpecialRow]  # the table of special tokens, a row per prefix; the bytes and suffixes follow
     n_specials: i64  # number of rows of SPECIALS, one per prefix; -1 if kernels do not search for special tokens
     none_object: i64  # address of None
@@ -227,8 +227,8 @@ class ContextRecord(Record):
     list_items: i64  # offset, in a list object, of the address of its items
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of the type int
-    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it, except inside
-    # special tokens; 0 if there are no cuts; see `cpython/texts`
+    cuts: I64s  # int64 by class: bits of the classes before which the pattern always cuts after it; see `cpython/texts`
+    all_cuts: I64s  # like CUTS, but CUTS leaves out cuts inside special tokens; both are 0 if there are no cuts
     clock: i64  # seconds that clock_gettime writes
     clock_nanoseconds: i64  # nanoseconds that clock_gettime writes
 

@@ -11,10 +11,9 @@ from impls.compiled.codegen.build import is_checked, source_digest
 from impls.compiled.codegen.native import native
 from impls.compiled.context import Context, ModelTables, token_table
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
-from impls.compiled.merge.joins import joins_of
-from impls.compiled.merge.pair_rows import pair_rows
+from impls.compiled.merge.neighbours import joins_of, pair_rows
+from impls.compiled.merge.spelling_tables import Spelling, from_characters
 from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
-from impls.compiled.sentencepiece.spelling_tables import Spelling, from_characters
 from impls.compiled.storage import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.model import Model
 from impls.core.model.merging import middle_of

@@ -13,14 +13,12 @@ from typing import Any, ClassVar, Literal, Unpack
 import numpy as np
 
 from impls.compiled.cpython import plain
-from impls.compiled.decoding import decode_bytes
+from impls.compiled.cpython.plain import decode_bytes
 from impls.compiled.growing import KernelEnds, TokensByEnd, tokens_by_end
+from impls.compiled.merge.spelling_tables import borders
 from impls.compiled.pretokenize.layout import AUTOMATON
-from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
-from impls.compiled.pretokenize.split_context import Splitting
-from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, with_borders
-from impls.compiled.sentencepiece.special_pieces import SpecialPieces
-from impls.compiled.sentencepiece.spelling_tables import borders
+from impls.compiled.pretokenize.specials import SpecialPieces, Specials, SpecialTokenIndex
+from impls.compiled.pretokenize.splitting import Splitting, cuts_of, splitting_of, with_borders
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Batches, Density, ready_for
 from impls.compiled.threads.pool import CallContext, Pool
@@ -79,6 +77,10 @@ class Compiled(Tokenizer):
         # `encode` tries these built-ins first; they search the original text for special tokens.
         self._searching = None if rewrites else self._fast
         self._list_unless_special = _never if self._searching is None else self._searching.encode_to_list_unless_special
+
+    def encode_cut(self, text: str) -> list[Any] | None:
+        """Encode a text in two parts; see `Tokenizer.encode_cut`."""
+        return None if self._searching is None else self._searching.encode_cut(text)
 
     def token_ends(self) -> KernelEnds | None:
         """Return what keeps the last tokens of the beginnings of a piece; see `operations.growing_piece`."""

@@ -38,6 +38,7 @@ class Builtins:
 
     encode_to_list: Callable[[str], list[int] | None]
     encode_to_list_unless_special: Callable[[str], list[int] | None]
+    encode_cut: Callable[[str], list[Any] | None]
     encode_to_array: Callable[[str], np.ndarray | None]
     encode_to_array_unless_special: Callable[[str], np.ndarray | None]
     count_ids: Callable[[str], int | None]

@@ -1,4 +1,4 @@
-"""Makes Python objects of ids by public C APIs: lists of the ints of `integers`, and arrays."""
+"""Makes Python objects of ids by public C APIs: lists of the ints of `interpreter`, and arrays."""
 
 from __future__ import annotations
 

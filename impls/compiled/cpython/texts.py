@@ -87,6 +87,20 @@ def _class_of(context: ContextRecord, code: int) -> int:
 
 
 @kernel
+def last_cut(context: ContextRecord, kind: int, characters: int, n: int) -> int:
+    """Return the index of the last certain cut within n characters that hold no special token, or 0."""
+    at = n - 1
+    after = _class_of(context, character(kind, characters, max(at, 0)))
+    while at > 0:
+        before = _class_of(context, character(kind, characters, at - 1))
+        if shift_right(context.all_cuts[before], after) & 1:
+            return at
+        after = before
+        at -= 1
+    return 0
+
+
+@kernel
 def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int, n: int) -> int:
     """Return the end of the part that begins at character `begin` of n.
 

@@ -28,7 +28,7 @@ from impls.compiled.codegen.pointers import from_item, rows_of
 from impls.compiled.layout import NO_MEMORY, NONE, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
-from impls.compiled.sentencepiece.spelling import call_spell
+from impls.compiled.merge.spelling import call_spell
 from impls.compiled.typed_memory import I32s, Record, Rows, U8s, i32
 
 

@@ -17,10 +17,9 @@ from impls.compiled.layout import (
     ContextRecord,
 )
 from impls.compiled.lookup.hashing import smaller
-from impls.compiled.merge.characters import characters_first
-from impls.compiled.merge.first_round import first_round
+from impls.compiled.merge.first_round import characters_first, first_round
 from impls.compiled.merge.pairs import joined
-from impls.compiled.sentencepiece.spelling import call_spell
+from impls.compiled.merge.spelling import call_spell
 from impls.compiled.typed_memory import I32s, I64s, U8s
 
 PLACE_BITS = 6

@@ -120,7 +120,7 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return `listed_merges` without the merges that never happen: of several that make a token, all but one.
 
     Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its boundary (see
-    `merge/derive`). So a token is always made by the merge that completes it when its own symbols are merged. A token
+    `merge/piece`). So a token is always made by the merge that completes it when its own symbols are merged. A token
     that may begin from different symbols (its text ends in `end_of_word`) keeps one merge for each.
     """
     pairs, results = listed_merges(model)

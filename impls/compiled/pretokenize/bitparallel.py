@@ -20,18 +20,16 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import from_item
 from impls.compiled.layout import ContextRecord
-from impls.compiled.pretokenize.alphabets import (
+from impls.compiled.pretokenize.byte_masks import (
+    HAS_COMPRESS,
+    MOST_NUMBERS,
     WHOLE,
+    high_masks,
     is_latin,
     is_semitic,
     latin_upper,
     three_bytes_wide,
     two_bytes_wide,
-)
-from impls.compiled.pretokenize.byte_masks import (
-    HAS_COMPRESS,
-    MOST_NUMBERS,
-    high_masks,
     write_numbers,
 )
 from impls.compiled.pretokenize.layout import CL100K, DEEPSEEK, O200K, Masks

@@ -1,17 +1,24 @@
-"""Decides how the pattern of a model is run: by which automaton, or why by none. Caches tables on disk, by pattern."""
+"""Decides how the pattern of a model is run: by which automaton, or why by none. Caches tables on disk, by pattern.
+
+Builds the part of a context that splits: slots and working space of one thread, and the tables of the pattern.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import regex
 
-from impls.compiled.codegen.build import source_digest
+from impls.compiled import layout
+from impls.compiled.codegen.build import kernel_address, source_digest
+from impls.compiled.codegen.native import DeclaredSlots, address
+from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.layout import (
     AUTOMATON,
     CL100K,
@@ -19,12 +26,14 @@ from impls.compiled.pretokenize.layout import (
     GPT2,
     NEIGHBOURS,
     O200K,
+    OTHERS,
     QWEN,
     STAGES_IN_TURN,
     TEKKEN,
     WHOLE_TEXT,
+    Masks,
+    StageRecord,
 )
-from impls.compiled.pretokenize.split_context import FlagTables, Splitting
 from impls.compiled.storage import cache_folder, packed, read_checked, unpacked, write_checked
 from impls.core.pattern.borders import ascii_pairs
 from impls.core.pattern.classes import paged
@@ -32,6 +41,95 @@ from impls.core.pattern.flags import Kind, character_flags
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import SplitTables, cuts_outside, split_tables, stage_tables
 from impls.core.text.patterns import NAMED
+
+_ARRAYS = ("transitions", "ascii_classes", "pages", "page_classes")
+"""The arrays of an automaton, by the names they have in `SplitTables` and in `Automaton`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagTables:
+    """The flags of `core/pattern/flags` as a two-level table."""
+
+    pages: np.ndarray
+    """uint16 of shape (0x4400,): the page of each 64 code points."""
+    flags: np.ndarray
+    """uint8 of shape (n_pages * 64,): the flags of each code point of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """The splitter of a context, and its tables."""
+
+    splitter: int
+    """`WHOLE_TEXT` and so on: no pattern, an automaton, stages, or windows over an automaton."""
+    tables: SplitTables | None
+    flags: FlagTables | None = None
+    stages: tuple[SplitTables, ...] = ()
+    pairs: np.ndarray | None = None
+    """uint8 of shape (65536,): whether `tables` cut between two ASCII characters, by first | second << 8."""
+
+    @property
+    def automata(self) -> tuple[SplitTables, ...]:
+        """Return the automaton of each stage."""
+        return self.stages if self.tables is None else (self.tables,)
+
+
+class SplitContext(DeclaredSlots):
+    """The slots of a context, which kernels read by address. Not safe for two threads at once."""
+
+    def __init__(self, splitting: Splitting | None) -> None:
+        super().__init__(layout.ContextRecord)
+        self._work()
+        if splitting is not None:
+            self._splitting(splitting)
+
+    def _work(self) -> None:
+        """Hold the working space of a block, and let fields point at its parts."""
+        most, pad = layout.MOST_BOUNDS, layout.PAD_BYTES
+        parts = {
+            "masks": Masks.dtype.itemsize,
+            "ends": 4 * most,
+            "keys": layout.Key.dtype.itemsize * most,
+            "slots": 8 * most,
+            "longer": most // 8,
+            "listed": 8 * layout.MOST_LISTED,
+            "tail": layout.TAIL_BYTES + 2 * pad,
+        }
+        sizes = [-(-n_bytes // 64) * 64 for n_bytes in parts.values()]
+        self.hold("work", aligned_zeros(sum(sizes)))
+        starts = accumulate(sizes, initial=self["work"])
+        for field, start in zip(parts, starts, strict=False):
+            self[field] = start
+
+    def _splitting(self, splitting: Splitting) -> None:
+        self["splitter"] = splitting.splitter
+        if splitting.splitter in OTHERS:
+            self["split_otherwise"] = kernel_address("split_otherwise")
+        tables = splitting.tables
+        if tables is not None:
+            for field in _ARRAYS:
+                self.hold(f"automaton.{field}", getattr(tables, field))
+            self["automaton.end_class"] = tables.end
+        if splitting.flags is not None:
+            self.hold("flag_pages", splitting.flags.pages)
+            self.hold("character_flags", splitting.flags.flags)
+        if splitting.pairs is not None:
+            self.hold("ascii_cuts", splitting.pairs)
+        if splitting.stages:
+            self._stages(splitting.stages)
+
+    def _stages(self, stages: tuple[SplitTables, ...]) -> None:
+        rows = np.zeros(len(stages), StageRecord.dtype)
+        for number, tables in enumerate(stages):
+            for field in _ARRAYS:
+                array = getattr(tables, field)
+                self.keep(f"{field} of stage {number}", array)
+                rows[number]["automaton"][field] = address(array)
+            rows[number]["automaton"]["end_class"] = tables.end
+            rows[number]["has_gaps"] = tables.has_gaps
+        self.hold("stages", rows)
+        self["n_stages"] = len(stages)
+
 
 _FORMAT = 3
 _WINDOWS = {
@@ -86,9 +184,13 @@ def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bo
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Return where texts may be cut, but inside none of `kept_whole`: int64 by class; None if there are stages, or no
-    cuts."""
-    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
+    """Return where texts may be cut, int64 of shape (2, n_classes); None if there are stages, or no cuts.
+
+    The first row never cuts inside one of `kept_whole`, the second ignores these: `cuts` and `all_cuts` in `layout`.
+    """
+    both = [] if splitting.tables is None else [cuts_outside(splitting.tables, kept) for kept in (kept_whole, ())]
+    found = [cuts for cuts in both if cuts is not None]
+    return np.stack(found) if len(found) == 2 else None
 
 
 def _split_tables(pattern: str) -> SplitTables:

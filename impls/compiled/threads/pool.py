@@ -18,10 +18,9 @@ import numpy as np
 
 from impls.compiled.context import Context, ModelTables
 from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.cpython.integers import MOST_INTS, shared_integers
-from impls.compiled.cpython.interpreter import interpreter_layout
+from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
 from impls.compiled.pretokenize.specials import SpecialTokenTable
-from impls.compiled.pretokenize.split_context import Splitting
+from impls.compiled.pretokenize.splitting import Splitting
 
 
 @dataclass(frozen=True)

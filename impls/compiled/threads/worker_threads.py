@@ -24,9 +24,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import address, declare, forget, native
+from impls.compiled.codegen.native import Slots, address, declare, forget, index_by_field, native
 from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.slots import Slots, index_by_field
 from impls.compiled.threads.layout import (
     ASKED,
     ITEM_BYTES,

@@ -14,8 +14,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from impls.compiled.pages import return_freed
-from impls.compiled.training import bounded
+from impls.compiled.pages import bounded_zeros, return_freed
 from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
 from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
@@ -95,7 +94,7 @@ def _sum(counts: PieceCounts, runs: Runs | None, memory_limit: int | None) -> Pi
     """Return the sum of the counts and of all runs."""
     if runs is not None and len(runs):
         runs.write(counts)
-        counts = runs.added(partial(bounded.zeros, limit=memory_limit))
+        counts = runs.added(partial(bounded_zeros, limit=memory_limit))
     return replace(counts, memory_limit=memory_limit)
 
 

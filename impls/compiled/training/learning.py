@@ -11,10 +11,9 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
-from impls.compiled.pages import aligned_zeros
-from impls.compiled.slots import Slots
-from impls.compiled.training import bounded, layout
+from impls.compiled.codegen.native import Slots, address, native
+from impls.compiled.pages import aligned_zeros, bounded_zeros
+from impls.compiled.training import layout
 from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
@@ -228,7 +227,7 @@ class Learner(Slots):
             self._spread(65 - self["pair_table_shift"], self["threshold"])
 
     def _zeros(self, n_bytes: int) -> np.ndarray:
-        return bounded.zeros(n_bytes, self._memory_limit)
+        return bounded_zeros(n_bytes, self._memory_limit)
 
     def _new_table(self, bits: int) -> None:
         self.hold("pair_table", self._zeros(32 << bits))

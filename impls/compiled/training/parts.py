@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import Slots, address, native
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES
-from impls.compiled.pretokenize.split_context import SplitContext
-from impls.compiled.pretokenize.splitting import splitting_of
-from impls.compiled.slots import Slots
+from impls.compiled.pretokenize.splitting import SplitContext, splitting_of
 from impls.compiled.training.layout import BlockRecord
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from impls.compiled.codegen.native import address, native
+from impls.compiled.codegen.native import Slots, address, native
 from impls.compiled.cpython.plain import Uncovered, ends_of
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
-from impls.compiled.pages import aligned_zeros
-from impls.compiled.pretokenize.split_context import SplitContext
-from impls.compiled.slots import Slots
-from impls.compiled.training import bounded, layout
+from impls.compiled.pages import aligned_zeros, bounded_zeros
+from impls.compiled.pretokenize.splitting import SplitContext
+from impls.compiled.training import layout
 from impls.core.counts import PieceCounts, gathered
 from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
@@ -36,9 +35,9 @@ class Pieces(Slots):
     def of(cls, counts: PieceCounts) -> Pieces:
         """Return the pieces of `counts`, in the same order."""
         pieces, n, limit = cls(layout.CountingRecord), len(counts), counts.memory_limit
-        text = bounded.zeros(len(counts.text) + PAD_BYTES, limit)
+        text = bounded_zeros(len(counts.text) + PAD_BYTES, limit)
         text[: len(counts.text)] = counts.text
-        starts, lengths = bounded.zeros(8 * n, limit).view(np.int64), bounded.zeros(4 * n, limit).view(np.int32)
+        starts, lengths = bounded_zeros(8 * n, limit).view(np.int64), bounded_zeros(4 * n, limit).view(np.int32)
         starts[1:] = counts.ends[:-1]
         np.subtract(counts.ends, starts, out=lengths, casting="unsafe")
         pieces.hold("arena", text)

@@ -12,8 +12,7 @@ from impls.compiled import Compiled
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.pretokenize.layout import AUTOMATON, NEIGHBOURS
-from impls.compiled.pretokenize.split_context import Splitting
-from impls.compiled.pretokenize.splitting import splitting_of, with_borders
+from impls.compiled.pretokenize.splitting import Splitting, splitting_of, with_borders
 from impls.compiled.tables import build_tables
 from impls.core.model.model import Model
 from impls.core.pattern.borders import ascii_pairs, border_tables

@@ -12,9 +12,8 @@ from child import run
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.cpython import integers, interpreter
-from impls.compiled.cpython.integers import MOST_INTS, shared_integers
-from impls.compiled.cpython.interpreter import interpreter_layout
+from impls.compiled.cpython import interpreter
+from impls.compiled.cpython.interpreter import MOST_INTS, interpreter_layout, shared_integers
 from impls.compiled.layout import INT_BYTES
 from impls.compiled.threads import pool
 from impls.core.model.model import Model
@@ -70,12 +69,12 @@ def test_all_tokenizers_share_ints_until_a_vocabulary_needs_more_room(
     first, text = Compiled(model), "the cat"
     before = first.encode(text)
     assert all(a is b for a, b in zip(Compiled(model).encode(text), before, strict=True))
-    rows, n_ints = integers._ints
+    rows, n_ints = interpreter._ints
     assert shared_integers(n_ints + 1) == shared_integers(1)
     shared_integers(len(rows) + 1)
     for tokenizer in (first, Compiled(model)):
         assert tokenizer.encode(text) == before == Priority(model).encode(text)
-    assert integers._ints[0] is not rows
+    assert interpreter._ints[0] is not rows
 
 
 @only_fast
@@ -100,7 +99,7 @@ SCRIPT = """
 import atexit, gc, os, sys, threading
 import impls
 from impls.compiled import Compiled
-from impls.compiled.cpython import integers, interpreter
+from impls.compiled.cpython import interpreter
 from impls.priority import Priority
 
 texts = ["the cat sat on the mat"]
@@ -138,7 +137,7 @@ del lists
 assert tokenizer.encode(texts[0]) == ids
 
 # the end: lists that are freed last, by a finalizer, at exit, and beside a thread that still encodes
-sys.kept = [integers, tokenizer.encode(texts[0])]
+sys.kept = [interpreter, tokenizer.encode(texts[0])]
 
 class Last:
     def __init__(self, mine):

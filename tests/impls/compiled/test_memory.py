@@ -106,36 +106,6 @@ def test_no_access_lies_outside_what_may_be_reached() -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
-BEFORE_A_CLOSED_PAGE = """
-import ctypes, mmap, os
-import numpy as np
-from impls import Model
-from impls.compiled import Compiled
-from impls.compiled.codegen.native import native
-
-model = Model(tokens=(*(bytes([b]) for b in range(256)), b"ab"), merges=((97, 98),), pattern="gpt2")
-context = Compiled(model)._own.context
-system = ctypes.CDLL(None)
-system.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-memory = mmap.mmap(-1, 2 * mmap.PAGESIZE)
-end = np.frombuffer(memory, np.uint8).__array_interface__["data"][0] + mmap.PAGESIZE
-assert system.mprotect(end, mmap.PAGESIZE, 0) == 0
-out = np.zeros(2000, np.uint32)
-for length in range(1, 64):
-    for text in (b"cd " * 400 + (b"cabababcabd" * 7)[:length], b"cd " * 400 + b"ab" * length):
-        ctypes.memmove(end - len(text), text, len(text))
-        if native.encode(context.address, end - len(text), len(text), out.ctypes.data, 1) <= 0:
-            os._exit(1)
-print("nothing was read behind a text", flush=True)
-os._exit(0)
-"""
-
-
-def test_nothing_after_a_text_is_read() -> None:
-    done = run(BEFORE_A_CLOSED_PAGE)
-    assert (done.returncode, done.stdout) == (0, "nothing was read behind a text\n"), done.stderr
-
-
 FORK = """
 import os, threading, time
 import impls
@@ -253,18 +223,6 @@ print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._c
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read in the unit Linux gives it in")
 def test_neither_pieces_that_never_come_again_nor_large_texts_make_memory_grow() -> None:
     assert run(GROWTH).stdout == "True 1\n"
-
-
-def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
-    from impls.compiled.pages import aligned_zeros, growing_zeros
-
-    for make in (aligned_zeros, lambda n_bytes: growing_zeros(n_bytes, 1 << 18)):
-        for n_bytes, boundary in ((1000, 64), (1 << 21, 4096), (5 << 20, 4096)):
-            memory = make(n_bytes)
-            assert memory.ctypes.data % boundary == 0
-            assert memory.shape == (n_bytes,)
-            assert not memory.any()
-            memory[:] = 1
 
 
 def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,22 +16,6 @@ from impls.compiled import Compiled, context, layout
 from impls.compiled.cpython import boundary
 from impls.core.errors import SpecialToken
 from impls.core.model.model import Model
-from impls.core.pattern.tables import (
-    certain_cuts,
-    cuts_outside,
-    split_tables,
-)
-from impls.core.text.patterns import NAMED
-
-
-def test_no_cut_is_within_what_special_texts_begin_with() -> None:
-    tables = split_tables(NAMED["cl100k"][0])
-    place = tables.class_of("x"), tables.class_of(" ")
-    assert certain_cuts(tables)[place]
-    bits = cuts_outside(tables, ["a", "x y"])
-    assert bits is not None
-    assert not bits[place[0]] >> place[1] & 1
-    assert bits[place[0]] >> tables.class_of(".") & 1
 
 
 def model(pattern: str, special: str) -> Model:

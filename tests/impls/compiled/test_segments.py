@@ -9,33 +9,10 @@ import pytest
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.layout import JOINS_SHIFT
-from impls.compiled.merge import joins
 from impls.compiled.tables import tables_of
 from impls.core.model.model import Model
 
 CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0x3060, 2), *range(0xAC00, 0xAC40, 5))]
-
-
-def may_join(bitmap: np.ndarray, ends: np.ndarray, left: str, right: str) -> bool:
-    """Look up a pair of characters as `merge/segments` does."""
-    bit = ((((ord(left) << 16) | ord(right)) * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
-    return bool(bitmap[bit >> 3] >> (bit & 7) & 1 or int(ends[ord(right)]) >> (ord(left) & 63) & 1)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_every_pair_that_a_token_holds_may_join(seed: int) -> None:
-    rng = random.Random(seed)
-    pairs = [(rng.choice(CHARACTERS), rng.choice(CHARACTERS)) for _ in range(60)]
-    held = []
-    for left, right in pairs:
-        start, end = rng.randrange(3), rng.randrange(1, 4)
-        token = left.encode()[start:] + right.encode()[:end]
-        held.append(rng.choice([b"", b"ab", "é".encode(), "中".encode()]) + token if start == 0 else token)
-    bitmap, ends = joins.joins_of(held)
-    assert all(may_join(bitmap, ends, left, right) for left, right in pairs)
-    some = [(left, right) for left in CHARACTERS[:20] for right in CHARACTERS[-20:]]
-    assert sum(may_join(bitmap, ends, left, right) for left, right in some) < len(some)
 
 
 def random_model(rng: random.Random, letters: list[str]) -> Model:

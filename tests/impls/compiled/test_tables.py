@@ -12,48 +12,9 @@ import impls
 from impls import Model
 from impls.compiled import Compiled, tables
 from impls.compiled.codegen import build
-from impls.compiled.tables import ModelTables, build_tables, model_digest, tables_of
-from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.compiled.tables import model_digest, tables_of
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
-
-
-def from_the_start(made: ModelTables) -> set[bytes]:
-    """Return the initial pieces of the cache, from either kind of entry."""
-    places = [start if start >= 0 else -1 - start for start in made.token_starts.tolist()]
-    found = {made.token_bytes[places[i] : places[i + 1]].tobytes() for i in made.cache_tokens.tolist()}
-    return found | {row.tobytes()[: row.tobytes()[15]] for row in made.cache_rows}
-
-
-def test_the_cache_begins_with_the_tokens_that_can_be_pieces() -> None:
-    merges = ((97, 98), (256, 99), (0xC3, 0xA9), (97, 0xC3))
-    model = Model(tokens=(*BYTES, b"ab", b"abc", "é".encode(), b"a\xc3"), merges=merges)
-    made = build_tables(model)
-    ascii_pieces = {bytes([byte]) for byte in range(128)}
-    assert from_the_start(made) == ascii_pieces | {b"ab", b"abc", "é".encode()}
-    assert len(made.cache_rows) == 0
-
-
-def test_a_piece_that_is_more_than_one_token_or_reads_otherwise_has_an_entry_of_its_own() -> None:
-    made_of_two = Model(tokens=(*BYTES, b"ab", b"xyz"), merges=((97, 98),))
-    assert [row.tobytes()[:3] for row in build_tables(made_of_two).cache_rows] == [b"xyz"]
-    mark = "\u2581".encode()
-    marked = Model(
-        tokens=(mark, b"a", mark + b"a"),
-        merges=((0, 1),),
-        alphabet="chars",
-        unknown="<unk>",
-        unknown_id=3,
-        sentencepiece=SentencePieceRules(),
-    )
-    made = build_tables(marked)
-    assert made.cache_tokens.tolist() == [1]
-    assert {row.tobytes()[: row.tobytes()[15]] for row in made.cache_rows} == {mark, mark + b"a"}
-
-
-def test_a_token_before_a_gap_is_in_the_cache_with_its_own_bytes() -> None:
-    model = Model(tokens=(*BYTES, b"the", None, b"cat"), merge_rule="concatenation")
-    assert {b"the", b"cat"} <= from_the_start(build_tables(model))
 
 
 def test_a_model_has_one_digest_however_it_came_about_and_another_when_it_differs() -> None:

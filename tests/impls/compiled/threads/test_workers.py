@@ -124,44 +124,6 @@ def test_a_late_worker_does_not_get_a_second_context(
     assert len(made) == 1
 
 
-def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job of one model called it, and it is ready when a job of another model has called it."""
-    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
-    spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
-    other = Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)
-    texts = texts_of(1500, 20)
-    first, second = Compiled(model), Compiled(other)
-    called, over = threading.Event(), threading.Event()
-    make = first._pool.make
-
-    def make_late() -> Loan:
-        called.set()
-        assert over.wait(timeout=60)
-        return make()
-
-    monkeypatch.setattr(first._pool, "make", make_late)
-    ask = worker_threads.BatchJob._ask_workers
-
-    def ask_and_wait(job: worker_threads.BatchJob) -> None:
-        ask(job)
-        assert called.wait(timeout=60)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_wait)
-        assert first.encode_batch(texts, threads=2) == [Priority(model).encode(text) for text in texts]
-
-    def ask_and_let_go(job: worker_threads.BatchJob) -> None:
-        ask(job)
-        over.set()
-
-    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_let_go)
-    expected = [Priority(other).encode(text) for text in texts]
-    for _ in range(20):
-        assert second.encode_batch(texts, threads=2) == expected
-    assert n_started() == 1
-
-
 def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """New tokenizers all the time, so that workers are called, and jobs often end before these are ready."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)

@@ -127,7 +127,7 @@ def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return one pair (left id, right id) per token, and the token's id, in rank order; see `merge/derive`."""
+    """Return one pair (left id, right id) per token, and the token's id, in rank order; see `merge/piece`."""
     alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     ids = model.id_by_token
     made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
