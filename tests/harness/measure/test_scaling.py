@@ -73,16 +73,17 @@ def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
     assert scaled("toy-wrong-on-a", done=failed) == []
 
 
-@pytest.mark.parametrize(("name", "status"), [("toy-wrong-on-a", 1), ("toy-bytes", 0), ("toy-refusing", 0)])
+@pytest.mark.parametrize(("outcome", "status"), [(Outcome.MISMATCH, 1), (Outcome.REFUSED, 0), (Outcome.RIGHT, 0)])
 def test_the_command_ends_with_1_where_a_curve_ends_in_a_fault(
-    bpebench: Any, monkeypatch: pytest.MonkeyPatch, name: str, status: int
+    bpebench: Any, monkeypatch: pytest.MonkeyPatch, outcome: Outcome, status: int
 ) -> None:
-    records = scaled(name)
+    records = [point(1000, 1.0), point(2000, 2.0)]
+    for record in records:
+        record.outcome = outcome
     monkeypatch.setattr("harness.commands.run.measure_growth", lambda *_, **__: records)
     ended = bpebench("run", "--scale", "-e", "^naive$", "--json")
     assert ended.status == status, ended.err
-    (curve,) = json.loads(ended.out)["curves"]
-    assert curve["outcome"] == {"toy-wrong-on-a": "mismatch", "toy-refusing": "refused"}.get(name, "right")
+    assert [curve["outcome"] for curve in json.loads(ended.out)["curves"]] == [outcome]
 
 
 def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | None = None) -> Measurement:

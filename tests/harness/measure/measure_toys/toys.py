@@ -8,10 +8,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
-import psutil
 
 from impls import Model, Tokenizer, TrainingSpec, Unsupported, get
 
@@ -114,15 +110,6 @@ class ToyLastText(ToyBytes):
         return self.last.encode()
 
 
-class ToyFloats(ToyBytes):
-    """Answers figures that only come to the right ids when they are cut off."""
-
-    name = "toy-floats"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return [i + 0.25 for i in super().encode_normalized(text)]  # type: ignore[misc]
-
-
 class Later(list[int]):
     """Ids that are made when they are read."""
 
@@ -148,15 +135,6 @@ class ToyLazy(ToyBytes):
         return Later(text)
 
 
-class ToyArrays(ToyBytes):
-    """Answers arrays where lists are asked for."""
-
-    name = "toy-arrays"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)  # type: ignore[return-value]
-
-
 class ToyMiscounting(ToyInexact):
     """Is inexact, and counts anything."""
 
@@ -177,15 +155,6 @@ class ToyPanicking(ToyBytes):
 
     def encode_normalized(self, text: str) -> list[int]:
         raise PanicException("called `Option::unwrap()` on a `None` value")
-
-
-class ToyExiting(ToyBytes):
-    """Asks the interpreter to exit."""
-
-    name = "toy-exiting"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        raise SystemExit(0)
 
 
 class ToyRaising(ToyBytes):
@@ -229,24 +198,6 @@ class ToyHungry(ToyBytes):
             kept.append(bytearray(b"x" * 20_000_000))
 
 
-class ToyHoarding(ToyBytes):
-    """Keeps 40 MB for every text it has encoded, and as much when it has decoded."""
-
-    name = "toy-hoarding"
-
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self.kept: dict[object, bytearray] = {}
-
-    def encode_normalized(self, text: str) -> list[int]:
-        self.kept.setdefault(text, bytearray(40_000_000))
-        return super().encode_normalized(text)
-
-    def decode_bytes(self, ids: object) -> bytes:
-        self.kept.setdefault(None, bytearray(40_000_000))
-        return super().decode_bytes(ids)  # type: ignore[arg-type]
-
-
 class ToyRefusing(ToyBytes):
     """Cannot run any model."""
 
@@ -266,37 +217,18 @@ class ToyChatty(ToyBytes):
         return super().encode_normalized(text)
 
 
-class ToyMurderous(ToyBytes):
-    """Kills the run, its reaper's parent, the first time it encodes; behaves afterwards."""
-
-    name = "toy-murderous"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        done = Path(os.environ["TOY_FOLDER"]) / "murder"
-        if not done.exists():
-            done.write_text(str(os.getpid()))
-            os.kill(psutil.Process(os.getppid()).ppid(), signal.SIGKILL)
-        return super().encode_normalized(text)
-
-
-class ToySuicidal(ToyBytes):
-    """Is killed while it encodes."""
-
-    name = "toy-suicidal"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        os.kill(os.getpid(), signal.SIGKILL)
-        return []
-
-
-class ToyLittering(ToySuicidal):
-    """Leaves a temporary folder behind and is killed."""
+class ToyLittering(ToyBytes):
+    """Leaves a temporary folder behind and is killed while it encodes."""
 
     name = "toy-littering"
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         tempfile.mkdtemp(prefix="litter-")
+
+    def encode_normalized(self, text: str) -> list[int]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return []
 
 
 class ToyMislearning(ToyBytes):
