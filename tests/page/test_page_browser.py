@@ -16,18 +16,13 @@ OPEN = "document.querySelectorAll('details').forEach(d => d.open = true)"
 
 
 @pytest.fixture(scope="module")
-def url(page_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return written(page_html, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
 def several_url(several_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(several_html, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def hostile_url(hostile_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return written(hostile_html, tmp_path_factory)
+def url(page_html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(page_html, tmp_path_factory)
 
 
 def written(html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -36,20 +31,19 @@ def written(html: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_every_part_opens_without_complaint_or_request(open_page: Any, url: str, scheme: str, width: int) -> None:
-    watched = open_page(url, scheme=scheme, width=width)
-    watched.page.evaluate(OPEN)
-    assert watched.complaints == []
-    assert [request for request in watched.requests if not request.startswith(("file:", "data:"))] == []
-
-
-def test_the_body_does_not_scroll_sideways(open_page: Any, several_url: str) -> None:
-    page = open_page(several_url, width=320).page
+def test_the_page_is_quiet_runs_no_text_of_a_record_and_does_not_scroll_sideways(
+    open_page: Any, several_url: str
+) -> None:
+    watched = open_page(several_url, scheme="dark", width=320)
+    page = watched.page
     page.evaluate(OPEN)
     for width in (320, 390, 768, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main b").count() == 0
+    assert watched.complaints == []
+    assert [request for request in watched.requests if not request.startswith(("file:", "data:"))] == []
 
 
 def test_the_page_is_short_until_a_part_is_opened_by_its_link(open_page: Any, url: str) -> None:
@@ -67,7 +61,7 @@ def test_the_page_is_short_until_a_part_is_opened_by_its_link(open_page: Any, ur
 
 
 def test_a_phone_shows_the_speeds(open_page: Any, url: str) -> None:
-    for choice in ("", "#only=tiktoken&only=rs-bpe"):
+    for choice in ("", "#only=tiktoken&only=greedy"):
         page = open_page(url + choice, width=360).page
         for cell in page.locator("#view-table td.figure, #view-table td.long, #view-table td.why").all():
             place = cell.bounding_box()
@@ -99,23 +93,18 @@ def test_a_table_sorts_by_figure_both_ways_and_says_so(open_page: Any, url: str)
     assert column(page, "table-ranking", "× best") == ascending[::-1]
     figures = [float(text.replace("≈", "").replace(",", "")) for text in ascending]
     assert figures == sorted(figures)
-    assert figures[-1] > 100
-    button = page.locator("#table-training th", has_text="MB/s").get_by_role("button")
-    for _ in range(2):  # what has no figure is last either way
-        button.click()
-        assert column(page, "table-training", "MB/s")[-2:] == ["—", "—"]
 
 
 def test_a_table_filters_by_several_words_and_counts_what_is_left(open_page: Any, url: str) -> None:
     page = open_page(url).page
     page.evaluate(OPEN)
     tools = page.locator('.tools[data-table="table-speed"]')
-    tools.get_by_role("searchbox").fill("tiktoken encode/cl100k")
+    tools.get_by_role("searchbox").fill("tiktoken base/english")
     assert set(column(page, "table-speed", "implementation")) == {"tiktoken"}
-    assert column(page, "table-speed", "workload") == ["encode/cl100k_base/english", "encode/cl100k_base/turkish"]
-    assert tools.locator("output").inner_text().startswith("2 of ")
+    assert column(page, "table-speed", "workload") == ["encode/o200k_base/english"]
+    assert tools.locator("output").inner_text().startswith("1 of ")
     tools.get_by_role("searchbox").fill("")
-    assert len(column(page, "table-speed", "workload")) > 100
+    assert len(column(page, "table-speed", "workload")) > 20
 
 
 def test_the_scheme_is_the_systems_until_the_switch_which_is_remembered(open_page: Any, url: str) -> None:
@@ -136,21 +125,13 @@ def test_the_scheme_is_the_systems_until_the_switch_which_is_remembered(open_pag
     assert page.evaluate(ground) == light[0]
 
 
-def test_no_text_of_a_record_runs(open_page: Any, hostile_url: str) -> None:
-    watched = open_page(hostile_url)
-    watched.page.evaluate(OPEN)
-    assert watched.page.evaluate("window.hacked") is None
-    assert watched.page.locator("main img, main b").count() == 0
-    assert watched.complaints == []
-
-
 # --- the explorer ------------------------------------------------------------------------------------------------
 
 
 def test_without_javascript_tables_are_seen_and_controls_are_not(open_page: Any, several_url: str) -> None:
     page = open_page(several_url, java_script_enabled=False).page
     assert page.locator("#view-table tbody tr").first.is_visible()
-    assert page.locator("#table-overview tbody tr").count() > 10
+    assert page.locator("#table-overview tbody tr").count() > 5
     assert not page.locator("#view").is_visible()
 
 
@@ -159,35 +140,34 @@ def test_choosing_changes_table_and_address_and_the_address_restores_it(open_pag
     page = watched.page
     names = page.locator("#view-table tbody th")
     before = names.all_inner_texts()
-    assert len(before) > 10
+    assert len(before) > 5
     page.get_by_label("Figures", exact=True).select_option("relative")
     page.get_by_label("Baseline", exact=True).select_option("tokenizers")
     assert page.locator("#view-table thead").inner_text().count("× tokenizers") == 1
-    row = page.locator("#view-table tbody tr", has=page.locator("th", has_text=re.compile("^gigatoken$")))
+    row = page.locator("#view-table tbody tr", has=page.locator("th", has_text=re.compile("^compiled$")))
     shown = row.locator("td.figure").inner_text()
     workload = page.evaluate("""() => {
         const data = JSON.parse(document.getElementById("view-data").textContent);
         const run = data.runs.find((one) => one.id === data.main);
         return run.workloads.find((one) => one.name === data.begin);
     }""")
-    places = [workload["ranked"].index(name) for name in ("tokenizers", "gigatoken")]
+    places = [workload["ranked"].index(name) for name in ("tokenizers", "compiled")]
     assert shown.replace("≈ ", "≈") == workload["ratios"][places[0]][places[1]].split(" ")[0]
     page.locator("#view summary").click()
     page.get_by_role("button", name="None").click()
     assert names.count() == 0
-    for name in ("gigatoken", "tiktoken"):
+    for name in ("compiled", "tiktoken"):
         page.locator(f"#view .choices input[value={name}]").check()
-    assert names.all_inner_texts() == ["gigatoken", "tiktoken"]
-    page.get_by_label("Task", exact=True).select_option("decode")
-    page.get_by_label("Text", exact=True).is_visible()
+    assert names.all_inner_texts() == ["compiled", "tiktoken"]
+    page.get_by_label("Text", exact=True).select_option("code")
     title = page.locator("#view-title").inner_text()
-    assert title.startswith("decode/")
+    assert title.startswith("encode/o200k_base/code")
     address = page.url
-    assert "only=gigatoken" in address
+    assert "only=compiled" in address
     assert "base=tokenizers" in address
     again = open_page(address)
     assert again.page.locator("#view-title").inner_text() == title
-    assert again.page.locator("#view-table tbody th").all_inner_texts() == ["gigatoken", "tiktoken"]
+    assert again.page.locator("#view-table tbody th").all_inner_texts() == ["compiled", "tiktoken"]
     assert again.page.get_by_label("Baseline", exact=True).input_value() == "tokenizers"
     for one in (watched, again):
         assert one.complaints == []
@@ -218,7 +198,7 @@ def test_every_run_and_work_can_be_chosen_and_drawn(open_page: Any, several_url:
         }
         return views;
     }""")
-    assert n_views > 20
+    assert n_views > 15
     assert watched.complaints == []
 
 
@@ -237,11 +217,11 @@ def test_the_table_and_its_chart_can_be_taken_away(open_page: Any, several_url: 
         with page.expect_download() as download:
             page.locator("#explorer").get_by_role("button", name=kind, exact=True).click()
         text = Path(download.value.path()).read_text(encoding="utf-8")
-        assert "gigatoken" in text
+        assert "compiled" in text
         if kind == "CSV":
             assert len(text.splitlines()) == rows + 1
         elif kind == "JSON":
             assert len(json.loads(text)) == rows
         else:
             assert "var(" not in text
-            assert text.count("<path") > 10
+            assert text.count("<path") >= rows
