@@ -107,6 +107,8 @@ GONE_OPTIONS = {
     "train --until": "use `bpebench sweep`, which says from which size on larger ones save little",
     "encode --file": "write @FILE in place of TEXT",
     "vocab --against": "use `bpebench evaluate -m A -m B`, for what a text takes under both",
+    "vocab --corpus": "use `bpebench evaluate -m MODEL -c TEXT`",
+    "vocab -c": "use `bpebench evaluate -m MODEL -c TEXT`",
     "vocab --held-out": "use `bpebench sweep`, for bytes per token by size",
     "vocab --id": "use `bpebench decode ID`",
     "vocab --irregular": "`bpebench vocab FILE` names irregular merges",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import inputs, options
+from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.commands.vocab_lint import lint, shown
 from harness.lint import FINDINGS
@@ -21,17 +21,13 @@ class Vocab(Verb):
     Of a file also what it really is: its format, which published vocabulary it holds, and anything unusual. Exit status
     1 if it has the name of another vocabulary, rules other than its publisher's, or irregular merges.
 
-    With --lint its health: tokens that no text encodes to, with the proof, and other oddities; -c may be any text.
+    With --lint its health: tokens that no text encodes to, with the proof, and other oddities.
     """
 
     model: str = argument(default=DEFAULT_MODEL)
     show: int = options.show
     find: str | None = option("The ids of tokens that contain TEXT.", metavar="TEXT")
-    lint: bool = flag("Look for unreachable tokens, glitch candidates, duplicates and the like.")
-    corpora: tuple[str, ...] = options.corpus_option(
-        "With --lint: text that should use every token; repeatable.", multiple=True
-    )
-    max_bytes: int | None = options.max_bytes
+    lint: bool = flag("Look for unreachable tokens, duplicates and the like.")
     fail_on: tuple[str, ...] = option(
         "With --lint: exit status 1 where such a token is found; repeatable.",
         multiple=True,
@@ -44,12 +40,10 @@ class Vocab(Verb):
 
         given = options.given(self)
         if not self.lint:
-            options.ensure(not given & {"corpora", "max_bytes", "fail_on"}, "-c, --max-bytes and --fail-on need --lint")
+            options.ensure("fail_on" not in given, "--fail-on needs --lint")
             return self._describe()
         options.ensure(not given & {"show", "find"}, "--show and --find do not go with --lint")
-        options.ensure(self.corpora or "unmet" not in self.fail_on, "--fail-on unmet needs a text: -c")
-        corpora = [inputs.load_corpus(name, max_bytes=self.max_bytes) for name in dict.fromkeys(self.corpora)]
-        found = lint(self.model, load_model(self.model), corpora)
+        found = lint(self.model, load_model(self.model))
         self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
         return bool(found.failed(self.fail_on))
 

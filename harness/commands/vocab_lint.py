@@ -6,35 +6,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.commands import options
-from harness.commands.reading import label
 from harness.lint import FINDINGS
 from harness.progress import progress
 
 if TYPE_CHECKING:
-    from harness.data import Corpus
     from harness.lint.report import Health
     from impls.core.model.model import Model
 
 _N_EXAMPLES = 6
 
 
-def lint(name: str, model: Model, corpora: Sequence[Corpus]) -> Health:
-    """Return the health of `model`, with what the corpora use of it."""
+def lint(name: str, model: Model) -> Health:
+    """Return the health of `model`."""
     from harness.evaluate.run import fastest
     from harness.lint.report import health
-    from harness.measure.token_use import all_of, token_use
 
-    tokenizer = fastest(model)
     with progress(f"looking into {name}"):
-        uses = [token_use(tokenizer, corpus.documents(), label([corpus])) for corpus in corpora]
-        return health(name, tokenizer, all_of(uses) if uses else None)
+        return health(name, fastest(model))
 
 
 def shown(found: Health, fail_on: Sequence[str]) -> str:
     """Return the findings as text, with the first few tokens of each; JSON has them all."""
     lines = [f"{found.name}: {len(found.reach.tokens):,} tokens, by {found.tokenizer.name}"]
-    if found.use is not None:
-        lines[0] += f"; corpus: {found.use.text}, {found.use.n_bytes:,} bytes"
     lines += ["", options.table(list(_findings(found)), ["finding", "tokens", "means", "first"]), ""]
     unreached = [one for one in found.reach.unreached if not one.is_unused_byte]
     rows = [(one.id, _quoted(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
@@ -46,9 +39,6 @@ def shown(found: Health, fail_on: Sequence[str]) -> str:
         if one.ids is not None and found.tokenizer.model.sentencepiece is None
     ]
     lines += _section("Reached in other text only", ["id", "token", "its text gives", "a text that has it"], around)
-    others = [one for one in found.glitches if one.id not in {other.id for other in unreached}]
-    glitches = [(one.id, _quoted(tokens[one.id]), "; ".join(one.reasons)) for one in others]
-    lines += _section("Other glitch candidates", ["id", "token", "why"], glitches)
     if failed := found.failed(fail_on):
         lines += ["", f"failed: {', '.join(failed)}"]
     return "\n".join(lines)
@@ -57,8 +47,12 @@ def shown(found: Health, fail_on: Sequence[str]) -> str:
 def _findings(found: Health) -> Iterator[tuple[str, str, str, str]]:
     for finding in FINDINGS:
         ids = found.ids(finding)
-        n = f"{len(ids):,}" if finding in found.looked_for else "needs -c"
-        yield finding, n, FINDINGS[finding], " ".join(_quoted(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES])
+        yield (
+            finding,
+            f"{len(ids):,}",
+            FINDINGS[finding],
+            " ".join(_quoted(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
+        )
 
 
 def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:

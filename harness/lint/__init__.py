@@ -1,16 +1,12 @@
 """The health of a vocabulary: tokens that no text encodes to, and suspicious tokens.
 
 `reach` finds which tokens are reached, `proofs` proves which are not (`utf8`: texts around parts of characters),
-`tokens` finds parts of characters, duplicates and glitch candidates, `policy` measures how white space and digits are
-treated, `report` puts it together. No language model is involved: findings are candidates, as far as the tokenizer
-shows them.
+`report` adds parts of characters and duplicates.
 """
 
 FINDINGS = {
     "unreachable": "no text is encoded to it (proven)",
     "unreached": "no text was found that is encoded to it",
-    "unmet": "never met on the corpus",
-    "glitch": "may be under-trained",
     "partial": "several bytes, not whole characters",
     "duplicate-nfc": "the same text as another, in NFC",
     "duplicate-nfkc": "the same text as another, in NFKC",

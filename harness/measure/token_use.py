@@ -3,54 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-import numpy as np
 
 import impls
 from harness.outcome import Outcome
 from harness.records import Compression, Status
 from impls import Tokenizer
 from impls.core.model.model import Model
-
-
-@dataclass(frozen=True, slots=True)
-class TokenUse:
-    """How often a text uses each token."""
-
-    text: str
-    """Name of the text."""
-    n_documents: int
-    n_bytes: int
-    times: np.ndarray
-    """Occurrences by id: int64 of shape (vocab_size,)."""
-
-    @property
-    def n_tokens(self) -> int:
-        """Return the number of tokens of the text."""
-        return int(self.times.sum())
-
-
-def token_use(tokenizer: Tokenizer, documents: Iterable[str], text: str) -> TokenUse:
-    """Count the tokens of documents, each encoded separately, special tokens read as ordinary text."""
-    times = np.zeros(tokenizer.model.vocab_size, np.int64)
-    n_documents = n_bytes = 0
-    for document in filter(None, documents):
-        n_documents += 1
-        n_bytes += len(document.encode("utf-8", "surrogatepass"))
-        np.add.at(times, tokenizer.encode_array(document, disallowed_special=()), 1)
-    return TokenUse(text, n_documents, n_bytes, times)
-
-
-def all_of(uses: Iterable[TokenUse]) -> TokenUse:
-    """Return the sum of at least one use."""
-    uses = list(uses)
-    return TokenUse(
-        ", ".join(use.text for use in uses),
-        sum(use.n_documents for use in uses),
-        sum(use.n_bytes for use in uses),
-        np.sum([use.times for use in uses], axis=0),
-    )
 
 
 def ordinary_tokens(model: Model) -> dict[int, bytes]:

@@ -66,7 +66,7 @@ def test_every_verb_has_its_own_help(bpebench: Any) -> None:
         ("convert gpt2 out --to bpebench --pattern qwen", "--pattern goes with a rank file; gpt2 is not a file"),
         ("convert MODEL out --to bpebench --pattern qwen", "is of the format bpebench, which says how text is cut"),
         ("convert MODEL out --to bpebench --pattern gtp2", "unknown pattern 'gtp2'; did you mean 'gpt2'?"),
-        ("vocab MODEL --max-bytes 3", "-c, --max-bytes and --fail-on need --lint"),
+        ("vocab MODEL --fail-on partial", "--fail-on needs --lint"),
         ("compare a b --fail-if sluggish", "'sluggish' is not a condition"),
         ("run -w ^english --out out", "no workload is left to run; did you mean 'short/o200k"),
         ("run --dry-run -E naive --exclude=priority", "-E: given 2 times"),
