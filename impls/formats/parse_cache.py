@@ -25,8 +25,6 @@ LEAST_BYTES = 1 << 18
 """Smaller files parse as fast as a cache lookup."""
 
 _HERE = Path(__file__).parent
-_CORE = _HERE.parent / "core"
-_SOURCE_FOLDERS = (_CORE, _CORE / "model", _CORE / "pattern", _CORE / "text", _HERE, _HERE / "tokenizer_json")
 
 
 Note = tuple[str, str]
@@ -61,7 +59,7 @@ def cached_with_notes(
 def _digest_of_sources() -> str | None:
     """Return the SHA-256 (hex) of the source code that reads and checks; None if it is not in files."""
     hasher = hashlib.sha256(f"{regex.__version__} {sys.version} {sys.byteorder}".encode())
-    sources = [source for folder in _SOURCE_FOLDERS for source in sorted(folder.glob("*.py"))]
+    sources = sorted([*_HERE.rglob("*.py"), *(_HERE.parent / "core").rglob("*.py")])  # formats import nothing else
     try:
         for source in sources:
             hasher.update(source.read_bytes())

@@ -30,18 +30,9 @@ STEPS = {
 }
 FORMS = ("nfc", "nfd", "nfkc", "nfkd")
 NEWER = [
-    "\u07fd",
-    "\u0898",
-    "\u1ac1",
-    "\u1dfa",
-    "\u32ff",
-    "\ua7f2",
-    "\U00010f82",
-    "\U00011935",
-    "\U00011930",
-    "\U00011938",
+    *"\u07fd\u0898\u1ac1\u1dfa\u32ff\ua7f2\U00010f82\U00011935\U00011930\U00011938\U00010781\U0001e130\U00016d63",
+    *"\U00016d67\U000105d2\U0001fbf0\U0001f16c",
 ]
-NEWER += ["\U00010781", "\U0001e130", "\U00016d63", "\U00016d67", "\U000105d2", "\U0001fbf0", "\U0001f16c"]
 
 
 def differing(name: str, texts: list[str]) -> list[str]:

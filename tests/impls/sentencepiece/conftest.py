@@ -59,8 +59,6 @@ class Trained:
     """A model of the library's trainer."""
 
     name: str
-    content: bytes
-    """Its `.model`."""
     model: Model
     """As it is read here."""
     library: sentencepiece.SentencePieceProcessor
@@ -69,12 +67,10 @@ class Trained:
 
 @cache
 def _trained(name: str) -> Trained:
-    target = io.BytesIO()
-    options = _PLAIN | OPTIONS[name]
+    target, options = io.BytesIO(), _PLAIN | OPTIONS[name]
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS), model_writer=target, **options)
-    content = target.getvalue()
-    library = sentencepiece.SentencePieceProcessor(model_proto=content)
-    return Trained(name, content, read(content), library, options)
+    library = sentencepiece.SentencePieceProcessor(model_proto=target.getvalue())
+    return Trained(name, read(target.getvalue()), library, options)
 
 
 @pytest.fixture(params=OPTIONS)
@@ -90,25 +86,9 @@ def trained_with() -> Callable[[str], Trained]:
 
 
 _PARTS = [
-    *"abcethlow .,1½İıé\u2581\n\t",
-    *(
-        "  ",
-        "    ",
-        "the",
-        "he c",
-        "<user>",
-        " a  b",
-        "ﬁ",
-        "ﬃ",
-        "e\u0301",
-        "１２",
-        "\u3000",
-        "\u00a0",
-        "\u200b",
-        "\x00",
-    ),
-    *("\x01", "😀", "\u2581\u2581", "<unk>", "<s>", "[INST]", "<0x41>", "\ufffd", "你好", "\u0301", "\u00a8", "Ａ"),
-]
+    *"abcethlow .,1½İıé\u2581\n\t\u3000\u00a0\u200b\x00\x01😀\ufffd\u0301\u00a8Ａ", "  ", "    ", "the", "he c",
+    "<user>", " a  b", "ﬁ", "ﬃ", "e\u0301", "１２", "\u2581\u2581", "<unk>", "<s>", "[INST]", "<0x41>", "你好",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
