@@ -18,10 +18,9 @@ from harness.measure.token_use import compression, uncounted
 from harness.outcome import Outcome
 from harness.process.pool import run_tasks
 from harness.process.session import Failed
-from harness.records import RecordWriter, Text, Trained
+from harness.records import RecordWriter, Trained
 
 TRAINER = "compiled"
-N_FIRST_TOKENS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +64,7 @@ def train_recipe(recipe: Recipe) -> Trained:
         n_merges=len(model.merges),
         n_bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
         seconds=seconds,
-        digest=model.digest,
         ties=recipe.spec.ties,
-        merge_counts=list(model.merge_counts or ()),
-        first_tokens=[
-            Text.of((model.tokens[i] or b"").decode("utf-8", "backslashreplace"))
-            for i in model.merge_results[:N_FIRST_TOKENS]
-        ],
     )
 
 

@@ -1,18 +1,12 @@
-"""What a run gives to its processes: models and training files in a temporary folder, corpora, references, cores.
-
-The folder is in use while its lock is held; the system releases the lock of a process that dies, however it dies.
-"""
+"""What a run gives to its processes: models and training files in a temporary folder, corpora, references, cores."""
 
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from harness.data import load_corpus, load_model
 from harness.measure import placement
@@ -25,34 +19,8 @@ from harness.process.session import Failed, FailedError, Session, functions
 from harness.targets import is_target
 from impls import BPEError, Model
 
-_FOLDER_PREFIX = "bpebench-run-"
-_LOCK = "in-use"
-
 LoadModel = Callable[[str], Model]
 """Name or path -> model."""
-
-
-class Scratch:
-    """A temporary folder of this process. Creating one removes those of dead processes."""
-
-    def __init__(self) -> None:
-        # A folder without a lock file is being made or removed by another process.
-        for lock in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*/{_LOCK}"):
-            with contextlib.suppress(OSError), FileLock(lock, timeout=0):
-                shutil.rmtree(lock.parent, ignore_errors=True)
-        held = False
-        while not held:
-            self.folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
-            self._lock = FileLock(self.folder / _LOCK, timeout=0)
-            # Another process that cleans up may remove the folder before it is locked.
-            with contextlib.suppress(Timeout):
-                self._lock.acquire()
-                held = self.folder.exists()
-
-    def close(self) -> None:
-        """Remove the folder."""
-        self._lock.release()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Materials:
@@ -71,8 +39,9 @@ class Materials:
         """`encoders` and `confirming` are the references of `harness.measure.references`."""
         self.cores, self._load_model, self._seed = cores, load_model, seed
         self._limits = worker_limits(memory_limit_bytes)
-        self._scratch = Scratch()
-        self._temporary = self._scratch.folder / "temporary"
+        self._folder = TemporaryDirectory(prefix="bpebench-run-", ignore_cleanup_errors=True)
+        self._scratch = Path(self._folder.name)
+        self._temporary = self._scratch / "temporary"
         self._temporary.mkdir()
         self.corpora = Corpora(load_corpus)
         self.models: dict[str, Model] = {}
@@ -87,7 +56,7 @@ class Materials:
 
     def __exit__(self, *error: object) -> None:
         self.references.close()
-        self._scratch.close()
+        self._folder.cleanup()
 
     def session(self, threads: int = 1, hash_seed: int = 0) -> Session:
         """Return a session for a contestant; `hash_seed` fixes the order of Python's sets."""
@@ -113,7 +82,7 @@ class Materials:
         if name not in self._files:
             try:
                 model = self._load_model(name)
-                path = self._scratch.folder / f"model-{len(self._files)}.json"
+                path = self._scratch / f"model-{len(self._files)}.json"
                 model.save(path)
                 model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
                 if model.merge_rule == "concatenation":
@@ -134,7 +103,7 @@ class Materials:
         """Return the file to train from, written once. Raises what reading the corpus raises."""
         key = f"{workload.corpus} {workload.split} {workload.call_bytes}"
         if key not in self._trainings:
-            path = self._scratch.folder / f"training-{len(self._trainings)}.txt"
+            path = self._scratch / f"training-{len(self._trainings)}.txt"
             write_training_file(path, self.corpora, workload, self._seed)
             self._trainings[key] = path
         return self._trainings[key]

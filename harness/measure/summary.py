@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.measure.stats import Estimate, Interval, difference, estimate, floor_of, mean, percentile
+from harness.measure.stats import Estimate, Interval, difference, estimate, floor_of, percentile
 from harness.outcome import Outcome
 from harness.records import Clock, Counterexample, Measurement, Pass
 
@@ -246,23 +246,6 @@ def by_workload(records: Iterable[Measurement]) -> dict[str, list[Measurement]]:
         if not is_growth(record.workload):
             found.setdefault(record.workload, []).append(record)
     return found
-
-
-def mean_ratio(records: Iterable[Measurement], a: str, b: str, workloads: Iterable[str]) -> Interval | None:
-    """Return the time of `a` over that of `b` as the geometric mean over named workloads; None if one lacks either."""
-    wanted = set(workloads)
-    of: dict[str, list[Measurement]] = {name: [] for name in wanted}
-    for record in records:
-        if record.workload in wanted and record.copy == 0 and record.implementation in (a, b):
-            of[record.workload].append(record)
-    found = []
-    for records_of in of.values():
-        by_name = {one.implementation: one for one in contestants(records_of) if one.failed is None}
-        log = ratio(by_name[a], by_name[b]) if {a, b} <= set(by_name) else None
-        if log is None:
-            return None
-        found.append(log)
-    return mean(found).interval if found else None
 
 
 def document(records: Iterable[Measurement]) -> dict[str, Any]:

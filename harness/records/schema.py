@@ -157,7 +157,7 @@ class Compression(Record, tag="compression"):
 
 
 class Trained(Record, tag="trained"):
-    """A vocabulary learned in this run, and the first tokens it learned."""
+    """A vocabulary learned in this run."""
 
     model: str
     implementation: str
@@ -166,8 +166,5 @@ class Trained(Record, tag="trained"):
     n_merges: int
     n_bytes: int
     seconds: float
-    digest: str
     ties: Ties = "smallest"
     """The tie rule of its training."""
-    merge_counts: list[int] = msgspec.field(default_factory=list)
-    first_tokens: list[Text] = msgspec.field(default_factory=list)

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.measure.comparison import ranking
-from harness.measure.stats import Interval, claim
-from harness.measure.summary import mean_ratio, summaries
-from harness.outcome import Outcome
+from harness.measure.summary import summaries
 from harness.records import Measurement, of_kind
 from harness.report.tables import compression, correctness, speed
 from harness.report.wording import counted, figure
@@ -16,7 +14,6 @@ from harness.report.wording import counted, figure
 _YARDSTICK = "tiktoken"
 _ENCODING = ("encode", "encode-array", "encode-batch")
 """Tasks that the headline on speed is about."""
-_TRAINERS = _TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
 
 
 class Headline(NamedTuple):
@@ -31,7 +28,7 @@ class Headline(NamedTuple):
 def headlines(records: Sequence[object]) -> list[Headline]:
     """Return the headlines these records support, the most important first."""
     floor = speed.noise_floor(records)
-    return [*_speed(records, floor), *_agreement(records), *_turkish(records), *_training(records, floor)]
+    return [*_speed(records, floor), *_agreement(records), *_turkish(records)]
 
 
 def _cited(records: Sequence[object], tasks: Collection[str]) -> list[Measurement]:
@@ -95,28 +92,3 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
             text = f"{what} takes {shown} as many tokens {than} ({best['vocab_size']:,})"
             yield Headline("turkish", shown, text)
             return
-
-
-def _training(records: Sequence[object], floor: float | None) -> Iterator[Headline]:
-    """Compare two trainers by the mean over the workloads that both ran and that may be cited."""
-    if floor is None:
-        return
-    trained = _cited(records, ("train",))
-    right = [(m.implementation, m.workload) for m in trained if m.passes and m.copy == 0]
-    mine, theirs = ({w for n, w in right if n == name} for name in (_TRAINER, _TRAINING_YARDSTICK))
-    failed = {m.workload for m in trained if m.outcome is not Outcome.RIGHT and m.implementation in _TRAINERS}
-    workloads = mine.intersection(theirs) - failed
-    if not workloads:
-        return
-    ratio = mean_ratio(trained, _TRAINING_YARDSTICK, _TRAINER, workloads)
-    assert ratio is not None, "both were timed on these workloads"
-    faster, slower = _TRAINERS
-    if ratio.value < 1:
-        faster, slower, ratio = slower, faster, Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
-    mean = f"geometric mean over {counted(len(workloads), 'training workload')}"
-    shown = f"{figure(ratio.value)} ×"
-    if claim(ratio, floor) == "slower":
-        interval = f"(95 % {figure(ratio.low)}–{figure(ratio.high)}, {mean})"
-        yield Headline("training", shown, f"{faster} learns the same merges {shown} as fast as {slower} {interval}")
-    else:
-        yield Headline("training", "≈", f"{faster} and {slower} learn the same merges ≈ equally fast ({mean})")

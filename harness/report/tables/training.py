@@ -17,21 +17,13 @@ from harness.report.table import (
     triangle_columns,
 )
 from harness.report.tables.correctness import training_verdicts
-from harness.training.vocabulary_curve import plateau
-
-
-def trained(records: Iterable[object]) -> list[Trained]:
-    """Return the vocabularies learned in a run, one for each model and implementation."""
-    return latest(records, Trained, "model", "implementation")
 
 
 def trained_rows(records: Iterable[object]) -> list[Row]:
     """Return the vocabularies trained in this run: merges, bytes of text, seconds."""
     same = ("model", "implementation", "corpus", "vocab_size", "ties", "n_merges", "n_bytes", "seconds")
-    return [
-        {key: getattr(t, key) for key in same} | {"plateau_merge": plateau(t.merge_counts), "digest": t.digest}
-        for t in trained(records)
-    ]
+    learned = latest(records, Trained, "model", "implementation")
+    return [{key: getattr(record, key) for key in same} for record in learned]
 
 
 def _agreements(records: Iterable[object]) -> list[TrainerAgreement]:

@@ -9,7 +9,7 @@ from records_by_hand import steady, timed
 
 from harness.measure import cautions
 from harness.measure.comparison import InvalidCondition, compare_runs, parse_condition, ranking, untimed_in_new
-from harness.measure.summary import document, mean_ratio, relative_times, summaries
+from harness.measure.summary import document, relative_times, summaries
 from harness.measure.token_use import compression
 from harness.outcome import Outcome
 from harness.records import Measurement, Pass
@@ -73,16 +73,6 @@ def test_the_document_is_plain_and_has_what_was_promised() -> None:
     assert (row["implementation"], row["outcome"]) == ("a", "right")
     assert set(row["time_ratio"]) == {"value", "low", "high"}
     assert row["bytes_per_second"]["value"] == pytest.approx(1e6, rel=0.01)
-
-
-def test_the_mean_over_named_workloads_is_geometric() -> None:
-    records = [
-        record for w, x in (("w1", 2), ("w2", 8)) for record in (*timed("a", steady(x), w), *timed("b", steady(1), w))
-    ]
-    found = mean_ratio(records, "a", "b", ["w1", "w2"])
-    assert found is not None
-    assert found.value == pytest.approx(4)
-    assert mean_ratio(records, "a", "c", ["w1"]) is None
 
 
 def test_a_slower_run_is_found_and_one_like_the_other_is_not() -> None:
