@@ -19,10 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from queue import Queue
 
 from rules import Mutant, mutants_of
 
@@ -42,8 +40,6 @@ class Target:
     tests: list[str]
     planted: list[Mutant] = field(default_factory=list)
     survivors: list[Mutant] = field(default_factory=list)
-    cpu_seconds: float = 0.0
-    """Processor time of its tests without a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +122,7 @@ def run_tests(tree: Path, tests: list[str], cpu_limit: float) -> Ended:
         sys.executable,
         "-m",
         "pytest",
-        "-x",
-        "-q",
-        "-n",
-        "0",
-        "--no-header",
-        "-p",
-        "no:cacheprovider",
-        "--tb=line",
+        *["-x", "-q", "-n", "0", "--no-header", "-p", "no:cacheprovider", "--tb=line"],
     ]
     before = _children_seconds()
     process = subprocess.Popen(
@@ -160,8 +149,6 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=40, help="how many faults to plant in all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=random.randrange(10_000), help="which faults are drawn")
     parser.add_argument("--tests", nargs="+", help="the tests to run in place of those that concern each file")
-    parser.add_argument("--jobs", type=int, default=1, help="how many copies are tested at a time")
-    parser.add_argument("--verbose", action="store_true", help="print which test finds each fault, too")
     options = parser.parse_args()
     targets = []
     for path in files_named(options.files):
@@ -174,16 +161,10 @@ def main() -> None:
     print(f"{n_planted} of {len(possible)} faults, drawn by --seed {options.seed}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        trees: Queue[Path] = Queue()
-        for job in range(options.jobs):
-            trees.put(copied(Path(folder) / str(job)))
-        with ThreadPoolExecutor(options.jobs) as pool:
-            list(
-                pool.map(
-                    lambda target: _examine(target, trees, options.verbose),
-                    [target for target in targets if target.planted],
-                )
-            )
+        tree = copied(Path(folder))
+        for target in targets:
+            if target.planted:
+                _examine(target, tree)
     survivors = sum(len(target.survivors) for target in targets)
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     cpu = _children_seconds()
@@ -192,33 +173,20 @@ def main() -> None:
     sys.exit(survivors * 10 > n_planted)
 
 
-def _examine(target: Target, trees: Queue[Path], verbose: bool) -> None:
-    """Plant the faults of one file in turn in a free copy."""
-    tree = trees.get()
+def _examine(target: Target, tree: Path) -> None:
+    """Plant the faults of one file in turn in a copy."""
     file = tree / target.path
-    try:
-        sound = run_tests(tree, target.tests, 1800)
-        if sound.status != 0:
-            sys.exit(f"{target.path}: its tests fail without any fault:\n{sound.said[-2000:]}")
-        target.cpu_seconds = sound.cpu_seconds
-        print(f"{target.path}: {len(target.planted)} faults, {len(target.tests)} test files, "
-              f"{sound.cpu_seconds:.0f} s without a fault", flush=True)  # fmt: skip
-        for mutant in sorted(target.planted, key=lambda each: each.start):
-            _write(file, mutant.applied(target.source))
-            ended = run_tests(tree, target.tests, LEAST_SECONDS + 3 * target.cpu_seconds)
-            if ended.status == 0:
-                target.survivors.append(mutant)
-                print(
-                    f"  SURVIVES {target.path}:{mutant.line} ({mutant.rule}) {mutant.shown(target.source)}", flush=True
-                )
-            elif verbose:
-                last = next(
-                    (line for line in reversed(ended.said.splitlines()) if line.startswith(("FAILED", "ERROR"))), ""
-                )
-                print(f"  found in {ended.cpu_seconds:.1f} s: {mutant.line} {mutant.rule}: {last[:100]}", flush=True)
-    finally:
-        _write(file, target.source)
-        trees.put(tree)
+    sound = run_tests(tree, target.tests, 1800)
+    if sound.status != 0:
+        sys.exit(f"{target.path}: its tests fail without any fault:\n{sound.said[-2000:]}")
+    print(f"{target.path}: {len(target.planted)} faults, {len(target.tests)} test files, "
+          f"{sound.cpu_seconds:.0f} s without a fault", flush=True)  # fmt: skip
+    for mutant in sorted(target.planted, key=lambda each: each.start):
+        _write(file, mutant.applied(target.source))
+        if run_tests(tree, target.tests, LEAST_SECONDS + 3 * sound.cpu_seconds).status == 0:
+            target.survivors.append(mutant)
+            print(f"  SURVIVES {target.path}:{mutant.line} ({mutant.rule}) {mutant.shown(target.source)}", flush=True)
+    _write(file, target.source)
 
 
 def _write(file: Path, content: bytes) -> None:

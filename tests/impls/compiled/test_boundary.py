@@ -61,14 +61,6 @@ def test_texts_of_characters_of_every_width(tokenizer: Compiled, model: Model, k
         assert tokenizer.count(text) == len(ids)
 
 
-def test_arrays_are_their_callers_own(tokenizer: Compiled) -> None:
-    first, second = tokenizer.encode_array("the cat"), tokenizer.encode_array("the cat")
-    first[:] = 0
-    assert second.tolist() == tokenizer.encode("the cat")
-    assert first.flags.writeable
-    assert first.flags.c_contiguous
-
-
 def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> None:
     class Text(str):
         """A text of a type of its own."""
@@ -81,16 +73,6 @@ def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> 
                 way(wrong)
     for text in ("kedi üstünde", "日本語", "the cat"):
         assert tokenizer.encode(Text(text)) == tokenizer.encode(text)
-
-
-def test_decoding_takes_lists_arrays_and_iterators(tokenizer: Compiled) -> None:
-    text = "kedi 日本語 🎉 " * 50
-    ids = tokenizer.encode(text)
-    for given in (ids, tuple(ids), iter(ids), np.array(ids), np.array(ids, np.uint16)):
-        assert tokenizer.decode(given) == text  # type: ignore[arg-type]
-    assert tokenizer.decode_bytes(ids) == text.encode()
-    assert tokenizer.decode([0xE6]) == "\ufffd"
-    assert tokenizer.decode([0xE6], errors="ignore") == ""
 
 
 def test_the_boundary_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
