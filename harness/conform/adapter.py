@@ -275,13 +275,7 @@ def _n_vocab(target: Any) -> int | None:
 
 
 def _special_tokens(target: Any) -> dict[str, int]:
-    """Return special tokens by text, from an attribute or method `special_tokens`, or from tiktoken's interface."""
+    """Return special tokens by text, from an attribute or method `special_tokens`."""
     found = getattr(target, "special_tokens", None)
-    if callable(found):
-        found = found()
-    if isinstance(found, Mapping):
-        return {str(text): operator.index(number) for text, number in found.items()}
-    names, single = getattr(target, "special_tokens_set", None), getattr(target, "encode_single_token", None)
-    if isinstance(names, set | frozenset) and callable(single):
-        return {text: operator.index(single(text)) for text in sorted(names)}
-    return {}
+    found = found() if callable(found) else found
+    return {str(text): operator.index(i) for text, i in found.items()} if isinstance(found, Mapping) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,13 +37,10 @@ class CodePoints:
 
 
 class Everything(Right):
-    """All that is optional, under the names tiktoken has where it has one."""
+    """All that is optional."""
 
     n_vocab = 256
-    special_tokens_set = frozenset({"<s>"})
-
-    def encode_single_token(self, text: str) -> int:
-        return {"<s>": 1}[text]
+    special_tokens: ClassVar[dict[str, int]] = {"<s>": 1}
 
     def encode(self, text: str, *, allowed_special: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
         assert isinstance(allowed_special, set | frozenset)
