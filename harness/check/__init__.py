@@ -1,1 +1,1 @@
-"""Round trip and agreement of implementations and trainers."""
+"""Round trip and agreement of implementations."""

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import impls
 from harness.check.classes import Relation, relation
@@ -21,7 +21,7 @@ from harness.check.tasks import (
 from harness.outcome import Outcome
 from harness.process.pool import Pool
 from harness.process.session import Failed
-from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
+from harness.records import Agreement, NotCompared, Verdict
 from harness.targets.published import published_file
 from harness.targets.spec import PUBLISHED
 
@@ -29,7 +29,6 @@ _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
 
 
-A = TypeVar("A", Agreement, TrainerAgreement)
 Cell = tuple[str, str, str]
 """Implementation, model and corpus."""
 
@@ -52,11 +51,11 @@ class CheckPlan:
 
 
 @dataclass(frozen=True)
-class Checked(Generic[A]):
+class CheckResult:
     """The result of a check: verdicts, agreements, pairs that were not compared, and faults."""
 
     verdicts: list[Verdict]
-    agreements: list[A]
+    agreements: list[Agreement]
     not_compared: list[NotCompared]
     faults: list[str]
 
@@ -74,9 +73,6 @@ class Checked(Generic[A]):
             return summary
         more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""
         return f"{summary}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
-
-
-CheckResult = Checked[Agreement]
 
 
 def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:

@@ -95,7 +95,7 @@ def ensure_utf8(text: str, name: str) -> None:
 
 _RECORDS = "each line of records.jsonl in the folder of a run is a record"
 GONE_OPTIONS = {
-    "check --vocab-size": "256 merges are compared",
+    "check --trainers": "`bpebench run -w ^train` judges what each trainer learns by the rule of its workload",
     "check --unicode": "use `bpebench conform`, which asks every code point",
     "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
     "explain --html": "`bpebench play` explains on a page, and `explain` prints the same",

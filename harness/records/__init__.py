@@ -5,9 +5,7 @@ from harness.records.comparisons import (
     AgreementClass,
     Difference,
     Disagreement,
-    FirstDifference,
     NotCompared,
-    TrainerAgreement,
 )
 from harness.records.schema import (
     Clock,

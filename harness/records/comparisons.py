@@ -1,12 +1,12 @@
-"""Records of comparisons between two implementations, trainers or releases: where they agree, and where not."""
+"""Records of comparisons between two implementations: where they agree, and where not."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from harness.records.schema import Counterexample, Record, Text
+from harness.records.schema import Counterexample, Record
 
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
@@ -45,45 +45,16 @@ class Agreement(Record, tag="agreement"):
 
 
 class NotCompared(Record, tag="not-compared"):
-    """Two implementations, or two trainers, that could not be compared."""
+    """Two implementations that could not be compared."""
 
     a: str
     b: str
     model: str
-    """For trainers, the rule."""
     corpus: str
     reason: str
     agreement_class: AgreementClass | None = None
     """The agreement class of the pair; None if one cannot run the model or is missing."""
     conditions: str = ""
-
-
-class FirstDifference(msgspec.Struct, frozen=True):
-    """Where two lists of merges first differ: the two parts of each merge, none for a list that has ended."""
-
-    step: int
-    """Counted from 1."""
-    a: list[Text]
-    b: list[Text]
-
-
-class TrainerAgreement(Record, tag="trainer-agreement"):
-    """Whether two trainers learn the same merges from one corpus by one rule."""
-
-    agreement_class: ClassVar[AgreementClass] = "provably equal"
-    a: str
-    b: str
-    rule: str
-    corpus: str
-    n_bytes: int = 0
-    """Bytes of the text both learned from."""
-    n_merges_a: int = 0
-    n_merges_b: int = 0
-    first_difference: FirstDifference | None = None
-
-    def __post_init__(self) -> None:
-        if not (self.n_merges_a or self.n_merges_b):
-            raise ValueError(f"{self.a} and {self.b} have learned nothing: they are not compared")
 
 
 class Disagreement(Record, tag="disagreement", kw_only=True):

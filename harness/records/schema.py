@@ -54,8 +54,7 @@ class Verdict(Record, tag="verdict"):
     implementation: str
     model: str
     corpus: str
-    check: Literal["round-trip", "load", "train"]
-    """`train`: whether it learned anything; `model` then names the rule."""
+    check: Literal["round-trip", "load"]
     status: Status
     reason: str = ""
     n_texts: int = 0

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.records.comparisons import Agreement, Disagreement, NotCompared, TrainerAgreement
+from harness.records.comparisons import Agreement, Disagreement, NotCompared
 from harness.records.schema import Compression, Measurement, Trained, Verdict
 from impls.formats.files import write_atomically
 
-AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | TrainerAgreement | Disagreement
+AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | Disagreement
 RECORDS_FILE = "records.jsonl"
 MACHINE_FILE = "machine.json"
 

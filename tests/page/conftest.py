@@ -13,10 +13,8 @@ from harness.outcome import Outcome
 from harness.records import (
     AnyRecord,
     Counterexample,
-    FirstDifference,
     RecordWriter,
     Text,
-    TrainerAgreement,
     Verdict,
     write_machine,
 )
@@ -36,11 +34,7 @@ def run_of(kind: str) -> Path:
 def hostile_records() -> list[AnyRecord]:
     """Records whose every free text tries to break out of where it is shown."""
     name, workload = HOSTILE[:-1], "</script><script>window.hacked=4</script>"
-    first = FirstDifference(27, [Text.of(" b"), Text.of("ir")], [Text.of(" b"), Text.of(HOSTILE)])
-    where = {"corpus": name, "check": "train", "n_texts": 9}
     return [
-        *(Verdict(implementation=one, model="r", status=Outcome.RIGHT, **where) for one in ("a", "b")),
-        TrainerAgreement("a", "b", "r", name, 50_000, 256, 256, first),
         Verdict(
             implementation="</td><script>window.hacked=3</script>", model="m|`*_", corpus="c", check="load",
             status=Outcome.CRASH, reason=name, counterexample=Counterexample(Text.of(HOSTILE), None, [1]),

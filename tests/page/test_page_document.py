@@ -90,7 +90,6 @@ def test_texts_of_records_are_shown_escaped_and_open_no_element(hostile_html: st
     assert not set("\x1b\u202e") & set(hostile_html)
     (run,) = view_data(hostile_html)["runs"]
     assert any("</script><script>" in workload["name"] for workload in run["workloads"])
-    assert "≠27" in found.tables["table-trainers"][-1]
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&lt;", "\ud800"])

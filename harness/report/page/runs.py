@@ -74,7 +74,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("compression", "Compression", ("compression",)),
     ("scaling", "Scaling", ("scaling",)),
     ("memory", "Memory and load time", ("memory",)),
-    ("training", "Training", ("training", "trained", "trainers", "trainer-differences")),
+    ("training", "Training", ("training", "trained")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
 )
 """Id, heading and tables of each folded part of a run; `runs.html` introduces them."""

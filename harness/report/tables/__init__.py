@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 
+from harness.records import Trained
 from harness.report import layout, round_trips
-from harness.report.table import Row, Table, table_of
-from harness.report.tables import compression, correctness, growth, overview, speed, training
+from harness.report.table import Row, Table, latest, table_of
+from harness.report.tables import compression, correctness, growth, overview, speed
 
 
 def tables(
@@ -31,9 +32,7 @@ def tables(
         "speed": lambda: speed.speed_table(timed()),
         "compression": lambda: compression.compression_table(records),
         "training": lambda: speed.training_table(timed()),
-        "trained": lambda: table_of("trained", training.trained_rows(records)),
-        "trainers": lambda: training.matrix_table(records),
-        "trainer-differences": lambda: training.differences_table(records),
+        "trained": lambda: table_of("trained", _trained_rows(records)),
         "memory": lambda: table_of("memory", speed.memory_rows(timed())),
         "scaling": lambda: growth.scaling_table(records),
         "failures": lambda: correctness.failures_table(records),
@@ -41,6 +40,13 @@ def tables(
     known = round_trips.recorded(records)
     found = {name: make() for name, make in makers.items() if not names or name in names}
     return {name: round_trips.with_round_trips(table, known) for name, table in found.items() if table.rows}
+
+
+def _trained_rows(records: Iterable[object]) -> list[Row]:
+    """Return the vocabularies trained in this run: merges, bytes of text, seconds."""
+    same = ("model", "implementation", "corpus", "vocab_size", "ties", "n_merges", "n_bytes", "seconds")
+    learned = latest(records, Trained, "model", "implementation")
+    return [{key: getattr(record, key) for key in same} for record in learned]
 
 
 def render_terminal(records: Sequence[object], *, width: int | None = None, names: Sequence[str] = ()) -> str:
@@ -56,8 +62,3 @@ def render_all(found: Iterable[Table], width: int | None) -> str:
 def render_check(records: Sequence[object], width: int | None = None) -> str:
     """Return the output of `check`: agreement, counterexamples, round trips."""
     return render_terminal(records, width=width, names=("agreement", "counterexamples", "round-trip"))
-
-
-def render_trainers(records: Sequence[object], width: int | None = None) -> str:
-    """Return the output of `check --trainers`: the matrix, and where pairs differ."""
-    return render_terminal(records, width=width, names=("trainers", "trainer-differences"))

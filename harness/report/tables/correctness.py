@@ -22,14 +22,8 @@ _MANY = 12
 
 
 def verdicts(records: Iterable[object]) -> list[Verdict]:
-    """Return the last verdict of each implementation, model, corpus and check; verdicts on trainers are separate."""
-    found = latest(records, Verdict, "implementation", "model", "corpus", "check")
-    return [v for v in found if v.check != "train"]
-
-
-def training_verdicts(records: Iterable[object]) -> list[Verdict]:
-    """Return the last verdict of each trainer, rule and corpus."""
-    return [v for v in latest(records, Verdict, "implementation", "model", "corpus", "check") if v.check == "train"]
+    """Return the last verdict of each implementation, model, corpus and check."""
+    return latest(records, Verdict, "implementation", "model", "corpus", "check")
 
 
 def agreements(records: Iterable[object]) -> list[Agreement]:
@@ -184,12 +178,8 @@ def round_trip_rows(records: Iterable[object]) -> list[Row]:
 
 
 def failure_rows(records: Iterable[object]) -> list[Row]:
-    """Return everything that is not ok by its reason, with where it happened and its first counterexample.
-
-    Rules that a trainer does not support are left to the table of trainers.
-    """
+    """Return everything that is not ok by its reason, with where it happened and its first counterexample."""
     records = list(records)
-    trained = (v for v in training_verdicts(records) if v.status != Outcome.REFUSED)
     found: list[tuple[tuple[str, Outcome, str], str, Counterexample | None]] = [
         *(
             ((m.implementation, m.outcome, m.reason), m.workload, m.counterexample)
@@ -197,7 +187,7 @@ def failure_rows(records: Iterable[object]) -> list[Row]:
         ),
         *(
             ((v.implementation, v.status, v.reason), f"{v.check} {v.model}/{v.corpus}", v.counterexample)
-            for v in (*verdicts(records), *trained)
+            for v in verdicts(records)
         ),
     ]
     failed = [one for one in found if one[0][1] is not Outcome.RIGHT]

@@ -16,7 +16,7 @@ from harness.check import tasks
 from harness.check.agreement import CheckPlan, CheckResult, check, explaining_command
 from harness.check.classes import relation
 from harness.outcome import Outcome
-from harness.records import Agreement, Counterexample, NotCompared, Text, TrainerAgreement, Verdict
+from harness.records import Agreement, Counterexample, NotCompared, Text, Verdict
 from harness.report.headlines import headlines
 from harness.report.tables import render_check
 from harness.report.tables.correctness import pair_rows
@@ -210,8 +210,6 @@ def test_nothing_compared_is_a_fault(checked: Checked, bpebench: Any, model: str
     [
         lambda: Agreement(a="a", b="b", model="m", corpus="c", agreement_class="provably equal", n_texts=0),
         lambda: Verdict(implementation="a", model="m", corpus="c", check="round-trip", status=Outcome.RIGHT),
-        lambda: Verdict(implementation="a", model="m", corpus="c", check="train", status=Outcome.RIGHT),
-        lambda: TrainerAgreement(a="a", b="b", rule="r", corpus="c"),
     ],
 )
 def test_a_record_cannot_claim_what_rests_on_nothing(claim: Callable[[], object]) -> None:

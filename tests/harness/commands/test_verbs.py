@@ -111,17 +111,3 @@ def test_a_check_records_names_and_no_paths(bpebench: Any, model_file: Path, tmp
     assert "priority" in bpebench("report", str(folder)).out
     nothing = bpebench("check", "-e", "^sentencepiece$", "-m", str(model_file), "-c", f"{private}/tr.txt")
     assert (nothing.status, "nothing was" in nothing.out) == (1, True)
-
-
-def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("harness.commands.options.terminal_width", lambda: 100)
-    Path("text.txt").write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
-    command = ["check", "--trainers", "-c", "text.txt", "-e", "tiktoken|naive"]
-    ended = bpebench(*command, "--out", "run")
-    assert (ended.status, "everything that must agree agrees (1 comparisons" in ended.out) == (0, True)
-    assert max(map(len, ended.out.splitlines())) <= 100
-    assert set(described(Path("run"))["digests"]["corpora"]) == {"text.txt"}
-    assert "Trainers: do they learn the same merges?" in bpebench("report", "run").out
-    (found,) = json.loads(bpebench(*command, "--json").out)["agreements"]
-    assert found["rule"] == "first met"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
 
 import impls
 
@@ -131,25 +129,3 @@ class Unloadable(Right):
 
     def __init__(self, model: impls.Model) -> None:
         raise RuntimeError("no such device")
-
-
-class WrongTies(impls.Tokenizer):
-    """Trains by the largest of equally frequent pairs, whatever the rule."""
-
-    name = "planted-wrong-ties"
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: impls.TrainingSpec) -> impls.Model:
-        return impls.get("priority").train_model(texts, replace(spec, ties="largest"))
-
-
-class DyingTrainer(impls.Tokenizer):
-    """Takes its process with it when it trains, by the one rule it follows."""
-
-    name = "planted-dying-trainer"
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: impls.TrainingSpec) -> impls.Model:
-        if spec.ties != "first":
-            raise impls.Unsupported(cls.name, "TrainingSpec.ties: it trains with 'first' only")
-        os._exit(3)
