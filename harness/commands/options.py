@@ -193,17 +193,6 @@ def given(verb: object) -> set[str]:
     return {name for name in vars(verb) if source(name) not in (None, ParameterSource.DEFAULT)}
 
 
-def corpora_by_name(flag: str, pairs: Sequence[str]) -> dict[str, str]:
-    """Return the corpora of `NAME=CORPUS`, in order; raise a usage error for another form or a repeated name."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, _, corpus = pair.partition("=")
-        ensure(name and corpus, f"{flag}: {pair!r} is not NAME=CORPUS")
-        ensure(name not in found, f"{flag}: {name!r} has two corpora")
-        found[name] = corpus
-    return found
-
-
 def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:

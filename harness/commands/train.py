@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import fields, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import impls
-from harness.commands import inputs, options, reading, training_output, writing
+from harness.commands import options, reading, training_output, writing
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
-from impls.core.text.files import TextFiles
 from impls.core.text.patterns import resolve
 from impls.registry import learn
 
@@ -76,14 +74,6 @@ class Train(Verb):
         advanced=True,
     )
     superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword", advanced=True)
-    parity: tuple[str, ...] = option(
-        "Parity-aware: a corpus of this language, in place of -c; repeatable. The language that is compressed least "
-        "chooses each merge.", multiple=True, metavar="NAME=CORPUS", advanced=True
-    )  # fmt: skip
-    parity_dev: tuple[str, ...] = option(
-        "Parallel texts to measure compression on, a corpus for each language; repeatable.", multiple=True,
-        metavar="NAME=CORPUS", advanced=True
-    )  # fmt: skip
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -98,29 +88,24 @@ class Train(Verb):
         from harness.training.vocabulary_curve import plateau
         from impls.core.extension import Extension
 
-        languages, text = self._languages(), self._text
-        self._check(text)
+        text = self._text
+        self._check()
         begun = None if self.extend is None else load_model(self.extend)
         n_kept = 0 if begun is None else n_listed_merges(begun)
         spec = self._spec(begun)
         if begun is not None:
             Extension(self.implementation, begun, spec)  # refuses what cannot be extended before anything is counted
         if self._target is not None:
-            measured_on = options.corpora_by_name("--parity-dev", self.parity_dev).values()
-            sources = (*text.corpora, *map(str, self.counts), *measured_on)
-            writing.check_target(self._target, (*sources, *writing.model_sources(self.extend)))
-        by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
-        dev = self._parallel()
+            sources = (*text.corpora, *map(str, self.counts), *writing.model_sources(self.extend))
+            writing.check_target(self._target, sources)
         start = time.perf_counter()
-        texts = self._read(text, resolve(spec.pattern), by_language)
+        texts: Any = self._read(text, resolve(spec.pattern))
         if isinstance(texts, list):
             n_bytes, start = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts), time.perf_counter()
         else:
             n_bytes = texts.n_bytes
         with progress(f"training {self.vocab_size:,} tokens on {size(n_bytes)} with {self.implementation}"):
-            model = (
-                impls.train_parity_aware(by_language, spec, dev=dev) if languages else self._learn(texts, spec, begun)
-            )
+            model = learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
             seconds = time.perf_counter() - start
         if self._target is not None:
             model.save(self._target)
@@ -148,29 +133,20 @@ class Train(Verb):
         document = training_output.write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
         self.output(document, lambda: training_output.counted(document))
 
-    def _read(
-        self, text: TrainingText, pattern: tuple[str, ...], by_language: dict[str, list[str]]
-    ) -> list[str] | PieceCounts | TextFiles:
-        """Return the training input: texts, the counts of their pieces, or files."""
-        is_counted = (bool(self.counts) or self._is_counted(text)) and not by_language
+    def _read(self, text: TrainingText, pattern: tuple[str, ...]) -> list[str] | PieceCounts:
+        """Return the training input: texts, or the counts of their pieces."""
+        is_counted = bool(self.counts) or self._is_counted(text)
         for name in () if is_counted else ("workers", "scheduler"):
             problem = f"--{name} is for files that are counted, by `compiled`; this training reads the text as a whole"
             options.ensure(not getattr(self, name), problem)
-        if by_language:
-            return list(chain.from_iterable(by_language.values()))
-        if is_counted:
-            return self._counts(text, pattern)
-        return text.texts()
-
-    def _learn(self, texts: Any, spec: impls.TrainingSpec, begun: impls.Model | None) -> impls.Model:
-        return learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
+        return self._counts(text, pattern) if is_counted else text.texts()
 
     def _asked_for(self, text: TrainingText) -> dict[str, Any]:
         """Return the options that determine what is learned, printed with the result."""
         return {
             "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
             "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
-            "superword_from": self.superword_from, "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+            "superword_from": self.superword_from,
         }  # fmt: skip
 
     @cached_property
@@ -195,13 +171,12 @@ class Train(Verb):
 
         return text.counts(pattern, self.memory_limit, executors_of(self.workers, self.scheduler))
 
-    def _check(self, text: TrainingText) -> None:
+    def _check(self) -> None:
         """Raise for options that do not go together."""
         if self.counts:
             can = impls.get(self.implementation).kind in ("pure", "compiled")
             options.ensure(can, f"{self.implementation} trains on text, not on counts; -e compiled does both")
             options.ensure(not self.superword_from, "--superword-from splits the text twice; counts are split already")
-            options.ensure(not self.parity, "--parity trains on texts; leave out --counts")
             options.ensure(self.max_bytes is None, "--max-bytes does not go with --counts")
         is_alone = self.superword_from is None and "superword_pattern" in options.given(self)
         options.ensure(not is_alone, "--superword-pattern goes with --superword-from")
@@ -222,35 +197,6 @@ class Train(Verb):
         }
         chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
-
-    def _languages(self) -> dict[str, str]:
-        """Return the corpus of each language of parity-aware training; these become the training corpora."""
-        languages = options.corpora_by_name("--parity", self.parity)
-        options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
-        if languages:
-            self._ensure_alone("--parity", "implementation", "corpora")
-            self.corpora = tuple(languages.values())
-        return languages
-
-    def _ensure_alone(self, flag: str, *others: str) -> None:
-        """Raise for options that do not go with `flag`; if --implementation is one of them, set it to `priority`."""
-        by_priority = "implementation" in others
-        why = ", which `priority` trains" if by_priority else ""
-        for name in ("extend", "superword_from", *others):
-            problem = f"--{name.replace('_', '-')} does not go with {flag}{why}"
-            options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
-        if by_priority:
-            self.implementation = "priority"
-
-    def _parallel(self) -> dict[str, list[str]] | None:
-        """Return the documents that compression is measured on: of a named corpus its held-out part."""
-        documents: dict[str, list[str]] = {}
-        for language, name in options.corpora_by_name("--parity-dev", self.parity_dev).items():
-            corpus = inputs.load_corpus(name)
-            if corpus.has_split:
-                corpus = inputs.load_corpus(name, split="held-out")
-            documents[language] = list(corpus.documents())
-        return documents or None
 
 
 command = Train.command()

@@ -104,6 +104,7 @@ GONE_OPTIONS = {
     "evaluate --baseline": "the column of the fewest compares all vocabularies",
     "evaluate --out": "use --json, --csv or --latex, and > FILE",
     "sweep --out": "use --json or --csv, and > FILE",
+    "train --parity": "use `bpebench.train_parity_aware` of Python",
     "train --until": "use `bpebench sweep`, which says from which size on larger ones save little",
     "encode --file": "write @FILE in place of TEXT",
     "vocab --against": "use `bpebench evaluate -m A -m B`, for what a text takes under both",

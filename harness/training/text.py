@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,10 +53,10 @@ class TrainingText:
         every = list((kept | found).values())
         return replace(every[0] if len(every) == 1 else added(every), memory_limit=limit)
 
-    def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
-        """Return the documents of all corpora, or of `corpora`. Raises `DataError` for a corpus without text."""
+    def texts(self) -> list[str]:
+        """Return the documents of all corpora. Raises `DataError` for a corpus without text."""
         texts: list[str] = []
-        for name in dict.fromkeys(self.corpora if corpora is None else corpora):
+        for name in dict.fromkeys(self.corpora):
             found = self._documents(name)
             if not any(found):
                 raise DataError(f"{'standard input' if name == '-' else name}: holds no text")

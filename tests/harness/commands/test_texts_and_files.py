@@ -101,7 +101,6 @@ _EMPTY = "the path is empty"
         ("report run --html run/machine.json", _READ),
         ("train -c ok.txt --extend m.json --vocab-size 270 --out m.json", _READ),
         ("train -c ok.txt --extend mine --vocab-size 270 --name mine", _READ),
-        ("train --parity a=ok.txt --parity-dev a=texts/a.txt --vocab-size 270 --out texts/a.txt", _READ),
         ("train --count-only -c texts --out texts/a.txt", _READ),
         ("convert mine cache/models/mine.json --to tiktoken", _READ),
         ("train -c ok.txt --vocab-size 270 --out ''", _EMPTY),

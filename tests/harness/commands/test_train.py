@@ -1,4 +1,4 @@
-"""`bpebench train`: from text, counts or a vocabulary, in two stages, with parity; what goes together."""
+"""`bpebench train`: from text, counts or a vocabulary, in two stages; what goes together."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_what_a_worker_that_died_was_counting_is_counted_again_a_few_times(
     assert again.read_bytes() == whole.read_bytes()
 
 
-# --- from a vocabulary, in stages, by languages ----------------------------------------------------------------
+# --- from a vocabulary, in stages ----------------------------------------------------------------
 
 
 def test_what_no_option_says_is_taken_from_the_vocabulary(bpebench: Any, text: str, begun: str, tmp_path: Path) -> None:
@@ -171,20 +171,6 @@ def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:
     assert Model.load(out) == impls.registry.learn("naive", load_corpus(text).documents(), spec, superword_from=266)
     learned(bpebench, *command, str(out), "--superword-pattern", "none")
     assert Model.load(out).pattern == ()
-
-
-def test_parity(bpebench: Any, text: str, tmp_path: Path) -> None:
-    for name in ("tr.txt", "dev-tr.txt", "dev-en.txt"):
-        (tmp_path / name).write_text(f"yolda {name} yolda yol\n\nbir yol daha", encoding="utf-8")
-    given = ("--parity", f"en={text}", "--parity", f"tr={tmp_path}/tr.txt", "--vocab-size", "266")
-    dev = ("--parity-dev", f"tr={tmp_path}/dev-tr.txt", "--parity-dev", f"en={tmp_path}/dev-en.txt")
-    texts = {"en": [*load_corpus(text).documents()], "tr": [*load_corpus(tmp_path / "tr.txt").documents()]}
-    held_out = {name: [*load_corpus(tmp_path / f"dev-{name}.txt").documents()] for name in ("en", "tr")}
-    out = tmp_path / "out.json"
-    for options, parallel in (((), None), (dev, held_out)):
-        shown = learned(bpebench, *given, *options, "--out", str(out))
-        assert Model.load(out) == impls.train_parity_aware(texts, TrainingSpec(vocab_size=266), dev=parallel)
-        assert (shown["implementation"], shown["corpora"]) == ("priority", [text, f"{tmp_path}/tr.txt"])
 
 
 @pytest.mark.parametrize(("pattern", "named"), [((), "none"), (("a|[^a]",), "a|[^a]"), (("a|[^a]", "b|[^b]"), None)])
@@ -232,13 +218,7 @@ def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], w
         ("--counts KEPT -e tokenizers", "tokenizers trains on text, not on counts"),
         ("--counts KEPT --superword-from 262", "counts are split already"),
         ("--counts NONE", "holds no text"),
-        ("--parity tr", "--parity: 'tr' is not NAME=CORPUS"),
-        ("--parity tr=TEXT --parity tr=TEXT", "--parity: 'tr' has two corpora"),
-        ("--parity tr=TEXT -c TEXT", "--corpus does not go with --parity, which `priority` trains"),
-        ("--parity tr=TEXT -e naive", "--implementation does not go with --parity"),
-        ("--parity tr=TEXT --superword-from 260", "--superword-from does not go with --parity"),
-        ("--parity-dev tr=TEXT", "--parity-dev goes with --parity"),
-        ("--parity tr=TEXT --parity-dev en=TEXT", "dev texts of en do not go with texts of tr"),
+        ("--parity tr=TEXT", "--parity was removed: use `bpebench.train_parity_aware`"),
         ("-c TEXT --superword-pattern none", "--superword-pattern goes with --superword-from"),
         ("-c TEXT --superword-from 300 --vocab-size 299", "299 is below the 300 ids that superwords follow"),
         ("-c TEXT --superword-from 258 -e tokenizers", "tokenizers: does not go on from a model"),

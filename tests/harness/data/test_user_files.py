@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tracemalloc
 from pathlib import Path
 from threading import Event, Thread
 
@@ -60,16 +59,6 @@ def test_paragraphs_come_back_wherever_the_file_is_cut_in_reading(
     paragraphs = ["a" * before, *paragraphs]
     file = _written(tmp_path, "\n\n".join(paragraphs).encode())
     assert _documents(file) == [f"{part}\n\n" for part in paragraphs[:-1]] + paragraphs[-1:]
-
-
-def test_a_file_without_a_single_line_end_is_streamed(tmp_path: Path) -> None:
-    file = _written(tmp_path, b"x" * 12_000_000)
-    tracemalloc.start()
-    sizes = [len(document) for document in load_corpus(file).documents()]
-    _, peak_bytes = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert sizes == [1 << 20] * 10 + [12_000_000 - 10 * (1 << 20)]
-    assert peak_bytes < 8_000_000
 
 
 @pytest.mark.parametrize("name", ["bad.txt", "bad.jsonl"])
