@@ -108,7 +108,7 @@ class Run(Verb):
         from harness import tour
         from harness.measure.workloads import PROFILES, Plan, load_workloads, select
         from harness.records import RecordWriter, read_records
-        from harness.report.summary import render_summary
+        from harness.report.headlines import render_summary
 
         start = time.monotonic()
         options.say("about 4 minutes on two cores: train two vocabularies, check every pair, time everything", err=True)

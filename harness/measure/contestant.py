@@ -43,8 +43,6 @@ class Opened(NamedTuple):
 
     exact: bool
     pinned: bool
-    parts_seconds: dict[str, float]
-    """Seconds of importing, reading the model, building, and of the first ids, by the wall clock."""
     load_seconds: tuple[float, float]
     """Wall and processor seconds from the model's file to the first ids."""
     first_ids: list[int]
@@ -85,31 +83,25 @@ def open_implementation(
     any); if there are none, leave the affinity. Exceptions of the implementation pass.
     """
     placement.pin_to(opening_cores or cores)
-    began = perf_counter()
     factory = _factory(name)
-    import_seconds = perf_counter() - began
-    marks, cpu = [perf_counter()], process_time()
+    start, cpu = perf_counter(), process_time()
     _held.model = model = Model.load(Path(model_file)) if model_file else None
     gc.collect()
     _held.baseline_bytes = memory.resident_bytes()
     memory.reset_peak()
-    marks.append(perf_counter())
     ids: list[int] = []
     if model is None:
         _held.implementation = factory  # type: ignore[assignment]
     else:
         _held.tokenizer = factory(model)
-        marks.append(perf_counter())
         if first:
             ids = _held.tokenizer.encode(FIRST_TEXT)
-            marks.append(perf_counter())
-    parts = dict(zip(("model", "build", "first ids"), (b - a for a, b in pairwise(marks)), strict=False))
+    load_seconds = perf_counter() - start, process_time() - cpu
     gc.freeze()
     return Opened(
         exact=getattr(_held.tokenizer or factory, "exact", True),
         pinned=placement.pin_to(cores),
-        parts_seconds={"import": import_seconds} | parts,
-        load_seconds=(marks[-1] - marks[0], process_time() - cpu),
+        load_seconds=load_seconds,
         first_ids=list(map(int, ids)),
         peak_memory_bytes=peak_memory_bytes(),
     )

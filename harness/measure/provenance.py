@@ -50,7 +50,6 @@ def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
         "os": operating_system(),
         "architecture": platform.machine(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "python_compiler": platform.python_compiler(),
         "packages": versions(recorded_packages()),
         "unicode": {"unicodedata": unicodedata.unidata_version} | unicode_versions(implementations),
         "suite": suite(),

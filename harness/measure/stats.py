@@ -142,7 +142,6 @@ class Exponent(NamedTuple):
     value: float
     low: float
     high: float
-    n_points: int
     lower_bound: float | None
     """Lower bound on the exponent up to the next size, if that reached its time limit."""
 
@@ -170,7 +169,7 @@ def fit_exponent(
     if timeout is not None:
         n, seconds = usable[-1]
         bound = math.log(timeout[1] / seconds) / math.log(timeout[0] / n)
-    return Exponent(slope, slope - half, slope + half, len(usable), bound)
+    return Exponent(slope, slope - half, slope + half, bound)
 
 
 def binned(seconds: Iterable[float]) -> Counter[int]:

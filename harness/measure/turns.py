@@ -125,8 +125,7 @@ class Contestants:
             stand.fail(judgement)
             return
         record = stand.record
-        record.reference, record.parts_seconds = reference, opened.parts_seconds
-        record.peak_memory_bytes = opened.peak_memory_bytes
+        record.reference, record.peak_memory_bytes = reference, opened.peak_memory_bytes
         wall, cpu = opened.load_seconds
         record.passes, stand.n_calls = [Pass(0, False, n_bytes, [1], [_short(wall)], [_short(cpu)])], 1
 

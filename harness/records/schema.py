@@ -122,8 +122,6 @@ class Measurement(Record, tag="measurement"):
     """Bytes of other text of the corpus read before the first pass."""
     reference: str = ""
     """The implementation whose ids these were compared with; empty if only the round trip could be verified."""
-    parts_seconds: dict[str, float] = msgspec.field(default_factory=dict)
-    """Seconds by part, for `load`: import (not in the pass), model, build and first ids."""
     call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
     """Calls by duration, for documents one by one: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None

@@ -1,16 +1,21 @@
-"""The sentences that summarise a run, each with its figure."""
+"""The sentences that summarise a run, each with its figure, and the screen a tour ends on."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from harness.measure.comparison import ranking
 from harness.measure.summary import summaries
+from harness.printable import printable
 from harness.records import Measurement, of_kind
-from harness.report.tables import compression, correctness, speed
+from harness.report import layout
+from harness.report.tables import compression, correctness, overview, speed
 from harness.report.wording import counted, figure
 
+WIDTH = 100
 _YARDSTICK = "tiktoken"
 _ENCODING = ("encode", "encode-array", "encode-batch")
 """Tasks that the headline on speed is about."""
@@ -92,3 +97,18 @@ def _turkish(records: Sequence[object]) -> Iterator[Headline]:
             text = f"{what} takes {shown} as many tokens {than} ({best['vocab_size']:,})"
             yield Headline("turkish", shown, text)
             return
+
+
+def render_summary(records: Sequence[object]) -> str:
+    """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
+    rows = speed.speed_rows(records)
+    every = compression.compression_table(records)
+    turkish = [row for row in every.rows if row["corpus"] == compression.HELD_OUT]
+    training = speed.training_table(rows)
+    shown = [overview.overview_table(records, rows), replace(every, rows=turkish), replace(training, note="")]
+    lines = (f"{headline.text}." for headline in headlines(records))
+    parts = [
+        "\n".join(textwrap.fill(printable(line), WIDTH, initial_indent="· ", subsequent_indent="  ") for line in lines),
+        *(layout.render(table, "text", width=WIDTH).rstrip() for table in shown if table.rows),
+    ]
+    return "\n\n".join(filter(None, parts))

@@ -1,11 +1,8 @@
-"""Which machine and versions a run measured, and how figures changed from run to run on one machine."""
+"""Which machine a run measured, and how figures changed from run to run on one machine."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from functools import cache
 from itertools import combinations
 
 from harness.measure.comparison import compare_runs, machine_difference
@@ -14,35 +11,6 @@ from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.run import Run
 from harness.report.table import Row
-
-OWN_PACKAGE = "bpebench"
-
-
-@cache
-def package_of(implementation: str) -> str:
-    """Return the package an implementation comes in, by its name alone; the name itself if the package is unknown."""
-    if wording.kind_of(implementation) in ("pure", "compiled"):
-        return OWN_PACKAGE
-    if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", implementation):
-        from impls.registry import peer_metadata
-
-        with suppress(OSError):
-            return peer_metadata(f"impls.peers.{implementation.replace('-', '_')}")[0] or implementation
-    return implementation
-
-
-def version_of(run: Run, implementation: str) -> str | None:
-    """Return the version of an implementation in a run; None if it is not recorded."""
-    packages = run.machine.get("packages")
-    version = packages.get(package_of(implementation)) if isinstance(packages, dict) else None
-    return version if isinstance(version, str) else None
-
-
-def shown_version(run: Run, implementation: str) -> str:
-    """Return the version (with the commit, for our own implementations), or a dash."""
-    version, suite = version_of(run, implementation), run.machine.get("suite")
-    commit = suite.get("commit") if isinstance(suite, dict) and package_of(implementation) == OWN_PACKAGE else None
-    return wording.ABSENT if version is None else f"{version} ({str(commit)[:7]})" if commit else version
 
 
 def date_of(run: Run) -> str:
@@ -80,7 +48,7 @@ def by_machine(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield what two runs of one machine both timed: versions, and any change that may be claimed.
+    """Yield what two runs of one machine both timed, and any change that may be claimed.
 
     Every run is compared with each earlier one that shares a workload with it, by `comparison.compare_runs`.
     """
@@ -93,8 +61,6 @@ def history_rows(runs: Sequence[Run]) -> Iterator[Row]:
                 yield {
                     "cpu": new.machine.get("cpu"), "workload": found.workload, "implementation": found.implementation,
                     "old": old.folder.name, "new": new.folder.name,
-                    "old_version": shown_version(old, found.implementation),
-                    "new_version": shown_version(new, found.implementation),
                     "gain": gain, "claimed": found.claim != "≈",
                     "shown_gain": f"{'≈ ' if found.claim == '≈' else ''}{wording.figure(gain)}",
                     "interval": f"{wording.figure(1 / found.ratio.high)}–{wording.figure(1 / found.ratio.low)}",

@@ -14,7 +14,7 @@ from harness.measure.summary import by_workload, relative_times
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
-from harness.report.history import by_machine, date_of, machine_name, run_name, shown_version
+from harness.report.history import by_machine, date_of, machine_name, run_name
 from harness.report.run import Run
 from harness.report.table import Row, grouped
 from harness.report.tables import speed
@@ -37,7 +37,6 @@ def explorer(runs: Sequence[Run]) -> dict[str, Any]:
                 "label": run_name(run),
                 "command": f"bpebench report {run.label} --table speed",
                 "claimed": f"≈: not confirmed. {speed.claimed_where()}",
-                "versions": {name: shown_version(run, name) for name in _names(run)},
                 "workloads": workloads,
             }
             for run, workloads in shown

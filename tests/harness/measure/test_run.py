@@ -137,7 +137,6 @@ def test_every_task_is_verified_and_timed() -> None:
     assert sum(n for _, n in right["documents"].call_times) == sum(one.calls[-1] for one in right["documents"].passes)
     cold = right["cold"]
     assert (len(cold.passes), cold.warm_up_bytes, cold.peak_memory_bytes is not None) == (1, 0, True)
-    assert list(right["load"].parts_seconds) == ["import", "model", "build", "first ids"]
     (inexact,) = only("toy-miscounting", workload("count", task="count"))
     assert inexact.outcome == "unverified"
 

@@ -6,8 +6,7 @@ from records_by_hand import pair, rows_of, steady, timed, trained, weighed
 
 from harness.outcome import Outcome
 from harness.records import AnyRecord, NotCompared
-from harness.report.headlines import headlines
-from harness.report.summary import WIDTH, render_summary
+from harness.report.headlines import WIDTH, headlines, render_summary
 from harness.report.tables import tables
 
 TURKISH, ENGLISH, COLD = (f"{name}/o200k_base/{text}" for name, text in (

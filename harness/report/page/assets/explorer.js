@@ -202,7 +202,7 @@ if (form) {
       const shown = row.figure === null ? "—" : `${row.mark}${row.figure}`;
       const range = row.figure === null ? "—" : `${row.low}–${row.high}`;
       const marks = [`kind-${data.kinds[row.who]}`, row.failed && "failed", relative && row.who === state.base && "base"];
-      const line = element("tr", { class: marks.filter(Boolean).join(" ") }, element("th", { scope: "row", title: `${data.kinds[row.who]}, version ${run.versions[row.who]}` }, row.who), element("td", { class: "dots" }, svg));
+      const line = element("tr", { class: marks.filter(Boolean).join(" ") }, element("th", { scope: "row", title: data.kinds[row.who] }, row.who), element("td", { class: "dots" }, svg));
       if (row.failed) {
         line.lastChild.remove();
         line.append(element("td", { class: "why", colspan: head.cells.length - 1 }, row.verdict));
