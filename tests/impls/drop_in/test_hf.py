@@ -7,7 +7,6 @@ import pickle
 import sys
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 import tokenizers
@@ -19,9 +18,7 @@ import bpebench.hf
 import impls
 from impls import formats
 from impls.core.errors import Missing, UnknownSymbol, Unsupported
-from impls.core.text import places
 from impls.drop_in import hf
-from impls.drop_in.hf import encoding, post_processing, settings
 from impls.formats import parse_cache
 
 # --- the same answers ----------------------------------------------------------------------------------------------
@@ -135,16 +132,6 @@ def test_a_file_that_was_read_before_is_the_same(tmp_path: Path, monkeypatch: py
     assert again.to_str() == first.to_str()
 
 
-def test_added_tokens_of_the_library_may_be_given() -> None:
-    ours, theirs = both(a_file("bytes"))
-    token = tokenizers.AddedToken("zz", lstrip=True)
-    assert ours.add_tokens([token]) == theirs.add_tokens([token]) == 1
-    assert ours.add_special_tokens([tokenizers.AddedToken("yy")]) == 1
-    theirs.add_special_tokens([tokenizers.AddedToken("yy")])
-    assert repr(ours.get_added_tokens_decoder()) == repr(dict(sorted(theirs.get_added_tokens_decoder().items())))
-    assert shown(ours.encode("a  zz yy")) == shown(theirs.encode("a  zz yy"))
-
-
 def test_post_processors_of_the_library_may_be_given() -> None:
     ours, theirs = both(a_file("bytes", added_tokens=added("bytes")))
     for given in (
@@ -185,17 +172,6 @@ def test_an_added_token_may_be_written_like_another_token() -> None:
     assert again.encode("a\tb").ids == ours.encode("a\tb").ids == theirs.encode("a\tb").ids
 
 
-@pytest.mark.parametrize("growing", [True, False])
-def test_encodings_are_merged_as_by_the_library(growing: bool) -> None:
-    kinds = (hf.Encoding, tokenizers.Encoding)
-    merged = [
-        kind.merge([tokenizer.encode(text) for text in ("a the", "", "é b", "the")], growing)
-        for kind, tokenizer in zip(kinds, both(a_file("bytes")), strict=True)
-    ]
-    assert shown(merged[0]) == shown(merged[1])
-    assert merged[0].offsets[-1][1] == (11 if growing else 3)
-
-
 def test_a_copy_shares_nothing_that_changes() -> None:
     ours, _ = both(a_file("bytes"))
     copied = pickle.loads(pickle.dumps(ours)).__deepcopy__({})
@@ -207,31 +183,6 @@ def test_a_copy_shares_nothing_that_changes() -> None:
 
 
 # --- a wrong step is found -----------------------------------------------------------------------------------------
-
-
-def _plant_offsets_of_the_first_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "_changed", lambda changes: list(range(len([*changes]))))
-
-
-def _plant_untrimmed_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post_processing, "_trimmed", lambda token, span, keeps_one: span)
-
-
-def _plant_halves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "_longest_first", lambda n, m, limit: (limit // 2, limit - limit // 2))
-
-
-def _plant_lost_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding.Encoding, "copy", lambda self: self.part(0, len(self)))
-
-
-PLANTED = [_plant_offsets_of_the_first_part, _plant_untrimmed_prefix, _plant_halves, _plant_lost_overflow]
-
-
-@pytest.mark.parametrize("plant", PLANTED)
-def test_a_planted_fault_is_found(plant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch)
-    assert any(first_difference(seed, 200, "priority") for seed in range(20))
 
 
 # --- the front door ------------------------------------------------------------------------------------------------

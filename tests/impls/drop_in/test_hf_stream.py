@@ -87,30 +87,12 @@ def ids_of(tokenizer: Any, *tokens: str) -> list[int]:
     return [tokenizer.token_to_id(token) for token in tokens]
 
 
-def test_bytes_that_are_no_text_come_at_once() -> None:
-    """The library returns nothing while its text ends in U+FFFD, though no later byte can change it."""
-    ours, theirs = both(DOCUMENTS["bytes"])
-    ids = ids_of(theirs, "³", "a")
-    assert steps(hf.DecodeStream(), ours, ids) == ["\ufffd", "a"]
-    assert steps(LibraryStream(), theirs, ids) == [None, "\ufffda"]
-
-
 def test_the_text_of_a_prompt_does_not_come_again() -> None:
     """The library repeats a prompt that ends within a character."""
     ours, theirs = both(DOCUMENTS["bytes"])
     prompt, ids = ids_of(theirs, "a", "Ã"), ids_of(theirs, "§", "b")
     assert steps(hf.DecodeStream(prompt), ours, ids) == ["ç", "b"]
     assert steps(LibraryStream(prompt), theirs, ids) == ["aç", "b"]
-
-
-def test_a_byte_that_is_no_text_does_not_end_the_stream() -> None:
-    """The library turns the byte before it into U+FFFD as well, and then does not find what it returned."""
-    ours, theirs = both(DOCUMENTS["marks"])
-    ids = ids_of(theirs, "<0x50>", "<0x9F>", "a")
-    assert steps(hf.DecodeStream(), ours, ids) == ["P", "\ufffd", "a"]
-    *first, last = steps(LibraryStream(), theirs, ids)
-    assert first == ["P", None]
-    assert "Invalid prefix" in str(last)
 
 
 def test_several_ids_a_copy_and_another_tokenizer() -> None:

@@ -92,43 +92,6 @@ def test_random_calls_of_named_encodings_are_answered_as_by_tiktoken(theirs: Any
     compare(theirs.get_encoding(name), bpebench.get_encoding(name), range(2 * 10**6, 2 * 10**6 + 300 * fuzz))
 
 
-class TakesListsOfAllowed(Encoding):
-    def encode(self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all") -> list[int]:
-        allowed = allowed_special if allowed_special == "all" else set(allowed_special)
-        return super().encode(text, allowed_special=allowed, disallowed_special=disallowed_special)
-
-
-class UnknownBeforeOverflow(Encoding):
-    def decode_bytes(self, tokens: Any) -> bytes:
-        return self.tokenizer.decode_bytes(tokens)
-
-
-class ForgetsACompletion(Encoding):
-    def encode_with_unstable(self, text: str, **options: Any) -> Any:
-        stable, found = super().encode_with_unstable(text, **options)
-        return stable, found[:-1]
-
-
-class LenientOffsets(Encoding):
-    def decode_with_offsets(self, tokens: Any) -> Any:
-        return self.tokenizer.decode_with_offsets(tokens)
-
-
-WRONG = [TakesListsOfAllowed, UnknownBeforeOverflow, ForgetsACompletion, LenientOffsets]
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
-def test_the_same_comparison_finds_a_wrong_one(wrong: type[Encoding]) -> None:
-    specials = {"<s>": 500, "<|endoftext|>": 600}
-    parts: dict[str, Any] = {"pat_str": NAMED["gpt2"][0], "mergeable_ranks": dict(SMALL.id_by_token)}
-    with pytest.raises(AssertionError):
-        compare(
-            tiktoken.Encoding("own", **parts, special_tokens=specials),
-            wrong("own", **parts, special_tokens=specials),
-            range(3_000),
-        )
-
-
 def test_a_special_token_may_have_the_id_of_another_or_of_a_token() -> None:
     ranks = dict(SMALL.id_by_token)
     for specials in ({"<a>": 700, "<b>": 700}, {"<a>": 97, "<b>": 701}):
@@ -201,14 +164,6 @@ def test_an_encoding_that_contradicts_itself_is_a_value_error(changes: dict[str,
     with pytest.raises(ValueError, match=r"^broken: ") as caught:
         Encoding("broken", **parts)
     assert isinstance(caught.value, bpebench.BPEError)
-
-
-def test_an_own_encoding_that_covers_all_text_is_split_by_an_automaton() -> None:
-    parts: dict[str, Any] = {"mergeable_ranks": dict(SMALL.id_by_token), "special_tokens": {}}
-    tokenizer: Any = Encoding("x", pat_str=PATTERNS["its own"], **parts).tokenizer
-    assert tokenizer.splitting == "automaton"
-    tokenizer = Encoding("x", pat_str=PATTERNS["that drops"], **parts).tokenizer
-    assert tokenizer.splitting == "regex: text is dropped"
 
 
 def test_errors_say_what_is_wrong() -> None:

@@ -59,12 +59,6 @@ def test_every_short_text_over_the_classes_of_a_named_pattern_may_be_cut(name: s
     assert n_found > 90
 
 
-@pytest.mark.parametrize("name", [name for name in NAMED if NAMED[name]])
-def test_random_texts_over_the_classes_of_a_named_pattern_may_be_cut(name: str, fuzz: int) -> None:
-    some, rng = representatives(NAMED[name]), random.Random(name)
-    assert sum(check(NAMED[name], "".join(rng.choices(some, k=rng.randrange(4, 12)))) for _ in range(400 * fuzz)) > 100
-
-
 @pytest.mark.parametrize(("stages", "pass_cuts"), STAGED)
 def test_texts_may_be_cut_where_a_stage_separates_and_all_before_it_pass_the_cut(
     stages: tuple[str, ...], pass_cuts: bool

@@ -5,19 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from random import Random
 from typing import Any
 
 import pytest
-from family_libraries import model_named
-from growing_texts import FRAGMENTS
 
 import impls
-from impls import SpecialToken, TrainingSpec, UnknownSymbol
+from impls import SpecialToken, TrainingSpec
 from impls.interface import Tokenizer
 from impls.operations.changes import Change, change_of
-from impls.operations.incremental import CHUNK, Incremental
+from impls.operations.incremental import CHUNK
 
 LEARNED = ["the cat sat on the mat, and the rat that sat there as well; 12 cats" for _ in range(3)]
 SPEC = TrainingSpec(vocab_size=330, pattern="cl100k", special_tokens=("<|end|>",))
@@ -64,19 +61,6 @@ def test_a_change_leaves_out_what_old_and_new_ids_begin_and_end_with() -> None:
         at = start - 7
         assert [*old[:at], *ids, *old[at + n_removed :]] == new
         assert not (n_removed and ids and (old[at] == ids[0] or old[at + n_removed - 1] == ids[-1])), (old, new)
-
-
-@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base", "qwen-nfc", "deepseek", "mistral-v3"])
-def test_all_implementations_call_the_same_ids_stable(name: str, fuzz: int) -> None:
-    tokenizers, rng = [impls.load(one, model_named(name)) for one in ("compiled", "priority")], Random(name)
-    for _ in range(20 * fuzz):
-        grown = [tokenizer.incremental() for tokenizer in tokenizers]
-        text = ""
-        for part in rng.choices([*FRAGMENTS, "<|", "<|endoftext", "x" * 70, "日本 " * 900], k=12):
-            changes = {repr(one.append(part)) for one in grown}
-            text += part
-            assert len(changes) == 1, text
-            assert len({(one.n_stable, tuple(one.ids), one.text) for one in grown}) == 1, text
 
 
 @pytest.mark.parametrize("length", [CHUNK, 20_000])
@@ -151,15 +135,6 @@ def test_the_sets_of_special_tokens_are_those_it_was_made_with(tokenizer: Tokeni
     assert grown.ids == tokenizer.encode("the <|end|> cat", disallowed_special=())
 
 
-def test_an_unknown_symbol_is_named_where_it_is(hand_made: Callable[..., Any]) -> None:
-    model = hand_made("a+b", "c", pattern=r"\s|\S+").with_(unknown=None)
-    tokenizer = impls.load("priority", model)
-    grown = tokenizer.incremental("ab")
-    with pytest.raises(UnknownSymbol) as raised:
-        grown.append("abcx")
-    assert (raised.value.offset, grown.text) == (5, "ab")
-
-
 def test_a_step_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = impls.load("priority", MODEL)
     grown = tokenizer.incremental(PROSE[:100])
@@ -185,15 +160,6 @@ def test_a_step_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPa
             assert (grown.text, grown.ids) == (PROSE[:100], wanted)
 
 
-def test_chunks_that_an_interrupted_step_left_do_not_count(tokenizer: Tokenizer) -> None:
-    grown = tokenizer.incremental(PROSE[:5_000])
-    grown._state[0].append(("left", [1, 2]))
-    for other in (grown.copy(), grown):
-        assert other.ids == tokenizer.encode(PROSE[:5_000])
-        other.append(PROSE[5_000:])
-        assert (other.text, other.ids) == (PROSE, tokenizer.encode(PROSE))
-
-
 @pytest.mark.parametrize("n_tokens", [0, 1, 2, 7, 11, 20])
 def test_truncating_keeps_the_longest_beginning_that_fits(
     tokenizer: Tokenizer, n_tokens: int, monkeypatch: pytest.MonkeyPatch
@@ -213,16 +179,3 @@ def test_a_long_piece_is_truncated_by_bisection(tokenizer: Tokenizer) -> None:
     grown.truncate(100)
     assert 90 <= grown.n_ids <= 100
     assert grown.ids == tokenizer.encode(grown.text)
-
-
-def test_without_certain_places_everything_is_encoded_again(tokenizer: Tokenizer) -> None:
-    model = MODEL.with_(pattern=())
-    grown = impls.load(tokenizer.name, model).incremental("the cat sat")
-    assert grown.append(" on").n_removed == 0 or grown.n_stable == 0
-    assert (grown.n_stable, grown.ids) == (0, impls.load(tokenizer.name, model).encode("the cat sat on"))
-
-
-def test_digits_are_stable_only_before_their_run(tokenizer: Tokenizer) -> None:
-    grown: Incremental = tokenizer.incremental("cat 12")
-    assert grown.n_stable == len(tokenizer.encode("cat"))
-    assert list(islice(grown.ids, grown.n_stable)) == tokenizer.encode("cat")

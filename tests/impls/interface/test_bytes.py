@@ -71,9 +71,7 @@ def test_the_ids_are_tiktokens_over_a_small_model(name: str, rule: Any) -> None:
     ("model_name", "names"),
     [
         ("r50k_base", "naive backtracking bytelevel tokenizers sentencepiece compiled"),
-        ("cl100k_base", "wordcount priority compiled tiktoken"),
-        ("o200k_base", "compiled tiktoken"),
-        ("llama3", "naive priority compiled"),
+        ("o200k_base", "wordcount compiled tiktoken"),
     ],
 )
 def test_the_ids_are_tiktokens_over_published_models(model_name: str, names: str) -> None:
@@ -81,20 +79,7 @@ def test_the_ids_are_tiktokens_over_published_models(model_name: str, names: str
 
     model = load_model(model_name)
     for name in names.split():
-        check(impls.load(name, model), encoding_of(model), byte_strings(3_000 if name in FAST else 500))
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize("model_name", ["deepseek", "gpt2-merges", "whisper", "tekken"])
-def test_all_agree_where_tiktoken_cannot_be_asked(model_name: str) -> None:
-    from harness.data import load_model
-
-    model = load_model(model_name)
-    naive, compiled = impls.load("naive", model), impls.load("compiled", model)
-    for data in byte_strings(1_000):
-        ids = naive.encode_bytes(data)
-        assert compiled.encode_bytes(data) == ids
-        assert naive.decode_bytes(ids) == data
+        check(impls.load(name, model), encoding_of(model), byte_strings(2_000 if name in FAST else 200))
 
 
 @pytest.mark.parametrize("name", impls.default_names())

@@ -5,9 +5,7 @@ from __future__ import annotations
 import codecs
 import pickle
 from bisect import bisect_right
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,30 +112,3 @@ def test_errors_pass_from_process_to_process_unchanged(error: impls.BPEError) ->
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert (str(copy), vars(copy)) == (str(error), vars(error))
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        np.array([5.5]), np.array([-0.5]), np.array([1 + 2j]), np.array([np.nan]), np.array(5), np.array([[1, 2]]),
-        np.ma.array([1, 2, 3], mask=[0, 1, 0]), np.array(["1"]), np.array([b"1"]), np.array([5], "datetime64[s]"),
-        np.array([5], "timedelta64[s]"), [5.5], ["1"], [None],
-    ],
-    ids=repr,
-)  # fmt: skip
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_id_is_refused_by_all(name: str, ids: Any) -> None:
-    tokenizer = impls.load(name, MODEL)
-    for decode in (tokenizer.decode, tokenizer.decode_bytes, lambda ids: tokenizer.decode_batch([ids])):
-        with pytest.raises((UnknownId, TypeError, ValueError)):
-            decode(ids)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", ["int8", "uint8", ">i2", "uint16", "int32", ">u4", "int64", "uint64"])
-def test_arrays_of_whole_numbers_are_ids(name: str, kind: str) -> None:
-    ids = np.array([100, 65, 99, 66], kind)
-    tokenizer = impls.load(name, MODEL)
-    assert tokenizer.decode(ids) == "dAcB"
-    assert tokenizer.decode(ids[::-2]) == "BA"
-    assert tokenizer.decode(np.array([True, True])) == "\x01\x01"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import impls
-from impls import Model, SpecialToken, Tokenizer
+from impls import Model, Tokenizer
 from impls.operations.batches import joined
 from impls.plugin import wrap
 
@@ -133,16 +133,6 @@ def test_every_form_gives_the_same_ids(
         flat, offsets = tokenizer.encode_ragged([text, "", "b"], threads, **special)
         assert (flat.tolist(), offsets.tolist()) == ([*ids, 98], [0, len(ids), len(ids), len(ids) + 1])
         assert (flat.dtype, offsets.dtype) == (np.uint32, np.int64)
-
-
-@every_kind
-def test_special_text_that_is_not_allowed_is_refused_in_every_form(kind: type[Tokenizer]) -> None:
-    tokenizer = kind(SPECIAL)
-    several = (lambda text: tokenizer.encode_batch(["b", text]), lambda text: tokenizer.encode_ragged(["b", text]))
-    for call in (tokenizer.encode, tokenizer.encode_array, *several):
-        with pytest.raises(SpecialToken) as raised:
-            call("ab<s>+")
-        assert (raised.value.name, raised.value.offset) == ("<s>+", 2)
 
 
 def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_else_its_batches() -> None:

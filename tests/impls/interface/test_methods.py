@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import impls
-from impls import Model, SpecialToken, TrainingSpec
+from impls import Model, TrainingSpec
 from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer
 
@@ -95,17 +95,6 @@ def test_all_methods_give_the_same_ids_and_the_same_text(model_name: str) -> Non
 @pytest.mark.parametrize("model", [SMALL, ADDED], ids=["specials", "added and nfc"])
 def test_all_methods_agree_over_a_small_model(name: str, model: Model) -> None:
     check_tokenizer(impls.load(name, model))
-
-
-@every_implementation
-def test_special_text_is_disallowed_in_every_method_alike(name: str) -> None:
-    tokenizer = impls.load(name, ADDED)
-    for method in (tokenizer.encode, tokenizer.encode_array):
-        with pytest.raises(SpecialToken, match="character 2"):
-            method("\ud83db<s>")
-    for method in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged):
-        with pytest.raises(SpecialToken, match="character 2"):
-            method(["", "\ud83db<s>"])
 
 
 @every_implementation

@@ -148,14 +148,6 @@ def test_places_in_bytes_and_utf16_are_those_of_the_code_points(family: str) -> 
                 assert found == wanted, (unit, text)
 
 
-def test_over_bytes_places_in_bytes_are_those_of_the_tokens() -> None:
-    tokenizer = impls.load("priority", BYTES)
-    for text in texts(200, 3, surrogates=False):
-        ids, spans = tokenizer.encode_with_offsets(text, unit="byte", disallowed_special=())
-        data = text.encode()
-        assert [data[start:end] for start, end in spans.tolist()] == [BYTES.tokens[i] for i in ids]
-
-
 @every_family
 def test_all_implementations_give_the_same_spans(family: str) -> None:
     definition = impls.load("naive", FAMILIES[family])
@@ -264,16 +256,6 @@ def test_what_white_space_marks_are_made_of() -> None:
     assert spans_of("first", "<s>a", allowed_special="all") == [[0, 3], [3, 4]]
     assert spans_of("unknown", "a日本 b") == [[0, 1], [0, 1], [1, 3], [3, 4], [4, 5]]
     assert spans_of("unknown, each", "a日本") == [[0, 1], [0, 1], [1, 2], [2, 3]]
-
-
-def test_a_batch_is_its_texts() -> None:
-    tokenizer = impls.load("compiled", BYTES)
-    batch = texts(30, 8)
-    found = tokenizer.encode_batch_with_offsets(batch, 2, unit="utf16", disallowed_special=())
-    assert [(ids, spans.tolist()) for ids, spans in found] == [
-        (ids, spans.tolist())
-        for ids, spans in (tokenizer.encode_with_offsets(text, unit="utf16", disallowed_special=()) for text in batch)
-    ]
 
 
 def test_wrong_arguments_and_tokenizers_that_do_not_spell_the_text_are_refused() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 import impls
 from impls import TrainingSpec
-from impls.operations.held_text import Stops
 
 MODEL = impls.train("naive", ["çay <s>"], TrainingSpec(vocab_size=257, special_tokens=("<s>",))).model
 TOKENIZER = impls.load("priority", MODEL)
@@ -65,15 +64,6 @@ def test_a_stop_string_ends_the_text_and_only_what_may_become_one_is_kept_back(
     stops: tuple[str, ...], fuzz: int
 ) -> None:
     check_stops(stops, 60 * fuzz)
-
-
-@pytest.mark.parametrize("n_held", [lambda text, longest: 0, lambda text, longest: min(len(text), longest - 1)])
-def test_the_same_check_fails_where_a_fixed_number_of_characters_is_kept_back(
-    n_held: Callable[[str, int], int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Stops, "n_begun", lambda self, text, following: n_held(text, self._longest))
-    with pytest.raises(AssertionError):
-        check_stops(("bab", "abba"), 60)
 
 
 def test_a_stop_string_across_tokens_is_found_and_its_start_is_said() -> None:
