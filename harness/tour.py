@@ -41,16 +41,11 @@ class Recipe:
 
 TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
 ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
-SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
-"""Trained on our own sample texts only, for use when nothing has been fetched."""
 
 
 def train_recipe(recipe: Recipe) -> Trained:
     """Train one vocabulary, save it under its name, and return the record of it (runs in a worker)."""
-    corpora = (
-        load_corpus(name, split=None if name == "samples" else "train", max_bytes=recipe.max_bytes)
-        for name in recipe.corpora
-    )
+    corpora = (load_corpus(name, split="train", max_bytes=recipe.max_bytes) for name in recipe.corpora)
     texts = [text for corpus in corpora for text in corpus.documents()]
     start = time.perf_counter()
     model = impls.get(TRAINER).train_model(texts, recipe.spec)

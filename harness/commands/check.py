@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from harness.commands import options, writing
 from harness.commands.verb import Verb
 from harness.printable import printable
 from harness.progress import progress
-from harness.targets import PUBLISHED, is_target
+from harness.targets import DEFAULT_MODEL, PUBLISHED, is_target
 from impls.core.errors import plural
 
 _DEFAULT_BYTES = 200_000
@@ -85,18 +83,11 @@ class Check(Verb):
 
 
 def default_models() -> tuple[str, ...]:
-    """Return the cached published vocabularies; where there is none, train one on the samples."""
+    """Return the cached published vocabularies; where there is none, the default one, which is then fetched."""
     from harness.data import available_models, model_names, trained_model_names
-    from harness.tour import SAMPLES, train_recipe
 
     published = set(model_names()) - set(trained_model_names())
-    at_hand = tuple(name for name in available_models() if name in published)
-    if at_hand:
-        return at_hand
-    if SAMPLES.name not in trained_model_names():
-        click.echo(f"no vocabulary is fetched yet; training {SAMPLES.name} on the samples", err=True)
-        train_recipe(SAMPLES)
-    return (SAMPLES.name,)
+    return tuple(name for name in available_models() if name in published) or (DEFAULT_MODEL,)
 
 
 command = Check.command()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
-from harness.commands.vocab_lint import lint, shown
 from harness.lint import FINDINGS
+from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
+
+if TYPE_CHECKING:
+    from harness.lint.report import Health
 
 
 class Vocab(Verb):
@@ -43,8 +48,8 @@ class Vocab(Verb):
             options.ensure("fail_on" not in given, "--fail-on needs --lint")
             return self._describe()
         options.ensure(not given & {"show", "find"}, "--show and --find do not go with --lint")
-        found = lint(self.model, load_model(self.model))
-        self.output(found.document(self.fail_on), lambda: shown(found, self.fail_on))
+        found = _health(self.model, load_model(self.model))
+        self.output(found.document(self.fail_on), lambda: _shown_health(found, self.fail_on))
         return bool(found.failed(self.fail_on))
 
     def _describe(self) -> bool:
@@ -118,6 +123,63 @@ def _cell(value: object) -> str:
     if isinstance(value, list):
         return "; ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+_N_EXAMPLES = 6
+
+
+def _health(name: str, model: Model) -> Health:
+    """Return the health of `model`."""
+    from harness.evaluate.run import fastest
+    from harness.lint.report import health
+
+    with progress(f"looking into {name}"):
+        return health(name, fastest(model))
+
+
+def _shown_health(found: Health, fail_on: Sequence[str]) -> str:
+    """Return the findings as text, with the first few tokens of each; JSON has them all."""
+    lines = [f"{found.name}: {len(found.reach.tokens):,} tokens, by {found.tokenizer.name}"]
+    lines += ["", options.table(list(_findings(found)), ["finding", "tokens", "means", "first"]), ""]
+    unreached = [one for one in found.reach.unreached if not one.is_unused_byte]
+    rows = [(one.id, _quoted(one.token), _ids(one.ids), one.rule, one.why) for one in unreached]
+    lines += _section("Not reached", ["id", "token", "its text gives", "rule", "why"], rows)
+    tokens = found.reach.tokens
+    around = [
+        (i, _quoted(tokens[i]), _ids(one.ids), _quoted(one.text.encode()))
+        for i, one in found.reach.elsewhere.items()
+        if one.ids is not None and found.tokenizer.model.sentencepiece is None
+    ]
+    lines += _section("Reached in other text only", ["id", "token", "its text gives", "a text that has it"], around)
+    if failed := found.failed(fail_on):
+        lines += ["", f"failed: {', '.join(failed)}"]
+    return "\n".join(lines)
+
+
+def _findings(found: Health) -> Iterator[tuple[str, str, str, str]]:
+    for finding in FINDINGS:
+        ids = found.ids(finding)
+        yield (
+            finding,
+            f"{len(ids):,}",
+            FINDINGS[finding],
+            " ".join(_quoted(found.reach.tokens[i]) for i in ids[:_N_EXAMPLES]),
+        )
+
+
+def _section(title: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    if not rows:
+        return []
+    more = f" (the first {_N_EXAMPLES} of {len(rows):,}; --json has all)" if len(rows) > _N_EXAMPLES else ""
+    return [f"{title}{more}", "", options.table(rows[:_N_EXAMPLES], headers), ""]
+
+
+def _ids(ids: Iterable[int] | None) -> str:
+    return "—" if ids is None else " ".join(map(str, ids))
+
+
+def _quoted(token: bytes) -> str:
+    return repr(token.decode("utf-8", "backslashreplace"))
 
 
 command = Vocab.command()
