@@ -19,16 +19,12 @@ from harness.outcome import Outcome
 from harness.process.limits import Limits
 from harness.process.session import Session
 from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
-from impls.core.errors import BPEError, UnknownName
+from impls.core.errors import UnknownName
 
 LIMITS = Limits(start_seconds=60.0, call_seconds=60.0)
 """The default limits of a target."""
 CHECK_SECONDS = 600.0
 """After this time a check is cut and incomplete. Counts, not seconds, decide what is asked."""
-
-
-class NotATarget(BPEError):
-    """Raised if TARGET cannot be loaded or does not start."""
 
 
 def run(
@@ -37,7 +33,7 @@ def run(
 ) -> ConformanceReport:  # fmt: skip
     """Check `target` against `reference` over `model`; the arguments are those of `bpebench conform`.
 
-    `options` are those of `run_checks`. Raises `NotATarget`, and the errors of an unknown name or a missing model.
+    `options` are those of `run_checks`. Raises `NotLoadable`, and the errors of an unknown name or a missing model.
     """
     checks, other = choose(only), Reference(reference, model, load_model(model))
     return run_target(target, model, library, checks, other, limits=limits, **options)
@@ -47,14 +43,14 @@ def run_target(
     target: str, model: str, library: str | None, checks: Sequence[Check], reference: Reference | None = None,
     *, limits: Limits = LIMITS, **options: Any,
 ) -> ConformanceReport:  # fmt: skip
-    """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotATarget`."""
+    """Run checks on a target by its name; the options are those of `run_checks`. Raises `NotLoadable`."""
     try:
         spec = TargetSpec.parse(target, library, model)
         session = partial(Session, spec.command(), limits)
         report = run_checks(session, reference, checks, **options)
     except NotLoadable as error:
         named = error.reason.startswith((target, target.partition(":")[0]))
-        raise NotATarget(error.reason if named else f"{target}: {error.reason}") from None
+        raise NotLoadable(error.reason if named else f"{target}: {error.reason}") from None
     report.target = report.target or spec.name
     return report
 

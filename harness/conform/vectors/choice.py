@@ -43,7 +43,7 @@ def choose(name: str, model: Model) -> Vectors:
     killers: dict[Name, list[int]] = {}
     for mutant in mutants(model, right):
         asked = (k for k, case in enumerate(pool) if mutant.kind == "merges" or _size(case) <= _LONG)
-        dead_by = (k for k in asked if not _is_cut_alike(mutant, right, pool[k]) and is_killed(mutant, pool[k]))
+        dead_by = (k for k in asked if is_killed(mutant, pool[k]))
         killers[mutant.kind, mutant.name] = list(islice(dead_by, _MOST_KILLERS))
     kills: dict[int, list[Name]] = {k: [] for k in _cover(killers, [_size(case) for case in pool])}
     places = {case.text: k for k, case in enumerate(pool) if not case.allowed_special}
@@ -69,14 +69,6 @@ def is_killed(mutant: Mutant, case: Vector) -> bool:
         return case.text is not None and mutant.steps.ids(case.text, allowed) != case.ids
     except (ArithmeticError, LookupError, ValueError):
         return True
-
-
-def _is_cut_alike(mutant: Mutant, right: Steps, case: Vector) -> bool:
-    """Return whether a mutant that differs in its pieces has the right ones, which is sooner known than its ids."""
-    text = case.text
-    if mutant.kind not in ("pieces", "cache") or text is None or case.allowed_special or right.model.added_tokens:
-        return False
-    return mutant.steps.split(right.normal(text)) == right.split(right.normal(text))
 
 
 def _allowed(model: Model, case: Vector) -> set[str]:

@@ -21,7 +21,7 @@ from harness.process.session import Failed
 def run(target: str, path: Path, vectors: Vectors, model: str, library: str | None = None) -> ConformanceReport:
     """Ask all cases and report, a verdict for each kind. `model` is what a target that needs one runs.
 
-    Raises `NotATarget`, `BadVectors` for a model of other tokens, and the errors of a missing model.
+    Raises `NotLoadable`, `BadVectors` for a model of other tokens, and the errors of a missing model.
     """
     if target in impls.names() and tokens_sha256(load_model(model)) != vectors.head.tokens_sha256:
         raise BadVectors(f"{path}: is of {vectors.head.model}, and {model} has other tokens; name its model with -m")
