@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.data.errors import DataError
 from impls.core.cache import cache_folder as cache_folder
-from impls.core.private_files import make_folder
+from impls.core.cache import make_folder
 from impls.formats.files import write_atomically
 
 

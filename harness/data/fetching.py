@@ -21,8 +21,8 @@ from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
 from harness.progress import Bar, progress
+from impls.core.cache import make_folder
 from impls.core.errors import UnknownName
-from impls.core.private_files import make_folder
 
 _SECONDS_UNTIL_STALE = 86_400
 

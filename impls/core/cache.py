@@ -1,7 +1,9 @@
 """Files in the user's cache: written atomically, read back only if intact and under their own name. Knows no format.
 
-A checksum is not a signature: a file or folder that another user can write is neither read nor written
-(`private_files`), and one line on standard error says why.
+A checksum is not a signature: machine code and unchecked tables are read from no file that another user can have
+written. A file must be a regular one, not a link, of this user or root, and not writable by its group or others; the
+same for its folder. One line on standard error says why one is not used. Nothing is checked on Windows, where a user's
+folders are private.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,11 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from impls.core.private_files import Unsafe, check_folder, make_folder, open_checked
-
 DIGEST_BYTES = 32
 MOST_BYTES = 1 << 29
 """Limit for all files of one kind (suffix) in one folder."""
+_FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK"))
 
 
 def cache_folder() -> Path:
@@ -48,26 +50,34 @@ def checksum(path: Path, sha256: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + b"\0" + sha256).digest()
 
 
+def make_folder(folder: Path) -> None:
+    """Create a folder, and its missing parents, which only this user may write; raise `OSError`."""
+    if not folder.is_dir():
+        if folder.parent != folder:
+            make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def is_private(folder: Path) -> bool:
     """Return whether no other user can write `folder`, creating it if it is missing; report once why it is not used."""
     try:
         make_folder(folder)
-        check_folder(folder)
-    except Unsafe as error:
-        _report(str(error))
-        return False
+        return _is_own(folder, folder.stat())
     except OSError:
         return False
+
+
+def _is_own(path: Path, about: os.stat_result) -> bool:
+    """Return whether only this user or root can have written a file or folder; report once why not."""
+    if not hasattr(os, "geteuid"):
+        return True
+    if about.st_uid not in (os.geteuid(), 0):
+        _report(f"{path} belongs to another user ({about.st_uid})")
+        return False
+    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        _report(f"others may write {path} (mode {stat.S_IMODE(about.st_mode):o}); chmod go-w forbids it")
+        return False
     return True
-
-
-def open_cached(path: Path) -> int:
-    """Open a file of the cache and return its descriptor; raise `OSError`, also for a file that others can write."""
-    try:
-        return open_checked(path)
-    except Unsafe as error:
-        _report(str(error))
-        raise PermissionError(str(error)) from None
 
 
 @cache
@@ -79,9 +89,14 @@ def read_checked(path: Path, allocate: Callable[[int], Any] = bytearray) -> Cach
     """Return the content of a file of `write_checked`, read into what `allocate` returns for its number of bytes; None
     if it is missing, damaged, or writable by others."""
     try:
-        with os.fdopen(open_cached(path), "rb", buffering=0) as file:
+        if not _is_own(path.parent, path.parent.stat()):
+            return None
+        with open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | _FLAGS)) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or not _is_own(path, about):
+                return None
             header = file.read(DIGEST_BYTES)
-            content = allocate(max(0, os.fstat(file.fileno()).st_size - DIGEST_BYTES))
+            content = allocate(max(0, about.st_size - DIGEST_BYTES))
             if file.readinto(content) != len(content):
                 return None
     except (OSError, ValueError):

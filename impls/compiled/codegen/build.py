@@ -43,7 +43,6 @@ READY_MADE = Path(__file__).with_name("ready_made")
 _MARK = b"impls.compiled.codegen.memory"
 _NO_KERNELS = (
     "core/cache.py",
-    "core/private_files.py",
     "compiled/layout.py",
     "compiled/pretokenize/layout.py",
     "compiled/storage.py",
