@@ -102,7 +102,7 @@ class Tokenizer(ABC):
         return pieces.encode_byte_piece(self, piece)
 
     def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> Ids:
-        """Return the ids of one piece; each coin decides whether one possible merge is dropped (`core.dropout`)."""
+        """Return the ids of one piece; each coin decides whether one possible merge is dropped."""
         raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
@@ -153,7 +153,7 @@ class Tokenizer(ABC):
         return pieces.encode_bytes(self, data)
 
     def encode_with_dropout(self, text: str, *, probability: float, seed: int, **special: Unpack[Special]) -> Ids:
-        """Return the ids of `text` with each possible merge dropped with `probability`; see `core.dropout`."""
+        """Return the ids of `text` with each possible merge dropped with `probability`; see `operations.specials`."""
         return specials.encode_with_dropout(self, text, probability=probability, seed=seed, **special)
 
     def encode_with_offsets(self, text: str, **how: Unpack[How]) -> Traced:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
+from numbers import Real
+from random import Random
 from typing import TYPE_CHECKING, TypeVar
 
-from impls.core.arguments import SpecialSet, check_special_sets, check_text
-from impls.core.dropout import Dropout
+from impls.core.arguments import SpecialSet, check_special_sets, check_text, whole_number, wrong_type
 from impls.core.errors import UnknownSymbol
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import repair_surrogates
@@ -58,18 +59,23 @@ def encode_with_dropout(
 ) -> list[int]:
     """Return the ids of `text` with each possible merge dropped with `probability`; deterministic in `seed`.
 
-    `core.dropout` defines which merges are dropped, for all implementations. With 0 the ids are those of `encode`, with
-    1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary. Raise `Unsupported`, or
-    ValueError for an out-of-range probability or seed.
+    In each step the possible merges of a piece are tried by rank, then from left to right, each with the next number of
+    one generator, until one is not dropped; a piece is done when none is left (BPE-dropout: Provilkov, Emelianenko and
+    Voita 2020). So all implementations give the same ids. With 0 they are those of `encode`, with 1 those of the base
+    symbols; in between, whole pieces are not looked up in the vocabulary. Raise `Unsupported`, or ValueError for an
+    out-of-range probability.
     """
-    dropout = Dropout(probability, seed)
+    if not isinstance(probability, Real):
+        raise wrong_type("probability", "a number", probability)
+    if not 0 <= probability <= 1:
+        raise ValueError(f"the probability of leaving a merge out must be from 0 to 1, not {probability!r}")
+    draw = Random(whole_number("seed", seed)).random
+    drops = iter(lambda: draw() < probability, None)
     if probability == 0:
         return tokenizer.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
     def encode_normalized(given: str) -> list[int]:
-        return pieces.encode(
-            tokenizer.model, given, lambda piece: tokenizer.encode_piece_with_dropout(piece, dropout.next_piece())
-        )
+        return pieces.encode(tokenizer.model, given, lambda piece: tokenizer.encode_piece_with_dropout(piece, drops))
 
     if is_ordinary(tokenizer, text, allowed_special, disallowed_special):
         return encode_normalized(written(tokenizer, text))
