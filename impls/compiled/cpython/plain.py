@@ -11,7 +11,6 @@ import numpy as np
 
 from impls.compiled.codegen.native import native
 from impls.compiled.context import Context
-from impls.compiled.cpython import plain
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.compiled.pretokenize.specials import without_hidden_space
 from impls.compiled.threads.pool import CallContext, Pool
@@ -123,4 +122,4 @@ def _plain_decode(pool: Pool, ids: list[int] | np.ndarray) -> bytes | None:
     if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
         return None
     with pool.borrowed() as call_context:
-        return plain.decode(call_context.context, np.ascontiguousarray(array, np.uint32))
+        return decode(call_context.context, np.ascontiguousarray(array, np.uint32))
