@@ -15,11 +15,6 @@ from harness.measure.workloads import Workload
 
 MOST_CHARACTERS = 64_000_000
 """Of a huge corpus, the beginning."""
-NEW_WORD_SHARE = 0.08
-"""Share of new words in `new_documents`: about that of a corpus of this mixture at a hundred megabytes. Of `mixed`, 19
-% of the words after its first 6 MB had not been seen before, 15 % after 11.5 MB."""
-_MOST_LINE_CHARACTERS = 2000
-_DOCUMENT_BYTES = 4096
 
 
 class LoadCorpus(Protocol):
@@ -129,60 +124,14 @@ def strings(texts: list[bytes]) -> list[str]:
     return [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
-def write_training_file(path: Path, corpora: Corpora, workload: Workload, seed: int) -> int:
-    """Write a text file to train from, a document a line, and return its size.
+def write_training_file(path: Path, corpora: Corpora, workload: Workload, seed: int) -> None:
+    """Write a text file to train from, a document a line, as long as the workload says or the corpus is.
 
-    Beyond the end of the corpus, documents are put together anew (`new_documents`). Raises what loading raises, and
-    `ValueError` for a corpus without text.
+    Raises what loading raises, and `ValueError` for a corpus without text.
     """
     documents = [document.replace(b"\n", b" ") for document in corpora.documents(workload.corpus, workload.split)]
     Random(f"{seed}/{workload.corpus}").shuffle(documents)
-    n_bytes = 0
-    with path.open("wb") as file:
-        for document in _endless(documents):
-            document = document[: boundary(document, workload.call_bytes - n_bytes - 1)]
-            n_bytes += file.write(document + b"\n")
-            if n_bytes >= workload.call_bytes:
-                break
-    return n_bytes
-
-
-def _endless(documents: list[bytes]) -> Iterator[bytes]:
-    yield from documents
-    yield from new_documents(documents)
-
-
-def new_documents(documents: list[bytes]) -> Iterator[bytes]:
-    """Yield documents that never repeat: lines of a corpus in random order.
-
-    Lines alone would soon hold only known words, whereas real text keeps bringing new ones; so a share of the words is
-    replaced by the first half of one word and the second half of another, which preserves letters, lengths and scripts.
-    Raise `ValueError` for documents without text.
-    """
-    lines = [
-        line[:_MOST_LINE_CHARACTERS].split(" ")
-        for document in documents
-        for line in document.decode("utf-8", "surrogatepass").splitlines()
-        if line.strip()
-    ]
-    if not lines:
-        raise ValueError("no line to make documents from")
-    chance = Random(0)
-    while True:
-        content = bytearray()
-        while len(content) < _DOCUMENT_BYTES:
-            content += encoded(_renewed(chance.choice(lines), lines, chance)) + b" "
-        yield bytes(content)
-
-
-def _renewed(line: list[str], lines: list[list[str]], chance: Random) -> str:
-    """Return the line with some of its words replaced by new ones."""
-    n_new = int(len(line) * NEW_WORD_SHARE + chance.random())
-    if n_new:
-        line = list(line)
-        for _ in range(n_new):
-            place = int(chance.random() * len(line))
-            donor = chance.choice(chance.choice(lines))
-            word = line[place]
-            line[place] = word[: (len(word) + 1) // 2] + donor[len(donor) // 2 :]
-    return " ".join(line)
+    content = b"\n".join(documents)
+    if not content.strip():
+        raise ValueError(f"the corpus {workload.corpus!r} has no text")
+    path.write_bytes(content[: boundary(content, workload.call_bytes - 1)] + b"\n")

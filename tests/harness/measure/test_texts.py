@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 from toy_runs import workload
 
-from harness.measure.texts import Corpora, Stream, boundary, new_documents, write_training_file
+from harness.measure.texts import Corpora, Stream, boundary, write_training_file
 
 some_documents = st.lists(st.text(alphabet="aé中😀 ", min_size=1, max_size=30), min_size=1, max_size=30, unique=True)
 
@@ -80,20 +79,13 @@ def test_a_generated_text_is_given_as_it_is() -> None:
     assert Stream(corpora(**{"gen/spaces:50": [" " * 50]}), "seed").calls(one) == [[b" " * 50]]
 
 
-def test_a_training_file_has_its_size_and_goes_on_with_new_documents(tmp_path: Path) -> None:
-    documents = [f"words of document {n} in a line" for n in range(10)]
-    one = workload(task="train", call_bytes=5_000)
-    assert write_training_file(tmp_path / "file", corpora(some=documents), one, 0) == 5_000
-    lines = (tmp_path / "file").read_text().splitlines()
-    assert set(documents) <= set(lines)
-    assert len(lines) == len(set(lines))
-
-
-def test_new_documents_do_not_repeat_and_have_words_of_their_own() -> None:
-    documents = [f"some words of line {n} that are known by now".encode() for n in range(50)]
-    made = list(islice(new_documents(documents), 20))
-    assert len(set(made)) == 20
-    assert set(b" ".join(made).split()) - set(b" ".join(documents).split())
+def test_a_training_file_has_a_document_a_line_and_its_size_or_that_of_the_corpus(tmp_path: Path) -> None:
+    documents = [f"words of document {n} in a\nline" for n in range(10)]
+    path, of = tmp_path / "file", corpora(some=documents)
+    for n_bytes, size in ((100, 100), (5_000, sum(map(len, documents)) + 10)):
+        write_training_file(path, of, workload(task="train", call_bytes=n_bytes), 0)
+        assert path.stat().st_size == size
+    assert set(path.read_text().splitlines()) == {document.replace("\n", " ") for document in documents}
 
 
 def test_a_border_is_never_inside_a_character() -> None:
