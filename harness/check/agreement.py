@@ -13,7 +13,6 @@ from harness.check.classes import Relation, relation
 from harness.check.tasks import (
     CorpusOutcome,
     Key,
-    differing_piece_share,
     differing_text,
     encode_corpus,
     is_sentencepiece,
@@ -81,10 +80,12 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
     encoded, or two that both ran but could not be compared.
     """
-    tasks = [(*cell, plan.split, plan.max_bytes) for cell in plan.cells]
+    cells = plan.cells
     relations: dict[Cell, Relation] = {}
     with Pool() as pool:
-        outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress, pool), strict=True))
+        tasks = [(*cell, plan.split, plan.max_bytes) for cell in cells]
+        answers = pool.run(encode_corpus, tasks, lambda index: progress(" · ".join(cells[index])))
+        outcomes = {cell: _outcome(cell, answer) for cell, answer in zip(cells, answers, strict=True)}
         compared = list(_compared(plan, outcomes, relations, pool))
         agreements = [found for found in compared if isinstance(found, Agreement)]
         _add_counterexamples(plan, agreements, outcomes, progress, pool)
@@ -98,23 +99,14 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, not_compared, faults)
 
 
-def encode_corpora(
-    tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None], pool: Pool
-) -> list[CorpusOutcome]:
-    """Return `encode_corpus(*task)` for each task, run by workers; if its worker dies, the verdict says so."""
-
-    def done(index: int) -> None:
-        progress(" · ".join(tasks[index][:3]))
-
-    answers = pool.run(encode_corpus, tasks, done)
-    return [
-        CorpusOutcome(
-            Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.outcome, reason=answer.reason)
-        )
-        if isinstance(answer, Failed)
-        else answer
-        for (i, m, c, *_), answer in zip(tasks, answers, strict=True)
-    ]
+def _outcome(cell: Cell, answer: CorpusOutcome | Failed) -> CorpusOutcome:
+    """Return the answer; if its worker died, a verdict that says so."""
+    if not isinstance(answer, Failed):
+        return answer
+    i, model, corpus = cell
+    verdict = Verdict(implementation=i, model=model, corpus=corpus, check="load", status=answer.outcome)
+    verdict.reason = answer.reason
+    return CorpusOutcome(verdict)
 
 
 def _compared(
@@ -184,7 +176,7 @@ def _add_counterexamples(
     progress: Callable[[str], None],
     pool: Pool,
 ) -> None:
-    """Add a counterexample for each pair and model that differs; for greedy and priority also the share of pieces."""
+    """Add a counterexample for each pair and model that differs."""
     differing = [found for found in agreements if found.n_differing_texts]
     first_of_pair = list({(f.a, f.b, f.model): f for f in reversed(differing)}.values())
     tasks = []
@@ -196,15 +188,6 @@ def _add_counterexamples(
     )
     for f, example in zip(first_of_pair, examples, strict=True):
         f.counterexample = None if isinstance(example, Failed) else example
-    measured = [
-        f for f in differing if f.agreement_class == "expected to differ" and {f.a, f.b} == {"greedy", "priority"}
-    ]
-    shares = pool.run(
-        differing_piece_share,
-        [(f.a, f.b, f.model, f.corpus, plan.split, plan.max_bytes) for f in measured],
-    )
-    for f, share in zip(measured, shares, strict=True):
-        f.differing_piece_share = None if isinstance(share, Failed) else share
 
 
 def explaining_command(agreement: Agreement) -> str:

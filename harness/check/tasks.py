@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -188,15 +187,3 @@ def _smallest(text: str, model: impls.Model, differs: Callable[[str], bool]) -> 
 
 def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:
     return tokenizer.encode(text, disallowed_special=())
-
-
-def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int) -> float | None:
-    """Return the share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
-    first, second = _tokenizer(a, model), _tokenizer(b, model)
-    pieces: Counter[str] = Counter()
-    for _, text in _texts(corpus, split, max_bytes):
-        pieces.update(first.pieces(text))
-    if not pieces:
-        return None
-    differing = sum(times for piece, times in pieces.items() if first.encode_piece(piece) != second.encode_piece(piece))
-    return differing / pieces.total()

@@ -30,8 +30,6 @@ class Agreement(Record, tag="agreement"):
     conditions: str = ""
     n_bytes: int = 0
     n_differing_texts: int = 0
-    differing_piece_share: float | None = None
-    """Share of pieces, weighted by occurrence, whose ids differ; for pairs expected to differ."""
     counterexample: Counterexample | None = None
 
     def __post_init__(self) -> None:

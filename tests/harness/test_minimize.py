@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import impls
@@ -13,101 +14,19 @@ from harness.minimize import Budget, least, smallest_model, smallest_sequence, s
 from impls import Model, TrainingSpec
 
 
-def test_only_what_makes_the_difference_is_left() -> None:
-    assert smallest_text("the quick brown fox jumps over the lazy dog", lambda t: "x" in t and "z" in t) == "xz"
-
-
-def test_letters_and_digits_that_do_not_matter_become_plain() -> None:
-    assert smallest_text("Kedi42", lambda text: len(text) == 6) == "aaaa00"
-
-
-@pytest.mark.parametrize("length", [2_000, 10_000])
-def test_the_number_of_trials_is_bounded(length: int) -> None:
-    trials: list[int] = []
-
-    def differs(text: str) -> bool:
-        trials.append(len(text))
-        return len(text) > 1_500
-
-    small = smallest_text("x" * length, differs, Budget(50))
-    assert 1_500 < len(small) < length
-    assert len(trials) <= 50
-
-
-@given(st.text(min_size=1), st.sampled_from("abé ’\U0001f600"))
+@given(st.text(min_size=1, max_size=30), st.sampled_from("abé ’\U0001f600"))
+@settings(max_examples=40, deadline=None)
 def test_a_minimised_text_still_differs_and_no_character_can_be_removed(text: str, needed: str) -> None:
-    text = needed + text + needed
-
     def differs(candidate: str) -> bool:
         return candidate.count(needed) >= 2
 
-    small = smallest_text(text, differs)
+    small = smallest_text(needed + text + needed, differs)
     assert differs(small)
     assert not any(differs(small[:i] + small[i + 1 :]) for i in range(len(small)))
 
 
-def test_what_is_wrong_only_past_a_length_becomes_the_shortest_repeat_in_few_trials() -> None:
-    trials: list[int] = []
-
-    def differs(text: str) -> bool:
-        trials.append(len(text))
-        return len(text) > 123_456
-
-    assert smallest_text("the quick brown fox " * 10_000, differs) == " token" * 20_577
-    assert len(trials) < 40
-    trials.clear()
-    assert smallest_text("the quick brown fox " * 10_000, differs, places=[123_456]) == " token" * 20_577
-    assert len(trials) < 12
-
-
-def test_of_a_long_text_only_the_place_is_left() -> None:
-    text = "x" * 50_000 + "needle" + "y" * 50_000
-    assert smallest_text(text, lambda candidate: "need" in candidate, places=[50_000]) == "need"
-    assert smallest_text(text, lambda candidate: "need" in candidate) == "need"
-
-
-def test_a_place_is_looked_at_on_both_sides_before_anything_else() -> None:
-    trials: list[str] = []
-
-    def differs(candidate: str) -> bool:
-        trials.append(candidate)
-        return "need" in candidate
-
-    assert smallest_text("x" * 50_000 + "need" + "y" * 50_000, differs, places=[50_000]) == "need"
-    assert len(trials) < 40
-    assert max(map(len, trials)) <= 8
-
-
-def test_a_bracket_is_removed_with_its_partner() -> None:
-    assert smallest_text("([b])", lambda some: "b" in some and some.count("[") == some.count("]")) == "b"
-
-
-def test_a_short_candidate_is_tried_once() -> None:
-    trials: list[str] = []
-
-    def differs(candidate: str) -> bool:
-        trials.append(candidate)
-        return "xyz" in candidate
-
-    smallest_sequence("axbxyzab", differs, Budget(max_seconds=math.inf))
-    assert len(trials) == len(set(trials))
-
-
-def test_a_long_text_without_a_place_and_a_repeat_loses_its_beginning_and_end() -> None:
-    text = "".join(map(chr, range(0x4E00, 0x4E00 + 9_000)))
-    small = smallest_text(text, lambda candidate: text[3_000] in candidate and text[3_010] in candidate)
-    assert small == text[3_000] + text[3_010]
-
-
-def test_the_least_number_is_found_by_bisection() -> None:
-    assert [least(9, lambda n, wanted=wanted: n >= wanted) for wanted in (1, 4, 9)] == [1, 4, 9]  # type: ignore[misc]
-
-
-def test_of_a_long_text_a_short_repeat_is_minimised_further() -> None:
-    assert smallest_text("the quick brown fox " * 1_000, lambda candidate: candidate.count("k") >= 2) == "kk"
-
-
 @given(st.text(max_size=40), st.text(min_size=1, max_size=3), st.text(max_size=40))
+@settings(max_examples=40, deadline=None)
 def test_of_a_sequence_what_makes_the_difference_is_left_and_no_element_more(
     before: str, core: str, after: str
 ) -> None:
@@ -115,10 +34,53 @@ def test_of_a_sequence_what_makes_the_difference_is_left_and_no_element_more(
     assert smallest_sequence(items, lambda some: core in some, Budget(max_seconds=math.inf)) == core
     ids = smallest_sequence(tuple(items), lambda some: core in "".join(some), Budget(max_seconds=math.inf))
     assert ids == tuple(core)
+    assert smallest_sequence(items, lambda _: True, Budget(max_seconds=-1)) == items
 
 
-def test_a_sequence_is_left_as_it_is_when_no_time_is_left() -> None:
-    assert smallest_sequence("abc", lambda _: True, Budget(max_seconds=-1)) == "abc"
+HAN = "".join(map(chr, range(0x4E00, 0x4E00 + 9_000)))
+FOXES = "the quick brown fox " * 10_000
+NEEDLE = "x" * 50_000 + "need" + "y" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("text", "differs", "places", "small", "most_trials"),
+    [
+        ("the quick brown fox jumps over the lazy dog", lambda t: "x" in t and "z" in t, [], "xz", 200),
+        ("Kedi42", lambda t: len(t) == 6, [], "aaaa00", 200),  # what does not matter becomes plain
+        ("([b])", lambda t: "b" in t and t.count("[") == t.count("]"), [], "b", 200),  # a bracket and its partner
+        (FOXES, lambda t: len(t) > 123_456, [], " token" * 20_577, 40),  # the shortest repeat
+        (FOXES, lambda t: len(t) > 123_456, [123_456], " token" * 20_577, 12),
+        (FOXES[:20_000], lambda t: t.count("k") >= 2, [], "kk", 200),
+        (NEEDLE, lambda t: "need" in t, [50_000], "need", 40),  # both sides of the place before anything else
+        (NEEDLE, lambda t: "need" in t, [], "need", 200),
+        (HAN, lambda t: HAN[3_000] in t and HAN[3_010] in t, [], HAN[3_000] + HAN[3_010], 400),  # ends that go
+    ],
+)  # fmt: skip
+def test_a_text_is_small_after_few_trials(
+    text: str, differs: Callable[[str], bool], places: list[int], small: str, most_trials: int
+) -> None:
+    trials: list[str] = []
+
+    def noted(candidate: str) -> bool:
+        trials.append(candidate)
+        return differs(candidate)
+
+    assert smallest_text(text, noted, places=places) == small
+    assert len(trials) < most_trials
+    short = [trial for trial in trials if len(trial) < 200]
+    assert len(short) == len(set(short)), "a short candidate is tried once"
+
+
+def test_the_number_of_trials_is_bounded_and_the_least_number_bisected() -> None:
+    trials: list[int] = []
+
+    def differs(text: str) -> bool:
+        trials.append(len(text))
+        return len(text) > 1_500
+
+    assert 1_500 < len(smallest_text("x" * 10_000, differs, Budget(50))) < 10_000
+    assert len(trials) <= 50
+    assert [least(9, lambda n, wanted=wanted: n >= wanted) for wanted in (1, 4, 9)] == [1, 4, 9]  # type: ignore[misc]
 
 
 # --- models --------------------------------------------------------------------------------------------------------

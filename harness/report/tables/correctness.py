@@ -67,14 +67,11 @@ def _pair_row(some: Sequence[Agreement], without: Sequence[NotCompared]) -> Row:
     """Summarise the records of a model and pair: the comparisons, and corpora on which there was none."""
     pair = some[0] if some else without[0]
     n_differing = sum(found.n_differing_texts for found in some)
-    shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
-    weight = sum(n_bytes for _, n_bytes in shares)
     return {
         "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class,
         "status": NOT_COMPARED if not some else "differs" if n_differing else "equal",
         "n_not_compared": len(without),
         "n_texts": sum(found.n_texts for found in some), "n_differing_texts": n_differing,
-        "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
     }  # fmt: skip
 
 
@@ -100,12 +97,6 @@ def matrix_table(records: Sequence[object]) -> Table:
         if v.status in (Outcome.REFUSED, Outcome.MISSING) or (v.status != Outcome.RIGHT and v.check == "load")
     ]
     lines = [
-        *(
-            f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces "
-            "differ, weighted by occurrence."
-            for row in pairs
-            if row["differing_piece_share"] is not None
-        ),
         *(
             f"Not compared: {pair.a} and {pair.b} on {pair.model}, {pair.corpus}: {pair.reason}."
             for pair in not_compared(records)
