@@ -174,7 +174,7 @@ def test_what_is_kept_of_a_long_piece_is_the_longest_that_fits(
     rng, counted = random.Random(kind + side), []
     real = WrittenText.count
     monkeypatch.setattr(WrittenText, "count", lambda known, kept: counted.append(n := real(known, kept)) or n)
-    for _ in range(4 * fuzz):
+    for _ in range(8 * fuzz):
         pattern = rng.choice(["none", "gpt2", "cl100k", "o200k", "deepseek", r"a[ae]*t|[ae]+|[\s\S]"])
         model = random_model(rng, pattern=pattern)
         tokenizer = impls.load(rng.choice(["compiled", "priority"]), model)
