@@ -101,26 +101,3 @@ def test_what_the_kernels_cannot_run_is_refused_with_the_reason(changes: dict[st
                 **given,
             )
         )
-
-
-def test_runs_of_one_character_may_have_one_rank() -> None:
-    """As Mistral's runs of spaces have; some lengths are no token."""
-    rng = random.Random(8)
-    for _ in range(6):
-        runs = ["▁" * k for k in range(2, 20) if rng.random() < 0.7]
-        others = ["a", "b", "ab", "▁a", "▁▁a", "▁ab", "▁▁b"]
-        tokens = ["▁", *others[:2], *runs, *others[2:]]
-        order = rng.sample([rank for rank in range(100) if rank != 50], len(tokens))
-        ranks = tuple(50 if token in runs else rank for token, rank in zip(tokens, order, strict=True))
-        model = Model(
-            tokens=tuple(token.encode() for token in tokens),
-            alphabet="chars",
-            merge_rule="concatenation",
-            sentencepiece=SentencePieceRules(ranks=ranks, dummy_prefix="never"),
-            unknown="?",
-            unknown_id=999,
-        )
-        fast, reference = Compiled(model), Priority(model)
-        for k in (*range(24), 33, 50):
-            for text in (" " * k, " " * k + "ab", "b" + " " * k + "a" + " " * (k // 3)):
-                assert fast.encode(text) == reference.encode(text), (tokens, ranks, text)

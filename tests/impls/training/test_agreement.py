@@ -69,23 +69,3 @@ def test_the_order_of_base_symbols_decides_ties_by_smallest_ids() -> None:
     )
     assert as_bytes(raw) == [(b"\0", b"\0")]
     assert as_bytes(gpt2) == [(b"a", b"a")]
-
-
-@pytest.mark.parametrize(
-    ("text", "ties", "merges"),
-    [
-        ("dcba", "first", "d+c dc+b"),
-        ("dcba", "smallest", "b+a c+ba"),
-        ("dcba", "largest", "d+c dc+b"),
-        ("dcba", "shortest", "b+a d+c"),
-        ("hug hug pug pun pun bun hugs", "smallest", "u+g _+p h+ug u+n _+hug _p+un"),
-        ("hug hug pug pun pun bun hugs", "first", "u+g h+ug _+p u+n _+hug _p+un"),
-    ],
-)
-@pytest.mark.parametrize("name", BYTE_TRAINERS)
-def test_corpora_that_tell_the_tie_rules_apart(name: str, text: str, ties: str, merges: str) -> None:
-    n_merges = len(merges.split())
-    spec = TrainingSpec(vocab_size=256 + n_merges, ties=ties)  # type: ignore[arg-type]
-    pairs = as_bytes(impls.get(name).train_model([text], spec))
-    shown = " ".join(b"+".join(pair).replace(b" ", b"_").decode() for pair in pairs)  # type: ignore[arg-type]
-    assert shown == merges
