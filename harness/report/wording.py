@@ -150,17 +150,9 @@ STATUS_MEANS: dict[Status, str] = {
 }
 
 
-WORDS: dict[Status, str] = {
-    Outcome.RIGHT: Outcome.RIGHT,
-    Outcome.PANIC: Outcome.PANIC,
-    Outcome.CRASH: Outcome.CRASH,
-    Outcome.REFUSED: "refuses",
-    Outcome.MISMATCH: "wrong",
-    Outcome.UNVERIFIED: Outcome.UNVERIFIED,
-    Outcome.OUT_OF_MEMORY: "memory",
-    Outcome.TIMEOUT: "time",
-    Outcome.PROTOCOL: Outcome.PROTOCOL,
-}
+WORDS: dict[Status, str] = {outcome: outcome for outcome in Outcome} | {
+    Outcome.REFUSED: "refuses", Outcome.MISMATCH: "wrong", Outcome.OUT_OF_MEMORY: "memory", Outcome.TIMEOUT: "time",
+}  # fmt: skip
 """Verdict -> the word in a cell."""
 
 

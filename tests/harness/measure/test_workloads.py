@@ -13,7 +13,6 @@ from harness.measure.workloads import PROFILES, Plan, State, Task, WorkloadError
 
 BY_NAME = ("family", "hostile")
 """Workloads that are in no profile."""
-MODELS = ("cl100k_base", "o200k_base")
 GOOD = """
 [[workload]]
 name = "encode"
@@ -25,62 +24,39 @@ analysis = "why"
 """
 
 
-def read(folder: Path, content: str) -> None:
-    (folder / "some.toml").write_text(content)
-    load_workloads(folder)
-
-
-def test_a_table_is_spread_over_its_models_and_corpora(tmp_path: Path) -> None:
+def test_a_table_is_spread_over_its_models_and_corpora_or_those_chosen(tmp_path: Path) -> None:
     (tmp_path / "some.toml").write_text(GOOD)
     assert [workload.name for workload in load_workloads(tmp_path)] == [
-        "encode/m1/turkish",
-        "encode/m1/gen/spaces:1000",
-        "encode/m2/turkish",
-        "encode/m2/gen/spaces:1000",
+        f"encode/{model}/{corpus}" for model in ("m1", "m2") for corpus in ("turkish", "gen/spaces:1000")
     ]
-
-
-def test_chosen_models_and_corpora_stand_in_for_those_of_the_table(tmp_path: Path) -> None:
-    (tmp_path / "some.toml").write_text(GOOD)
     (workload,) = load_workloads(tmp_path, models=["folder/mine.json"], corpora=["english"])
-    assert workload.name == "encode/mine/english"
-    assert workload.model == "folder/mine.json"
+    assert (workload.name, workload.model) == ("encode/mine/english", "folder/mine.json")
+    assert short_name("hf:OWNER/NAME") == "hf:OWNER/NAME"
 
 
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (("[[workload]]", "[[workload]"), "not TOML"),
-        (('task = "encode"', 'task = "encod"'), "task"),
-        (('analysis = "why"', ""), "analysis"),
-        (('name = "encode"', 'name = "encode"\nnmae = "x"'), "nmae"),
-        (('models = ["m1", "m2"]', ""), "models"),
-        (('corpora = ["turkish", "gen/spaces:1000"]', ""), "corpora"),
-        (('name = "encode"', 'name = "encode"\ncall_bytes = 0'), "call_bytes"),
-        (('name = "encode"', 'name = "encode"\nthreads = 2'), "threads"),
-        (('name = "encode"', 'name = "encode"\nn_calls = 3'), "n_calls"),
-        (('task = "encode"', 'task = "count"\nstate = "cold"'), "state"),
-        (('task = "encode"', 'task = "decode"\nstate = "cold"'), "state"),
-        (('task = "encode"', 'task = "load"'), "corpora"),
-        (('task = "encode"', 'task = "train"'), "models"),
-        (('name = "encode"', 'name = "encode"\nimplementations = ["("]'), "implementations"),
-        (('analysis = "why"', 'analysis = "why"\n[workload.training]\nvocab_size = 300'), "training"),
-    ],
-)
+NAME, TASK, MODELS, WHY = 'name = "encode"', 'task = "encode"', 'models = ["m1", "m2"]', 'analysis = "why"'
+WRONG = [
+    ("[[workload]]", "[[workload]", "not TOML"), (TASK, 'task = "encod"', "task"), (WHY, "", "analysis"),
+    (NAME, f'{NAME}\nnmae = "x"', "nmae"), (MODELS, "", "models"),
+    ('corpora = ["turkish", "gen/spaces:1000"]', "", "corpora"), (NAME, f"{NAME}\ncall_bytes = 0", "call_bytes"),
+    (NAME, f"{NAME}\nthreads = 2", "threads"), (NAME, f"{NAME}\nn_calls = 3", "n_calls"),
+    (TASK, 'task = "count"\nstate = "cold"', "state"), (TASK, 'task = "load"', "corpora"),
+    (TASK, 'task = "train"', "models"), (NAME, f'{NAME}\nimplementations = ["("]', "implementations"),
+    (WHY, f"{WHY}\n[workload.training]\nvocab_size = 300", "training"),
+    *(
+        (f"{TASK}\n{MODELS}", f'task = "train"\ntraining = {{{training}}}', "training")
+        for training in ("", 'vocab_size = 300, ties = "any"', "vocab = 300", "vocab_size = 0")
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "complaint"), WRONG)
 def test_a_wrong_file_is_refused_with_its_name_and_the_key(
-    tmp_path: Path, change: tuple[str, str], complaint: str
+    tmp_path: Path, before: str, after: str, complaint: str
 ) -> None:
-    with pytest.raises(WorkloadError) as refusal:
-        read(tmp_path, GOOD.replace(*change))
-    assert "some.toml" in str(refusal.value)
-    assert complaint in str(refusal.value)
-
-
-@pytest.mark.parametrize("training", ["", 'vocab_size = 300\nties = "any"', "vocab = 300", "vocab_size = 0"])
-def test_a_wrong_training_specification_is_refused(tmp_path: Path, training: str) -> None:
-    content = GOOD.replace('task = "encode"', 'task = "train"').replace('models = ["m1", "m2"]', "")
-    with pytest.raises(WorkloadError, match=r"some\.toml.*training"):
-        read(tmp_path, f"{content}[workload.training]\n{training}\n")
+    (tmp_path / "some.toml").write_text(GOOD.replace(before, after))
+    with pytest.raises(WorkloadError, match=rf"some\.toml.*{complaint}"):
+        load_workloads(tmp_path)
 
 
 def test_an_empty_folder_and_a_choice_of_nothing_say_so(tmp_path: Path) -> None:
@@ -133,8 +109,3 @@ def test_a_copy_of_a_fast_and_of_a_slow_one_runs_along() -> None:
     assert copies("naive", "tiktoken", "compiled") == ["compiled", "tiktoken"]
     assert copies("naive", "tiktoken", "mine") == ["tiktoken", "naive"]
     assert copies("mine") == ["mine"]
-
-
-def test_records_name_no_folder() -> None:
-    assert short_name("folder/mine.json") == "mine"
-    assert short_name("hf:OWNER/NAME") == "hf:OWNER/NAME"
