@@ -12,7 +12,6 @@ import pytest
 import impls
 from impls import InvalidModel, Model, UnknownSymbol, Unsupported
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.operations.decoding import round_trip_text
 
 Texts = Callable[..., list[str]]
 EXACT = ("naive", "wordcount", "priority", "backtracking")
@@ -50,29 +49,6 @@ def test_any_ids_are_decoded_as_the_library_does(trained: Any) -> None:
         assert found == text
         assert offsets == sorted(offsets)
         assert len(offsets) == len(ids)
-
-
-def test_what_comes_back_is_what_the_model_says(trained: Any, random_texts: Texts) -> None:
-    model = trained.model
-    tokenizer = impls.load("priority", model)
-    lossy = not trained.options["byte_fallback"]
-    assert model.round_trip == ("lossy" if lossy else "normalising")
-    for text in random_texts(300, seed=3):
-        back = tokenizer.decode(tokenizer.encode(text, disallowed_special=()))
-        wanted = round_trip_text(model, text)
-        assert wanted is None if lossy else wanted in (back, None), text
-        if not lossy and "\u2581" not in text and trained.name == "plain":
-            assert back == text
-
-
-def test_a_special_token_is_one_id_where_it_is_allowed(trained_with: Callable[[str], Any]) -> None:
-    tokenizer = impls.load("priority", trained_with("control").model)
-    start = tokenizer.model.special_tokens["[INST]"]
-    the, cat = tokenizer.encode("the"), tokenizer.encode("cat")
-    assert tokenizer.encode("the[INST]cat", allowed_special="all") == [*the, start, *cat]
-    assert tokenizer.decode([*the, start, *cat]) == "the cat"
-    with pytest.raises(impls.SpecialToken):
-        tokenizer.encode("the[INST]")
 
 
 # --- models made by hand ---------------------------------------------------------------------------------------
