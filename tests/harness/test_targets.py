@@ -60,14 +60,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_a_side_of_explain(folder: Path, bpebench: Any, form: str) -> None:
-    explained = bpebench("explain", "priority", form, "the", "-m", "small.json")
-    assert (explained.status, "differ first in: pieces or merges" in explained.out) == (1, True), explained
-
-
 def test_every_verb_takes_the_same_forms(folder: Path, bpebench: Any, here: None) -> None:
     form, other, third, _ = FORMS
+    for each in FORMS:
+        explained = bpebench("explain", "priority", each, "the", "-m", "small.json")
+        assert (explained.status, "differ first in: pieces or merges" in explained.out) == (1, True), explained
     fuzzed = bpebench("fuzz", "priority", form, "-m", "small.json", "--texts", "64", "--stop-after", "1", "--no-save")
     assert (fuzzed.status, f"{form} differs from priority" in fuzzed.out) == (1, True), fuzzed
     checked = bpebench("check", "-e", other, "-m", "small.json", "-c", "samples/en", "--max-bytes", "300")

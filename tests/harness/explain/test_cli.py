@@ -90,17 +90,13 @@ def test_an_object_of_the_users_own_module(
         "class Other(Bytes):\n"
         "    def encode(self, text): return [i + 1 for i in text.encode()]\n"
         "    def decode(self, ids): return bytes(i - 1 for i in ids).decode('utf-8', 'replace')\n"
-        "import unicodedata\n"
         "class Lower(Bytes):\n"
         "    def encode(self, text): return list(text.lower().encode())\n"
         "broken = 3\n"
     )
     monkeypatch.chdir(tmp_path)
-    for target in ("explained_target:Bytes", "explained_target:over"):
-        ended = bpebench("explain", "priority", target, "xab", "-m", model_file)
-        assert ended.status == 1
-        assert "differ first in: pieces or merges" in ended.out
     for target, text, stage in (
+        ("explained_target:over", "xab", "pieces or merges"),
         ("explained_target:Bytes", "\u00e9aab", "pieces or merges (at character 2)"),
         ("explained_target:Other", "xab", "vocabulary"),
         ("explained_target:Lower", "X\u00e9ab", "normalisation"),
