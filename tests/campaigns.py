@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CAMPAIGNS = {
     "strings": (3, "tests/impls/compiled/test_corpus.py tests/impls/sentencepiece"),
-    "patterns": (2, "tests/impls/compiled/test_pattern.py tests/impls/compiled/test_parts.py tests/impls/patterns"),
+    "patterns": (2, "tests/impls/compiled/test_pattern.py tests/impls/patterns"),
     "models": (
         3,
         "tests/impls/encoding tests/impls/compiled/test_models.py tests/impls/compiled/test_segments.py "

@@ -52,12 +52,3 @@ def test_ids_are_those_of_tiktoken(name: str, fuzz: int) -> None:
         for text, ids in list(zip(texts, expected, strict=True))[::5]:
             assert fast.encode(text, disallowed_special=()) == ids
             assert fast.decode(ids) == repair_surrogates(text)
-
-
-def test_a_megabyte_of_one_piece_is_no_trouble() -> None:
-    model = load_model("cl100k_base")
-    fast = Compiled(model)
-    for text in ("a" * 1_000_000, " " * 1_000_000, "é" * 300_000, "日本" * 150_000):
-        ids = fast.encode_array(text)
-        assert fast.count(text) == len(ids)
-        assert fast.decode_bytes(ids) == text.encode()

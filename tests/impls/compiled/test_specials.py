@@ -9,7 +9,6 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.pretokenize.specials import SpecialTokenIndex
 from impls.core.errors import SpecialToken
 from impls.core.model.model import Model
 from impls.priority import Priority
@@ -80,20 +79,3 @@ def test_ids_and_refusals_are_those_of_priority(
     ]
     assert (refused > 0) == bool(SETS[name])
     assert refused < len(texts)
-
-
-@pytest.mark.parametrize("name", ["one", "with a beginning", "longer than a word", "two beginnings"])
-def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model, name: str) -> None:
-    tokenizer = Compiled(with_specials(plain_model, SETS[name]))
-    builtins = tokenizer._own.builtins
-    if builtins is None:
-        pytest.skip("the plain boundary has no built-ins")
-    for special in SETS[name]:
-        text = f"the cat {special[:-1]}. kedi"
-        assert builtins.encode_to_list_unless_special(text) == tokenizer.encode_ordinary(text)
-        assert builtins.encode_to_list_unless_special(text + special) is None
-
-
-def test_special_texts_that_begin_with_another_are_not_looked_for() -> None:
-    texts = ("<|end|>x", "<|go|>", "[a", "<|end|>", "<|gone")
-    assert SpecialTokenIndex.of(texts).suffixes == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
