@@ -82,15 +82,11 @@ def test_pip_brings_wheels_and_source_distributions_without_running_their_code(
     assert capfd.readouterr().out == ""
 
 
-def test_pip_itself_refuses_a_file_with_another_digest(offline_pip: Index) -> None:
+def test_pip_itself_refuses_another_digest_and_says_that_a_version_is_gone(offline_pip: Index) -> None:
     file = offline_pip.folder / "first-1.0-py3-none-any.whl"
     file.write_bytes(wheel_of("first", {"first/a.py": "other"}))
     with pytest.raises(DataError, match=f"wrong digest.*got {sha256(file.read_bytes())}"):
         fetch(["one"])
-
-
-def test_pip_itself_says_that_a_version_is_gone(offline_pip: Index) -> None:
-    file = offline_pip.folder / "first-1.0-py3-none-any.whl"
     file.rename(offline_pip.folder / "first-1.1-py3-none-any.whl")
     with pytest.raises(DataError, match=r"first 1\.0: gone from the package index"):
         fetch(["one"])

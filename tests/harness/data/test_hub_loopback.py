@@ -154,9 +154,8 @@ def test_a_hub_that_answers_may_take_longer_than_the_limit_to_give_a_file(hub: H
     assert load_model(f"hf:{REPOSITORY}").merges == model.merges
 
 
-@pytest.mark.parametrize("n_failures", [0, 1])
-def test_nothing_the_hubs_library_reports_reaches_the_terminal(hub: Hub, n_failures: int) -> None:
-    hub.n_failures = n_failures
+def test_nothing_the_hubs_library_reports_reaches_the_terminal(hub: Hub) -> None:
+    hub.n_failures = 1
     script = f"from harness.data import load_model\nload_model('hf:{REPOSITORY}')"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
