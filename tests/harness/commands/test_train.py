@@ -78,6 +78,8 @@ def test_counts_of_any_files_add_up_and_train_what_the_text_trains(bpebench: Any
     of_text = learned(bpebench, "-c", str(other), "--pattern", "turkish", "-e", "priority", *size)["digest"]
     for arguments in (("--counts", str(b)), ("--counts", str(b), "-e", "naive"), ("-c", str(other), *count[1:])):
         assert learned(bpebench, *arguments, *size)["digest"] == of_text
+    by_order = ("-c", str(other), "--ties", "first", *size)
+    assert learned(bpebench, *by_order)["digest"] == learned(bpebench, *by_order, "-e", "naive")["digest"]
     first = str(tmp_path / "first.json")
     learned(bpebench, *of_both, "--vocab-size", "262", "--out", first)
     extended = learned(bpebench, *of_both, "--extend", first, *size)
