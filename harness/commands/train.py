@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Train(Verb):
     """Learn a vocabulary and, with --name or --out, save it.
 
-    With --show N: the first N tokens learned, how often each pair occurred, and when later merges gain little.
+    With --show N: the first N tokens learned, and how often each pair occurred.
 
     With --count-only: count the distinct pieces of corpora of any size and write them to --out, to train on often
     (`train --counts`). Corpora and files of counts add up; the counts are exact whatever the memory. A file may be
@@ -85,7 +85,6 @@ class Train(Verb):
         from harness.data import load_model
         from harness.report.wording import size
         from harness.training.ends import n_listed_merges, why_short
-        from harness.training.vocabulary_curve import plateau
         from impls.core.extension import Extension
 
         text = self._text
@@ -116,8 +115,6 @@ class Train(Verb):
             "digest": model.digest, "n_kept_merges": n_kept,
             "saved": None if self._target is None else str(self._target),
             "first_tokens": training_output.first_tokens(model, n_kept, self.show),
-            # Counts rise where superwords begin, and the counts of kept merges come from another corpus.
-            "plateau_merge": None if self.extend or self.superword_from else plateau(model.merge_counts or ()),
         }  # fmt: skip
         self.output(document, lambda: training_output.learned(document, model))
         kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)

@@ -78,7 +78,7 @@ def first_tokens(model: Model, n_kept: int, n_shown: int) -> list[dict[str, Any]
 
 
 def learned(document: Mapping[str, Any], model: Model) -> str:
-    """Return the document of `train` as text: first tokens, sizes, why training ended, when merges gain little."""
+    """Return the document of `train` as text: first tokens, sizes, why training ended."""
     shown: list[str] = []
     if first := document["first_tokens"]:
         shown += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
@@ -88,10 +88,6 @@ def learned(document: Mapping[str, Any], model: Model) -> str:
     if (short := document["why_short"]) is not None:
         asked_for = document["vocab_size_asked_for"]
         shown.append(printable(f"ended {asked_for - model.vocab_size} ids short of {asked_for}: {short}"))
-    flat = document["plateau_merge"]
-    if first and flat is not None and model.merge_counts is not None:
-        most = model.merge_counts[flat]
-        shown.append(f"later merges (after {flat}) each replace at most {most} pairs")
     return "\n".join(shown)
 
 

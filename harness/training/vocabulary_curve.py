@@ -1,4 +1,4 @@
-"""Bytes per token against the size of a vocabulary, exactly and at every size, from one model; where curves flatten.
+"""Bytes per token against the size of a vocabulary, exactly and at every size, from one model.
 
 Training learns merges one after another, so the first k merges of a vocabulary are the vocabulary trained to k merges.
 Encoding applies the lowest rank first: with k merges a piece goes through the same steps up to the first one of rank k
@@ -94,17 +94,3 @@ def _steps(model: Model, piece: str) -> tuple[int, list[int]]:
     symbols = model.symbols(piece)
     n_symbols = len(symbols)
     return n_symbols, [rank + 1 for rank in accumulate(merging(symbols, model.merge_of), max)]
-
-
-def plateau(counts: Sequence[float]) -> int | None:
-    """Return the merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
-
-    The knee is the point furthest below the straight line from the first to the last count, both axes scaled to [0, 1]
-    (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing); for a rising curve, the point
-    furthest above.
-    """
-    last = len(counts) - 1
-    if last < 2 or counts[0] == counts[last]:
-        return None
-    fall = counts[0] - counts[last]
-    return max(range(len(counts)), key=lambda i: (counts[0] - counts[i]) / fall - i / last)

@@ -202,14 +202,6 @@ def test_every_run_and_work_can_be_chosen_and_drawn(open_page: Any, several_url:
     assert watched.complaints == []
 
 
-def test_an_address_that_names_what_is_not_there_begins_with_what_is(open_page: Any, several_url: str) -> None:
-    address = several_url + "#run=none&work=%3Cb%3E&base=nobody&as=sideways&only=nobody"
-    watched = open_page(address)
-    assert watched.page.locator("#view-title").inner_text().startswith("encode")
-    assert watched.page.locator("#view-table tbody tr").count() == 0
-    assert watched.complaints == []
-
-
 def test_the_table_and_its_chart_can_be_taken_away(open_page: Any, several_url: str) -> None:
     page = open_page(several_url).page
     rows = page.locator("#view-table tbody tr").count()

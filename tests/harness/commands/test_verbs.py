@@ -34,7 +34,7 @@ def test_encode_then_decode_gives_back_the_text(bpebench: Any, model_file: Path,
 
 def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cache: Path) -> None:
     ended = bpebench("train", "-c", "samples/tr", "--vocab-size", "300", "--name", "mine", "--show", "5")
-    assert (ended.status, "44 merges" in ended.out, "later merges (after " in ended.out) == (0, True, True)
+    assert (ended.status, "44 merges" in ended.out) == (0, True)
     assert "mine" in bpebench("list", "models").out
     about = json.loads(bpebench("vocab", "mine", "--json", "--show", "2", "--find", "de").out)
     assert (about["ids"], len(about["tokens"]) > 2) == (300, True)

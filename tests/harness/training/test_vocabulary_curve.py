@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.training.vocabulary_curve import plateau, vocabulary_curve
+from harness.training.vocabulary_curve import vocabulary_curve
 from impls import Model, TrainingSpec
 
 HandMade = Any
@@ -64,14 +64,3 @@ def test_a_step_after_one_of_higher_rank_needs_that_one_too(hand_made: HandMade)
     model = hand_made("ab+c a+b", "ab")
     curve = vocabulary_curve(model, ["abc"])
     assert curve.n_tokens.tolist() == [3, 3, 1]
-
-
-@pytest.mark.parametrize(
-    ("counts", "knee"),
-    [
-        ([100, 50, 10, 9, 8, 7, 6, 5], 2), ([0, 50, 90, 91, 92, 93, 94, 95], 2), ([1.0, 2.5, 2.75, 2.875], 1),
-        ([], None), ([7, 7, 7], None), ([9, 1], None),
-    ],
-)  # fmt: skip
-def test_counts_flatten_after_their_knee(counts: list[float], knee: int | None) -> None:
-    assert plateau(counts) == knee
