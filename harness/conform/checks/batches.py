@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over, past_64k, texts_for
+from harness.conform.reference import Answer
 from harness.conform.verdicts import Fault, NotAsked, NothingToCompare
 from harness.conform.wording import joined
 from harness.process.session import Failed
@@ -21,8 +22,8 @@ def batch(case: Case) -> str:
     names = sorted(case.reference.model.special_tokens, key=len)[:2]
     special = [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
     texts = [*texts_for(case, _TEXTS), *special, *past_64k(case)]
-    answers = case.client.ids_of_all(texts)
-    texts = [text for text, ids in zip(texts, answers, strict=True) if not isinstance(ids, Failed)]
+    alone = dict(zip(texts, case.client.ids_of_all(texts), strict=True))
+    texts = [text for text, ids in alone.items() if not isinstance(ids, Failed)]
     if not texts:
         raise NotAsked("encode refuses all texts")
     lists = [[], texts[:1], texts, texts[::-1], [texts[0]] * 3, sorted(texts, key=len), texts[-1:], texts[-2:-1]]
@@ -33,16 +34,19 @@ def batch(case: Case) -> str:
             remark = f"too slow for batches of {n_texts:,} texts or more"
             break
         lists.append((short * (n_texts // len(short) + 1))[:n_texts])
-    remarks = [remark, over(case, list(map(tuple, lists)), partial(fault_of_batch, case))]
+    remarks = [remark, over(case, list(map(tuple, lists)), partial(fault_of_batch, case, alone=alone))]
     return joined(*remarks)
 
 
-def fault_of_batch(case: Case, texts: tuple[str, ...], **options: Any) -> Fault | None:
-    """Return the fault of a batch in which a text has other ids than alone, or None."""
-    each = list(dict.fromkeys(texts))
-    answers = (case.client.ids(text, **options) for text in each) if options else case.client.ids_of_all(each)
-    alone = dict(zip(each, answers, strict=True))
-    if any(isinstance(ids, Failed) for ids in alone.values()):
+def fault_of_batch(
+    case: Case, texts: tuple[str, ...], alone: dict[str, Answer] | None = None, **options: Any
+) -> Fault | None:
+    """Return the fault of a batch in which a text has other ids than `alone`, where they are noted, or None."""
+    alone = {} if alone is None else alone
+    new = [text for text in dict.fromkeys(texts) if text not in alone]
+    answers = (case.client.ids(text, **options) for text in new) if options else case.client.ids_of_all(new)
+    alone.update(zip(new, answers, strict=True))
+    if any(isinstance(alone[text], Failed) for text in texts):
         raise NothingToCompare
     lists = case.client.ask("encode_batch", texts=list(texts), **options)
     if isinstance(lists, Failed) or len(lists) != len(texts):
