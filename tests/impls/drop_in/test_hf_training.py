@@ -18,7 +18,6 @@ from impls.drop_in import hf
 
 LINES = [line for name in ("tr", "en", "code") for line in (SAMPLES / f"{name}.txt").read_text().split("\n")]
 ALPHABET = pre_tokenizers.ByteLevel.alphabet()
-Trainer = Callable[..., Any]
 
 
 def untrained(kind: str, **model: Any) -> Any:

@@ -136,9 +136,8 @@ def test_each_character_is_returned_as_soon_as_no_ids_can_change_it(family: str,
         check_stream(tokenizer, tokenizer.decoder(), pushes, following)
 
 
-@pytest.mark.parametrize("family", ["bytes", "sentencepiece"])
-def test_a_begun_character_is_kept_back_exactly_as_long_as_it_can_be_completed(family: str) -> None:
-    model = FAMILIES[family]
+def test_a_begun_character_is_kept_back_exactly_as_long_as_it_can_be_completed() -> None:
+    model = BYTES
     tokenizer = tokenizer_of(model)
     following = [more for more in continuations(model) if len(more) > 1]
     following += [(bytes_id(model, byte),) for byte in (0x41, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF)]
