@@ -63,8 +63,8 @@ def _text(table: Table, note: str, width: int | None) -> str:
     headings = [column.heading for column in table.columns]
     for heading, cells in _groups(table, width):
         parts += [heading, ""] if heading else []
-        rule = ["─" * n for n in _widths(headings, cells)]
-        grid = _written(table, (), [headings, rule, *cells], "plain")
+        head = [headings, ["─" * n for n in _widths(headings, cells)]] if any(headings) else []
+        grid = _written(table, (), [*head, *cells], "plain")
         parts += [*(line.rstrip() for line in grid.splitlines()), ""]
     for line in note.splitlines():
         parts += textwrap.wrap(line, width) if width else [line]
