@@ -45,4 +45,3 @@ __all__ = ["AddedToken", "DecodeStream", "Encoding", "NotProvided", "Tokenizer",
 
 def __getattr__(name: str) -> Never:
     refuse("module", name)
-    raise AttributeError(f"module 'bpebench.hf' has no attribute {name!r}")

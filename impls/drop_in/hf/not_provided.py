@@ -7,41 +7,37 @@ from typing import Never
 from impls.core.errors import BPEError
 
 _CUSTOM = "a part is what a tokenizer.json can hold, not Python code"
-_MADE = "Tokenizer(models.BPE()) takes the parts that make it"
-_GIVEN = "the library's own objects may be given and set"
-_ALIAS = "it is a type alias of the library"
-NOT_PROVIDED = {
+_INSTEAD = {
     "module": {
-        **dict.fromkeys(
-            ("decoders", "models", "normalizers", "pre_tokenizers", "processors", "trainers", "Regex"), _GIVEN
-        ),
-        **dict.fromkeys(("NormalizedString", "PreTokenizedString", "Token"), _CUSTOM),
-        **dict.fromkeys(("OffsetReferential", "OffsetType", "SplitDelimiterBehavior"), _CUSTOM),
-        **dict.fromkeys(("ByteLevelBPETokenizer", "CharBPETokenizer", "SentencePieceBPETokenizer"), _MADE),
-        **dict.fromkeys(("BertWordPieceTokenizer", "SentencePieceUnigramTokenizer"), "this is byte pair encoding only"),
-        "implementations": _MADE,
-        **dict.fromkeys(
-            ("EncodeInput", "InputSequence", "PreTokenizedEncodeInput", "PreTokenizedInputSequence"), _ALIAS
-        ),
-        **dict.fromkeys(("Offsets", "TextEncodeInput", "TextInputSequence"), _ALIAS),
+        "the library's own objects may be given and set": "decoders models normalizers pre_tokenizers processors "
+        "trainers Regex",
+        _CUSTOM: "NormalizedString PreTokenizedString Token OffsetReferential OffsetType SplitDelimiterBehavior",
+        "Tokenizer(models.BPE()) takes the parts that make it": "ByteLevelBPETokenizer CharBPETokenizer "
+        "SentencePieceBPETokenizer implementations",
+        "this is byte pair encoding only": "BertWordPieceTokenizer SentencePieceUnigramTokenizer",
+        "it is a type alias of the library": "EncodeInput InputSequence PreTokenizedEncodeInput "
+        "PreTokenizedInputSequence Offsets TextEncodeInput TextInputSequence",
     },
     "Tokenizer": {
-        f"async_{name}": f"await asyncio.to_thread(tokenizer.{name}, …)"
+        f"await asyncio.to_thread(tokenizer.{name}, …)": f"async_{name}"
         for name in ("encode", "encode_batch", "encode_batch_fast", "decode_batch")
     },
-    "Encoding": {"words": "word_ids is the same"},
+    "Encoding": {"word_ids is the same": "words"},
     "BPE": {
-        "tokenize": "tokenizer.encode encodes",
-        "token_to_id": "tokenizer.token_to_id is the same",
-        "id_to_token": "tokenizer.id_to_token is the same",
-        "get_trainer": "bpebench.train trains",
-        "save": "tokenizer.save writes a tokenizer.json",
-        "from_file": "impls.formats.load reads vocab.json with merges.txt",
-        "read_file": "impls.formats.load reads vocab.json with merges.txt",
+        "tokenizer.encode encodes": "tokenize",
+        "tokenizer.token_to_id is the same": "token_to_id",
+        "tokenizer.id_to_token is the same": "id_to_token",
+        "bpebench.train trains": "get_trainer",
+        "tokenizer.save writes a tokenizer.json": "save",
+        "impls.formats.load reads vocab.json with merges.txt": "from_file read_file",
     },
-    "Normalizer": {"normalize": "normalize_str takes and returns a str", "custom": _CUSTOM},
-    "PreTokenizer": {"pre_tokenize": "pre_tokenize_str takes a str and returns its pieces", "custom": _CUSTOM},
-    "Decoder": {"custom": _CUSTOM},
+    "Normalizer": {"normalize_str takes and returns a str": "normalize", _CUSTOM: "custom"},
+    "PreTokenizer": {"pre_tokenize_str takes a str and returns its pieces": "pre_tokenize", _CUSTOM: "custom"},
+    "Decoder": {_CUSTOM: "custom"},
+}
+NOT_PROVIDED = {
+    kind: {name: instead for instead, names in given.items() for name in names.split()}
+    for kind, given in _INSTEAD.items()
 }
 """Class -> name -> what to do instead."""
 
@@ -54,10 +50,11 @@ class NotProvided(BPEError, AttributeError):
         super().__init__(f"bpebench.hf: {name} is not provided; {instead}")
 
 
-def refuse(of: str, name: str) -> None:
-    """Raise `NotProvided` if the class `of` has `name` in the library but not here."""
-    if name in NOT_PROVIDED[of]:
-        raise NotProvided(name if of == "module" else f"{of}.{name}", NOT_PROVIDED[of][name])
+def refuse(of: str, name: str) -> Never:
+    """Raise `NotProvided` if the class `of` has `name` in the library but not here, else AttributeError."""
+    if instead := NOT_PROVIDED[of].get(name):
+        raise NotProvided(name if of == "module" else f"{of}.{name}", instead)
+    raise AttributeError(f"bpebench.hf: the {of} has no attribute {name!r}")
 
 
 def no_items(part: object, index: object) -> Never:

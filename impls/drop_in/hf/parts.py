@@ -19,7 +19,7 @@ from impls.core.text.patterns import Splitter
 from impls.core.text.tracing import Rewriting, Traced
 from impls.drop_in.hf.arguments import text
 from impls.drop_in.hf.encoding import Span
-from impls.drop_in.hf.not_provided import no_items, refuse
+from impls.drop_in.hf.not_provided import NOT_PROVIDED, no_items, refuse
 from impls.formats.tokenizer_json.reader import read_with_notes
 
 LETTERS = {character: byte for byte, character in BYTE_TO_CHARACTER.items()}
@@ -39,7 +39,8 @@ class Part:
         object.__setattr__(self, "document", document)
 
     def __getattr__(self, name: str) -> Any:
-        refuse(type(self).__name__, name)
+        if name in NOT_PROVIDED[type(self).__name__]:
+            refuse(type(self).__name__, name)
         if name in self.__slots__ or name in Part.__slots__ or name.startswith("__"):
             raise AttributeError(name)
         fields = {field: value for field, value in self.document.items() if field != "type"}
@@ -83,7 +84,6 @@ class BPE:
 
     def __getattr__(self, name: str) -> Any:
         refuse("BPE", name)
-        raise AttributeError(f"the model has no {name!r}; it has {', '.join(self.__dataclass_fields__)}")
 
 
 class Normalizer(Part):

@@ -50,17 +50,16 @@ class TextEncoder:
         """Return the tokens of a text; `as_text` leaves special tokens in it, `word` is the word of all, if given."""
         rows: list[Row] = []
         n_dropped = 0
-        for part, i, original in self._parts(text, added, as_text):
-            n_words = (rows[-1][3] + 1 if rows else 0) + n_dropped
-            if i is None and not self._names:
-                n_dropped += sum(1 for _ in self._model.splitter.spans(self._marked(part).text))
+        for part, is_added, ids in self._parts(text, added, as_text):
+            if not is_added and not self._names:
+                n_dropped += sum(1 for _ in self._model.splitter.spans(part.text))
                 continue
+            n_words = (rows[-1][3] + 1 if rows else 0) + n_dropped
             n_dropped = 0
-            if i is None:
-                marked = self._marked(part)
-                rows += self._ordinary(marked, self._ids(marked.text, original), n_words)
+            if is_added:
+                rows.append((ids[0], part.text, (part.starts[0], part.ends[-1]), n_words))
             else:
-                rows.append((i, part.text, (part.starts[0], part.ends[-1]), n_words))
+                rows += self._ordinary(part, ids, n_words)
         encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
         encoding.offsets = [row[2] for row in rows]
         encoding.word_ids = [row[3] if word is None else word for row in rows]
@@ -68,27 +67,24 @@ class TextEncoder:
 
     def ids(self, text: str, added: AddedTokens, *, as_text: bool) -> list[int]:
         """Return the ids of the tokens that `encode` returns."""
-        ids: list[int] = []
-        for part, i, original in self._parts(text, added, as_text):
-            if i is None and not self._names:
-                continue
-            if i is None:
-                ids += self._ids(self._marked(part).text, original)
-            else:
-                ids.append(i)
-        return ids
+        return [i for _, _, ids in self._parts(text, added, as_text) for i in ids]
 
-    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, int | None, str | None]]:
-        """Yield the parts of a text in normal form, the added token that each is, and the original of an uncut text."""
+    def _parts(self, text: str, added: AddedTokens, as_text: bool) -> Iterator[tuple[Traced, bool, Sequence[int]]]:
+        """Yield the parts of a text as they are encoded, whether each is an added token, and its ids."""
         for part, i, start in added.cut(text, normalized=False, as_text=as_text):
             original = Traced.of(text).part(start, start + len(part))
             if i is not None:
-                yield original, i, part
+                yield original, True, (i,)
                 continue
             normal = original if self.normalizer is None else self.normalizer.normal(original, first=start == 0)
             for inner, k, at in added.cut(normal.text, normalized=True, as_text=as_text):
+                token = normal.part(at, at + len(inner))
+                if k is not None:
+                    yield token, True, (k,)
+                    continue
+                marked = self._marked(token)
                 is_whole = len(inner) == len(normal.text)
-                yield normal.part(at, at + len(inner)), k, part if is_whole else None
+                yield marked, False, self._ids(marked.text, part if is_whole else None) if self._names else ()
 
     def _marked(self, part: Traced) -> Traced:
         return part if self.pre_tokenizer is None else self.pre_tokenizer.marked(part, first=part.starts[0] == 0)

@@ -58,7 +58,6 @@ class Tokenizer(Configured):
 
     def __getattr__(self, name: str) -> Any:
         refuse("Tokenizer", name)
-        raise AttributeError(f"bpebench.hf.Tokenizer has no attribute {name!r}")
 
     @property
     def implementation(self) -> Implementation:
