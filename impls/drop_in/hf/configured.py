@@ -10,7 +10,7 @@ from impls.drop_in.hf.arguments import flag
 from impls.drop_in.hf.decoding import Decoder
 from impls.drop_in.hf.parts import BPE, Normalizer, PreTokenizer, given_document
 from impls.drop_in.hf.pipeline import Pipeline, read_document
-from impls.drop_in.hf.post_processing import PostProcessor, given_processor
+from impls.drop_in.hf.post_processing import PostProcessor, read_processor
 from impls.drop_in.hf.settings import Padding, Truncation
 from impls.formats.files import without_collecting
 
@@ -59,7 +59,9 @@ class Configured:
 
     @post_processor.setter
     def post_processor(self, processor: Any) -> None:
-        self._change(processor=given_processor(processor))
+        method = "num_special_tokens_to_add"
+        document = given_document("post_processor", "a post-processor", method, processor)
+        self._change(processor=read_processor(document))
 
     @property
     def decoder(self) -> Decoder | None:

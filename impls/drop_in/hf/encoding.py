@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import repeat, takewhile
 from typing import Any
 
 from impls.core.arguments import unsigned, wrong_type
@@ -42,7 +42,6 @@ class Encoding:
 
     def __getattr__(self, name: str) -> Any:
         refuse("Encoding", name)
-        raise AttributeError(f"an Encoding has no attribute {name!r}")
 
     @staticmethod
     def of(ids: Sequence[int], type_id: int, tokens: Sequence[str], *, special: int, attention: int) -> Encoding:
@@ -115,12 +114,9 @@ class Encoding:
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """Return the first token of a word and the one after its last, or None."""
         word, of = unsigned("word_index", word_index, 32), self._range(unsigned("sequence_index", sequence_index))
-        found: list[int] = []
-        for index, other in enumerate(self.word_ids[of.start : of.stop], of.start):
-            if other == word:
-                found.append(index)
-            elif other is not None and other > word:
-                break
+        words = enumerate(self.word_ids[of.start : of.stop], of.start)
+        until = takewhile(lambda row: row[1] is None or row[1] <= word, words)
+        found = [index for index, other in until if other == word]
         return (found[0], found[-1] + 1) if found else None
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
@@ -180,7 +176,8 @@ class Encoding:
         else:
             stops = range(size, stride, stride - length)
             parts = [self.part(max(stop - length, 0), stop) for stop in stops]
-        self._become(parts[0])
+        for row in (*_ROWS, "sequence_ranges"):
+            setattr(self, row, getattr(parts[0], row))
         self.overflowing = parts[1:]
 
     def pad(self, length: int, **options: Any) -> None:
@@ -205,7 +202,3 @@ class Encoding:
         for row in _ROWS:
             added, own = getattr(padding, row), getattr(self, row)
             setattr(self, row, added + own if left else own + added)
-
-    def _become(self, other: Encoding) -> None:
-        for row in (*_ROWS, "sequence_ranges"):
-            setattr(self, row, getattr(other, row))

@@ -9,7 +9,7 @@ Knows no tokenizer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -19,7 +19,6 @@ from impls.core.text.normalization import WHITE_SPACE
 from impls.drop_in.hf.arguments import flag
 from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import no_items
-from impls.drop_in.hf.parts import given_document
 from impls.formats.files import converted
 
 _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
@@ -28,7 +27,13 @@ _BLANKS = WHITE_SPACE + BYTE_TO_CHARACTER[ord(" ")]
 class PostProcessor(msgspec.Struct, frozen=True, tag=True):
     """The interface of the post-processors."""
 
+    _n_added: ClassVar = (0, 0)
+    """How many tokens are added to one text, and to a pair."""
+
     __getitem__ = no_items
+
+    def __getstate__(self) -> bytes:
+        return msgspec.json.encode(self)
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the encodings, which may be modified, in the order they are merged."""
@@ -36,7 +41,7 @@ class PostProcessor(msgspec.Struct, frozen=True, tag=True):
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many tokens are added to one text, or to a pair."""
-        return 0
+        return self._n_added[flag("is_pair", is_pair)]
 
     def process(self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True) -> Encoding:
         """Return one encoding of a text, or of a pair."""
@@ -85,10 +90,7 @@ class BertProcessing(PostProcessor, frozen=True, tag=True):
 
     sep: tuple[str, int]
     cls: tuple[str, int]
-
-    def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many tokens are added to one text, or to a pair."""
-        return 3 if flag("is_pair", is_pair) else 2
+    _n_added = (2, 3)
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the texts with the tokens around them; those of the second are of type 1, `cls` and the first `sep`
@@ -105,10 +107,7 @@ class RobertaProcessing(PostProcessor, frozen=True, tag=True):
     cls: tuple[str, int]
     trim_offsets: bool = True
     add_prefix_space: bool = True
-
-    def num_special_tokens_to_add(self, is_pair: bool) -> int:
-        """Return how many tokens are added to one text, or to a pair."""
-        return 4 if flag("is_pair", is_pair) else 2
+    _n_added = (2, 4)
 
     def steps(self, encodings: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the texts with trimmed offsets and the tokens around them, all of type 0."""
@@ -225,16 +224,6 @@ def read_processor(document: Any) -> PostProcessor | None:
     except InvalidModel as error:
         known = "ByteLevel, TemplateProcessing, BertProcessing, RobertaProcessing, and a Sequence of them"
         raise InvalidModel(f"post_processor: {error}; supported are {known}") from None
-
-
-def given_processor(given: Any) -> PostProcessor | None:
-    """Return the post-processor to set: one of these classes, or made from an object of the library.
-
-    Raise TypeError for anything else.
-    """
-    if given is None or isinstance(given, PostProcessor):
-        return given
-    return read_processor(given_document("post_processor", "a post-processor", "num_special_tokens_to_add", given))
 
 
 def joined(encoding: Encoding, pair: Encoding | None) -> Encoding:
