@@ -191,7 +191,9 @@ def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path, tmp_p
     os.killpg(running.pid, signal.SIGINT)
     _, rest = running.communicate(timeout=60)
     assert first.startswith("checking")
-    assert (running.returncode, "Traceback" in rest, "interrupted" in rest) == (130, False, True)
+    assert ("Traceback" in rest, "interrupted" in rest) == (False, True)
+    # Python ends by the signal, which a shell shows as 130 too, if it came while a string was executed (a named tuple).
+    assert running.returncode in (130, -signal.SIGINT)
 
 
 _INTERRUPTED = """
