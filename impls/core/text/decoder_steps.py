@@ -24,18 +24,6 @@ Step = Callable[[list[str]], list[str]]
 
 SPACES, BYTE_LEVEL, BYTE_FALLBACK, FUSE = "spaces", "byte-level", "byte-fallback", "fuse"
 MARKS, STRIP = call("replace", SPACE_MARK, " "), call("strip", " ", "1", "0")
-_CLEANED = (
-    *((f" {mark}", mark) for mark in ".?!,"),
-    *(
-        (" ' ", "'"),
-        (" n't", "n't"),
-        (" 'm", "'m"),
-        (" do not", " don't"),
-        (" 's", "'s"),
-        (" 've", "'ve"),
-        (" 're", "'re"),
-    ),
-)
 
 
 def bytes_of(token: str) -> bytes:
@@ -93,17 +81,6 @@ def _by_metaspace(mark: str, first: str) -> Step:
     return lambda tokens: [token.replace(mark, " " if k else first) for k, token in enumerate(tokens)]
 
 
-def _by_word_piece(prefix: str, cleanup: str) -> Step:
-    def written(token: str, is_first: bool) -> str:
-        if not is_first:
-            token = token.removeprefix(prefix) if token.startswith(prefix) else f" {token}"
-        for old, new in _CLEANED if cleanup else ():
-            token = token.replace(old, new)
-        return token
-
-    return lambda tokens: [written(token, k == 0) for k, token in enumerate(tokens)]
-
-
 _PLAIN: dict[str, Step] = {
     SPACES: lambda tokens: [f" {token}" if k else token for k, token in enumerate(tokens)],
     BYTE_LEVEL: lambda tokens: [b"".join(map(bytes_of, tokens)).decode("utf-8", "replace")],
@@ -116,7 +93,6 @@ _WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
     "strip": (3, _stripping),
     "suffix": (1, _without_suffix),
     "metaspace": (2, _by_metaspace),
-    "word-piece": (2, _by_word_piece),
 }
 """Step -> the number of its arguments, and the function that makes the step from them."""
 

@@ -69,9 +69,7 @@ def _read(step: dict[str, Any], where: str) -> str:
             return call("suffix", suffix)
         case {"type": "Metaspace", "replacement": str(mark)}:
             return call("metaspace", mark, " " if step.get("prepend_scheme", "always") == "never" else "")
-        case {"type": "WordPiece", "prefix": str(prefix), "cleanup": bool(cleanup)}:
-            return call("word-piece", prefix, "cleanup" if cleanup else "")
-    known = "ByteLevel, ByteFallback, Fuse, Replace, Strip, BPEDecoder, Metaspace and WordPiece"
+    known = "ByteLevel, ByteFallback, Fuse, Replace, Strip, BPEDecoder and Metaspace"
     raise InvalidModel(f"{where}: {step.get('type')!r} is not supported as it is given here; supported are {known}")
 
 
@@ -104,8 +102,6 @@ def _written(name: str, texts: list[str]) -> dict[str, Any]:
         case "metaspace", [mark, first]:
             scheme = "never" if first else "always"
             return {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme, "split": True}
-        case "word-piece", [prefix, cleanup]:
-            return {"type": "WordPiece", "prefix": prefix, "cleanup": bool(cleanup)}
     return {"type": "ByteFallback" if name == BYTE_FALLBACK else "Fuse"}
 
 

@@ -26,8 +26,6 @@ DECODERS: dict[str, tuple[Any, ...]] = {
     "bytes": (decoders.ByteLevel(), "My", "Ġname", "Ġis", "ĠJohn"),
     "replace": (decoders.Replace("_", " "), "My", "_name"),
     "replace by regex": (decoders.Replace(Regex("_+"), " "), "a__b", "_c"),
-    "word piece": (decoders.WordPiece(cleanup=False), "My", "na", "##me", "##."),
-    "word piece, clean": (decoders.WordPiece(prefix="__", cleanup=True), "I", "__'m", "Jo", "__hn", ".", "do", "not"),
     "byte fallback": (decoders.ByteFallback(), "My", "<0x20>", "<0xC3>", "<0xA9>", "x", "<0xFF>", "<0x41>"),
     "fuse": (decoders.Fuse(), "My", " na"),
     "strip": (decoders.Strip(content="_", left=1, right=2), "_a__", "__b"),
