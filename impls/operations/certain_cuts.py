@@ -47,11 +47,9 @@ no merges.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from impls.core.arguments import SpecialSet
@@ -72,26 +70,17 @@ _MOST_PAIRS = 1 << 16
 
 def pairs_of(tokenizer: Coder) -> CertainPairs:
     """Return between which characters a text of this tokenizer may be cut."""
-    return tokenizer.model.derived(CertainPairs, tokenizer.by_pieces)
+    return tokenizer.model.derived(CertainPairs, tokenizer.by_pieces, False)
 
 
 def cuts_of_written(tokenizer: Coder) -> CertainCuts:
     """Return the certain places of a text that is already rewritten and holds no added token."""
-    model = tokenizer.model
-    return model.derived(_cuts_of_written, tokenizer.by_pieces)
-
-
-def _cuts_of_written(model: Model, by_pieces: bool) -> CertainCuts:
-    return CertainCuts(model.derived(CertainPairs, by_pieces, True), model, (), hidden=False)
+    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, frozenset(), True)
 
 
 def cuts_around(tokenizer: Coder, texts: frozenset[str]) -> CertainCuts:
     """Return the certain places of a text in which these special and added tokens are recognised."""
-    return tokenizer.model.derived(_cuts_in, tokenizer.by_pieces, texts)
-
-
-def _cuts_in(model: Model, by_pieces: bool, texts: frozenset[str]) -> CertainCuts:
-    return CertainCuts(model.derived(CertainPairs, by_pieces), model, texts, hidden=model.derived(WholeTokens).hidden)
+    return tokenizer.model.derived(CertainCuts, tokenizer.by_pieces, texts, False)
 
 
 def cuts_around_added(tokenizer: Coder) -> CertainCuts:
@@ -117,7 +106,7 @@ def encode_further(
 class CertainPairs(dict[str, bool]):
     """Two characters -> whether a text without special tokens may be cut between them; filled on demand."""
 
-    def __init__(self, model: Model, by_pieces: bool, is_written: bool = False) -> None:
+    def __init__(self, model: Model, by_pieces: bool, is_written: bool) -> None:
         """Prepare a model; `by_pieces` says whether the ids of a text are those of its pieces as the model splits, and
         `is_written` whether texts are rewritten already."""
         super().__init__()
@@ -149,23 +138,6 @@ class CertainPairs(dict[str, bool]):
             self.clear()
         found = self[pair] = self._is_certain(*pair)
         return found
-
-    @cached_property
-    def last_in_ascii(self) -> Callable[[str], re.Match[str] | None] | None:
-        """Return a search in an ASCII text, whose match ends at the last certain place.
-
-        None if certain places depend on more than the character classes of the pattern.
-        """
-        if not self.possible or self._pattern is None or self._cuts is not None or self._borders.rewrites:
-            return None
-        members: dict[tuple[int, ...], str] = defaultdict(str)
-        for character in map(chr, range(128)):
-            members[tuple(stage.class_of(character) for stage in self._pattern.stages)] += character
-        befores: dict[str, str] = defaultdict(str)
-        for some in members.values():
-            befores["".join(others for others in members.values() if self[some[0] + others[0]])] += some
-        pairs = [f"[{re.escape(before)}](?=[{re.escape(after)}])" for after, before in befores.items() if after]
-        return re.compile(f"(?s:.*)(?:{'|'.join(pairs)})").match if pairs else None
 
     def continued(self, text: str) -> str:
         """Return a text as rewritten after a certain cut, where it begins neither the whole text nor a segment."""
@@ -205,11 +177,10 @@ def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
 class CertainCuts:
     """Finds certain places in a text that begins at one, or at the beginning of the whole text."""
 
-    def __init__(self, pairs: CertainPairs, model: Model, texts: Collection[str], *, hidden: bool) -> None:
-        """Prepare the special and added tokens to search; `hidden` says whether in the normalised text."""
-        self._pairs = pairs
-        self._possible = pairs.possible and not (hidden and texts)
-        self._last_in_ascii = pairs.last_in_ascii
+    def __init__(self, model: Model, by_pieces: bool, texts: Collection[str], is_written: bool) -> None:
+        """Prepare `CertainPairs` of these arguments, and the special and added tokens to search."""
+        self._pairs = pairs = model.derived(CertainPairs, by_pieces, is_written)
+        self._possible = pairs.possible and not (texts and model.derived(WholeTokens).hidden)
         self._tokens = TokenBorders(model, texts, keeps_beginning=not pairs.changes_beginning) if texts else None
         self.margin = max(1, *map(len, texts)) if texts else 1
         """Number of characters before a place, and after it, that decide whether it is certain."""
@@ -217,13 +188,9 @@ class CertainCuts:
     def last(self, text: str) -> int:
         """Return the last certain place before the end of `text`, or 0, whatever follows `text`."""
         if self._possible:
-            tokens, in_ascii = self._tokens, self._last_in_ascii
+            pairs, tokens = self._pairs, self._tokens
             if tokens is not None and not tokens.may_occur(text):
                 tokens = None
-            if tokens is None and in_ascii is not None and text.isascii():
-                found = in_ascii(text)
-                return 0 if found is None else found.end()
-            pairs = self._pairs
             for place in range(len(text) - 1, 0, -1):
                 if pairs[text[place - 1 : place + 1]] and (tokens is None or tokens.allow(text, place)):
                     return place

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from impls.core.model import Model
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-_FEW = 4
 
 
 class TokenBorders:
@@ -32,7 +31,6 @@ class TokenBorders:
         # Tokens are searched in the repaired text, in which surrogates may have become such characters.
         surrogates = "\ud800-\udfff" if any(first >= "\ufffd" for first in self._firsts) else ""
         self._may_begin = re.compile(f"[{firsts}{surrogates}]").search
-        self._few_firsts = self._firsts if len(self._firsts) <= _FEW and not surrogates else frozenset()
         flags = {text: model.whole_token_flags.get(text, ()) for text in texts}
         self._words = tuple(text for text, of in flags.items() if "single_word" in of)
         self._right_strippers = tuple(text for text, of in flags.items() if "rstrip" in of)
@@ -43,11 +41,7 @@ class TokenBorders:
 
     def may_occur(self, text: str) -> bool:
         """Return whether `allow` may return False for a place in `text`."""
-        if self._flagged:
-            return True
-        if self._few_firsts:  # looked for one by one, which is faster
-            return any(first in text for first in self._few_firsts)
-        return self._may_begin(text) is not None
+        return self._flagged or self._may_begin(text) is not None
 
     def occurs(self, text: str) -> bool:
         """Return whether a token occurs in `text`; True if its surroundings matter too."""
