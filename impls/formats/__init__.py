@@ -5,9 +5,9 @@ Knows files and models; runs no model and knows nothing of the harness. One modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
 
 from impls.core.errors import InvalidModel, UnknownName
 from impls.core.model import Model
@@ -55,16 +55,8 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
 _LOOKED_AT = 4096
 
 
-class _Format(NamedTuple):
-    write: Callable[[Model], bytes]
-    losses: Callable[[Model], list[str]]
-
-
-_FORMATS: dict[str, _Format] = {
-    own.FORMAT: _Format(own.write, lambda _: []),
-    tiktoken_ranks.FORMAT: _Format(tiktoken_ranks.write, tiktoken_ranks.losses),
-    tokenizer_json.FORMAT: _Format(tokenizer_json.write, tokenizer_json.losses),
-    sentencepiece_model.FORMAT: _Format(sentencepiece_model.write, sentencepiece_model.losses),
+_FORMATS: dict[str, ModuleType] = {
+    module.FORMAT: module for module in (own, tiktoken_ranks, tokenizer_json, sentencepiece_model)
 }
 
 
@@ -179,14 +171,14 @@ def save(model: Model, path: Path, format: str) -> None:
 
 def losses(model: Model, format: str) -> list[str]:
     """Return what the format would lose of `model`, one line each; raise as `save` does if it cannot hold the model."""
-    lost = _get(format).losses(model)
+    lost: list[str] = _get(format).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
         text, flags = next(iter(model.whole_token_flags.items()))
         lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
     return lost
 
 
-def _get(format: str) -> _Format:
+def _get(format: str) -> ModuleType:
     """Return a format; raise `UnknownName`."""
     if format not in _FORMATS:
         raise UnknownName("format", format, formats())
