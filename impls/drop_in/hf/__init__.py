@@ -16,8 +16,8 @@ Not provided; each raises an error that names it:
   than `BpeTrainer`. No merge makes the text of a special token.
 * WordPiece, WordLevel, Unigram: this is a suite of byte pair encoding. Dropout: a warning says that it is left out.
 * The normalizers `BertNormalizer` and `ByteLevel`, the pre-tokenizers `UnicodeScripts` and `FixedLength`, the decoders
-  `CTC` and `WordPiece`: they belong to other models. A `Metaspace` with another mark than `▁`, or after another step; what else the
-  reader of a tokenizer.json refuses.
+  `CTC` and `WordPiece`: they belong to other models. A `Metaspace` with another mark than `▁`, or after another step;
+  what else the reader of a tokenizer.json refuses.
 * The `async_` calls and `Encoding.words`, for which there is another way. `not_provided.py` lists every name, and
   README.md beside this folder what each class provides.
 
