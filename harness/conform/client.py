@@ -15,7 +15,6 @@ import msgspec
 
 from harness.conform.digests import DIGEST, Digests, digests
 from harness.conform.reference import Answer, value_of
-from harness.conform.verdicts import RequestCounts
 from harness.outcome import Outcome
 from harness.process.limits import Limits, NotStarted
 from harness.process.protocol import ErrorResult
@@ -47,8 +46,8 @@ class GaveUp(Exception):
 class TargetClient:
     """The client of one target under test."""
 
-    def __init__(self, open_session: OpenSession, asked: Counter[str] | None = None) -> None:
-        """Start the target; requests are counted in `asked` too. Raises `NotLoadable`."""
+    def __init__(self, open_session: OpenSession) -> None:
+        """Start the target. Raises `NotLoadable`."""
         self._open_session = open_session
         self._session = open_session({})
         self.description = self._described()
@@ -63,7 +62,6 @@ class TargetClient:
         """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
         """The target's fastest encoding observed so far; 0 before the first."""
-        self._asked = Counter() if asked is None else asked
 
     def _described(self) -> Description:
         """Start a process and return its description. Raises `NotLoadable`."""
@@ -102,17 +100,6 @@ class TargetClient:
         """Return the highest resident memory of its processes."""
         return self._session.peak_memory_bytes
 
-    @property
-    def asked(self) -> RequestCounts:
-        """Return the counts of requests so far, over all processes of the target."""
-        return RequestCounts(**self._asked)
-
-    def _note_asked(self, arguments: Mapping[str, Any]) -> None:
-        texts = [arguments["text"]] if "text" in arguments else arguments.get("texts", ())
-        self._asked["calls"] += 1
-        self._asked["texts"] += len(texts) + len(arguments.get("lists", ())) + ("ids" in arguments)
-        self._asked["bytes"] += sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-
     def offers(self, operation: str) -> bool:
         """Return whether it offers an operation beyond encode and decode."""
         return operation in self.description.operations
@@ -130,7 +117,7 @@ class TargetClient:
     def another(self, environment: Mapping[str, str]) -> TargetClient:
         """Start a second process of the same target. Raises `GaveUp` if it does not start."""
         try:
-            return TargetClient(lambda more: self._open_session({**environment, **more}), self._asked)
+            return TargetClient(lambda more: self._open_session({**environment, **more}))
         except NotLoadable as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
 
@@ -138,7 +125,6 @@ class TargetClient:
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
         """Return the answer to one request, or a `Failed`. Raises `GaveUp`."""
-        self._note_asked(arguments)
         answer = self._session.ask(operation, seconds=seconds, shape=SHAPES.get(operation, Any), **arguments)
         return self._noted(answer) if isinstance(answer, Failed) else answer.value
 

@@ -25,14 +25,12 @@ def render(report: ConformanceReport) -> str:
             verdict.status,
             verdict.stage or "",
             f"{verdict.n_inputs:,}" if verdict.n_inputs else "",
-            f"{verdict.asked.bytes:,}" if verdict.asked.bytes else "",
-            f"{verdict.asked.calls:,}" if verdict.asked.calls else "",
             f"{verdict.seconds:.1f}",
             _short(verdict.reason if verdict.status != "failed" else verdict.question),
         ]
         for verdict in report.verdicts
     ]
-    headers = ["", "check", "verdict", "stage", "inputs", "bytes", "calls", "s", ""]
+    headers = ["", "check", "verdict", "stage", "inputs", "s", ""]
     parts = [
         f"{report.target} against {report.reference} on {report.model}",
         written(plain_table(headers, rows), "text").rstrip(),

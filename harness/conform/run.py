@@ -93,7 +93,7 @@ def run_checks(
 
 def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
     """Run one check and fill in its verdict; `given_up` of the client says whether further checks can run."""
-    began, before = time.monotonic(), case.client.asked
+    began = time.monotonic()
     case.begin(seconds)
     fault: Fault | None = None
     try:
@@ -112,7 +112,6 @@ def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> Non
         verdict.exceptions = case.excused
     verdict.n_inputs = case.n_inputs
     verdict.seconds = time.monotonic() - began
-    verdict.asked = case.client.asked.since(before)
 
 
 def _judged(check: Check, case: Case) -> tuple[Status, str]:

@@ -106,21 +106,6 @@ class NothingToCompare(Exception):
     """An input of which a check has nothing to compare: refused, or with other ids, which the check `ids` judges."""
 
 
-class RequestCounts(msgspec.Struct, frozen=True):
-    """The number of requests to the target, over all its processes."""
-
-    calls: int = 0
-    """Requests to its process."""
-    texts: int = 0
-    """Texts to encode and lists of ids to decode."""
-    bytes: int = 0
-    """UTF-8 bytes of the texts."""
-
-    def since(self, before: RequestCounts) -> RequestCounts:
-        """Return the difference to an earlier count."""
-        return RequestCounts(self.calls - before.calls, self.texts - before.texts, self.bytes - before.bytes)
-
-
 class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The verdict of one check."""
 
@@ -134,8 +119,6 @@ class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     counterexample: FailingInput | None = None
     n_inputs: int = 0
     """Cases judged; at least one for `passed`."""
-    asked: RequestCounts = msgspec.field(default_factory=lambda: RequestCounts())
-    """The requests the verdict is based on."""
     same_as: str = ""
     """For a failure: the earlier check that showed the same fault; empty if this is the first."""
     exceptions: list[str] = msgspec.field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle, islice, pairwise
+from itertools import count, cycle, islice, pairwise
 
 from harness.conform import questions
 from harness.conform.adapter import N_THREADS
@@ -25,6 +25,7 @@ _OTHERS = 1_000
 _ALL_PIECES_AT = 2e5  # characters a second; slower targets are asked fewer pieces
 _BETWEEN = 5_000  # texts asked between two timings
 _SLOWER, _SLOWER_SECONDS = 5.0, 20e-6
+_NUMBERS = count()
 _SHOWN_BESIDE = 8
 _THREADED_TEXTS, _THREAD_ROUNDS, _FRESH_STARTS = 120, 3, 2
 _LONGER = 3_000  # characters; long enough that calls overlap
@@ -157,8 +158,8 @@ def _pace(case: Case) -> float:
     """Return the least processor seconds of a call, where the target can say."""
     if not case.client.offers("timed_encode"):
         return 0.0
-    first = case.client.asked.calls  # texts that are new to the process
-    times = [case.client.ask("timed_encode", text=f"the state of {first + n}") for n in range(20)]
+    texts = [f"the state of {next(_NUMBERS)}" for _ in range(20)]  # new to the process
+    times = [case.client.ask("timed_encode", text=text) for text in texts]
     return min((seconds for seconds in times if not isinstance(seconds, Failed)), default=0.0)
 
 
