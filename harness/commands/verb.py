@@ -116,7 +116,7 @@ GONE_OPTIONS = {
     "vocab --irregular": "`bpebench vocab FILE` names irregular merges",
     "report --charts": "use --html, whose page draws every workload",
     "report --price": "use `bpebench evaluate --price`, for the vocabulary that the price is for",
-    "conform --junit": "run a `ConformanceTests` of harness.conform.pytest_class by pytest --junitxml",
+    "conform --junit": "use --json, or run the verb in a test of your own by pytest --junitxml",
     "vocab --prices": "use `bpebench evaluate -m A -m B --price NAME=AMOUNT`",
 }
 """Options that were removed -> what to do."""

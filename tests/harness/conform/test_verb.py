@@ -65,7 +65,7 @@ def test_what_cannot_be_judged_is_status_2_and_one_line(
         ("json:loads", "json"),
         ("conform_adapter:Right --check frobnicate", "unknown check 'frobnicate'"),
         ("conform_adapter:Right --reference nobody", "unknown implementation 'nobody'"),
-        ("conform_adapter:Right --junit junit.xml", "--junit was removed: run a `ConformanceTests`"),
+        ("conform_adapter:Right --junit junit.xml", "--junit was removed: use --json"),
     ):
         ended = bpebench("conform", *arguments.split(), "-m", "small.json")
         assert (ended.status, message in ended.err.splitlines()[-1]) == (2, True), ended

@@ -17,7 +17,6 @@ from harness.conform.case import Case
 from harness.conform.checks.asking import ask_all
 from harness.conform.checks.catalogue import CHECKS
 from harness.conform.client import TargetClient
-from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.verdicts import (
     CheckVerdict,
@@ -264,23 +263,3 @@ def test_the_verb_ends_with_0_only_where_something_was_judged(
     ended = bpebench("conform", "naive", "--check", "memory")
     assert (ended.status, says in ended.out) == (ends, True), ended
     assert json.loads(bpebench("conform", "naive", "--check", "memory", "--json").out)["conforms"] is False
-
-
-@pytest.mark.parametrize(
-    ("status", "known", "outcome", "message"),
-    [
-        ("failed", {}, pytest.fail.Exception, "memory · merges: too long"),
-        ("failed", {"memory": "to do"}, pytest.xfail.Exception, "to do"),
-        ("passed", {"memory": "to do"}, pytest.fail.Exception, "memory passes now"),
-        ("not offered", {}, pytest.fail.Exception, "no check could judge"),
-    ],
-)
-def test_the_test_class_gives_a_test_a_check(
-    status: Any, known: dict[str, str], outcome: type[BaseException], message: str
-) -> None:
-    verdict = CheckVerdict(check="memory", status=status, stage="merges", reason="too long")
-    tests = type("Tests", (ConformanceTests,), {"expected_failures": known})()
-    with pytest.raises(outcome, match=message):
-        tests.test_conforms(report_of(verdict), "memory")
-    with pytest.raises(pytest.skip.Exception, match="not chosen"):
-        tests.test_conforms(report_of(verdict), "ids")
