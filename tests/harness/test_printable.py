@@ -17,11 +17,8 @@ from records_by_hand import pair, steady, timed, weighed
 from harness.printable import printable, printable_json, printable_values
 from harness.progress import progress
 from harness.records import AnyRecord, RecordWriter
-from harness.report.chart import svg, throughput
 from harness.report.layout import Format, render
-from harness.report.page.runs import render_page
 from harness.report.tables import tables
-from harness.report.tables.speed import speed_rows
 
 NAME = "evil\x1b[31m\x07\x00\n\r\x7f\x85\x9b2J\u202egnp\u2066\u2028<b>[/dim]"
 ACTING = set("\x1b\x07\x00\r\x7f\x85\x9b\u202e\u2066\u2028")
@@ -61,22 +58,6 @@ def test_no_table_holds_a_character_that_acts(format: Any) -> None:
         if format == "csv":
             assert len(list(csv.reader(io.StringIO(written)))) == len(table.rows) + 1
             assert len(written.splitlines()) == len(table.rows) + 1
-
-
-def test_a_chart_of_hostile_names_becomes_an_image() -> None:
-    chart = throughput(speed_rows(hostile_records()))
-    assert chart is not None
-    assert not ACTING & set(svg(chart, "light"))
-
-
-def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> None:
-    with RecordWriter(tmp_path) as writer:
-        writer.write(*hostile_records())
-    page = render_page([tmp_path])
-    assert "evil\\x1b" in page
-    assert "<b>[/dim]" not in page
-    ours = "".join(part for part in page.split("evil")[1:])
-    assert not ACTING & set(ours[: len(ours) // 2])
 
 
 def test_no_verb_prints_a_character_that_acts(bpebench: Any, tmp_path: Path) -> None:

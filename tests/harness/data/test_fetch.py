@@ -116,15 +116,6 @@ def test_a_full_disk_is_one_clear_error_and_leaves_nothing_half_written(
     fetch(["one"])
 
 
-def test_a_full_disk_while_downloading_is_named(stand_in: Index) -> None:
-    def full(scratch: Path) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    stand_in.before_copy = full
-    with pytest.raises(DataError, match="the disk is full"):
-        fetch(["one"])
-
-
 def test_progress_never_goes_back_and_ends_at_the_total(stand_in: Index) -> None:
     class Kept(Bar):
         def __init__(self) -> None:

@@ -92,14 +92,6 @@ def test_pip_itself_refuses_another_digest_and_says_that_a_version_is_gone(offli
         fetch(["one"])
 
 
-def test_an_index_that_cannot_be_reached_is_named_as_the_reason(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    with pytest.raises(DataError, match=r"cannot be reached.*refused"):
-        fetch(["one"])
-
-
 def test_the_tables_hold_digests_and_no_addresses() -> None:
     for name in ("corpora.toml", "vocabularies.toml"):
         assert "://" not in (catalogue_module.datasets_folder() / name).read_text("utf-8")
