@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -44,21 +43,6 @@ def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: 
     weights = _weights(n_groups)
     below = weights @ bottoms[:n_groups]
     draws = (weights @ tops[:n_groups])[below > 0] / below[below > 0]
-    return _of_draws(value, draws, n_groups, is_share=is_share)
-
-
-def statistic(columns: np.ndarray, of: Callable[[np.ndarray], np.ndarray], n_documents: int) -> Figure:
-    """Return `of` applied to the totals of `columns`, shape (n_groups, n_columns), between 0 and 1, by bootstrap.
-
-    `of` maps totals of shape (n, n_columns) to n figures.
-    """
-    value, n_groups = float(of(columns.sum(axis=0, keepdims=True))[0]), min(n_documents, len(columns))
-    if n_groups < 2:
-        return Figure(value)
-    return _of_draws(value, of(_weights(n_groups) @ columns[:n_groups]), n_groups, is_share=True)
-
-
-def _of_draws(value: float, draws: np.ndarray, n_groups: int, *, is_share: bool) -> Figure:
     factor = math.sqrt(n_groups / (n_groups - 1)) * student_t_975(n_groups - 1) / NORMAL_975
     low, high = map(float, np.percentile(draws, [2.5, 97.5]))
     if not is_share and value > 0 and low > 0:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from harness.evaluate.intervals import Figure, quantile, ratio
 from harness.evaluate.tally import ModelTally, TextTally
@@ -65,17 +64,13 @@ def figures_of(text: TextTally, made: ModelTally) -> dict[str, Figure]:
     - bytes_per_token b/t, characters_per_token c/t, tokens_per_document t/d: text per token is not comparable between
       languages, because scripts differ in bytes and characters per meaning (Petrov et al. 2023).
     - fertility t/w (Rust et al. 2021): spaces, signs and line ends count as tokens too, so text full of them has more.
-    - continued_word_share (Rust et al. 2021): words with a token border inside, over w. single_token_word_share: words
-      that are one token, alone or after one space, over w. A word that shares its token with other text is neither.
+    - continued_word_share (Rust et al. 2021): words with a token border inside, over w.
     - tokens_over_fewest t/t of the vocabulary that takes the fewest.
-    - cut_character_share: characters with a token border inside, over c: text generated up to there is invalid UTF-8.
-    - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
 
     Figures that need words are None for scripts without spaces, those that need borders for a lossy model; `premium`
-    and `gini` are known only with the other languages of a parallel text.
+    is known only with the other languages of a parallel text.
     """
     none, n = Figure(None), text.n_documents
-    share = partial(ratio, n_documents=n, is_share=True)
     spaced = writes_words_apart(text)
     return {
         "bytes_per_token": ratio(text.bytes, made.tokens, n),
@@ -84,14 +79,9 @@ def figures_of(text: TextTally, made: ModelTally) -> dict[str, Figure]:
         "tokens_per_document_median": quantile(made.lengths, 0.5),
         "tokens_per_document_p95": quantile(made.lengths, 0.95),
         "fertility": ratio(made.tokens, text.words, n) if spaced else none,
-        "continued_word_share": share(made.continued, made.words) if spaced else none,
-        "single_token_word_share": share(made.single, made.words) if spaced else none,
+        "continued_word_share": ratio(made.continued, made.words, n, is_share=True) if spaced else none,
         "tokens_over_fewest": none,
-        "cut_character_share": share(made.cut, made.characters),
-        "unknown_share": share(made.unknown, made.tokens),
-        "byte_token_share": share(made.byte_tokens, made.tokens),
         "premium": none,
-        "gini": none,
     }
 
 

@@ -78,8 +78,7 @@ def _languages_table(rows: Sequence[EvaluationRow]) -> Table:
             | {name: row.figures[name] for name in names}
             for row in rows
         ],
-        what=f"{label(first)}: Gini {plus_minus(first.figures['gini'])}, {paid}; premiums against "
-        f"{printable(first.parallel['pivot'])}",
+        what=f"{label(first)}: {paid}; premiums against {printable(first.parallel['pivot'])}",
     )
 
 

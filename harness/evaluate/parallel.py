@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from harness.data import DataError, load_corpus
 from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
-from harness.evaluate.intervals import Figure, ratio, statistic
+from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.parallel_files import chosen_of, of_files, of_tsv
 from harness.evaluate.tally import ModelTally
 from harness.evaluate.texts import CountedText
@@ -27,7 +25,6 @@ class Fairness(NamedTuple):
 
     premiums: dict[str, Figure]
     """Tokens of each language over those of the pivot language."""
-    gini: Figure
     worst: str
     best: str
 
@@ -95,7 +92,7 @@ def _of_corpora(names: Sequence[str], split: str | None, chosen: Sequence[str]) 
 
 
 def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
-    """Return premiums and inequality of one model by language; documents are resampled in all languages at once.
+    """Return the premiums of one model by language; documents are resampled in all languages at once.
 
     The premium is the ratio of totals of tokens (Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness
     Between Languages"); it reflects this text and its translators as much as the languages. Raise `DataError` if the
@@ -107,20 +104,4 @@ def fairness(tallies: Mapping[str, ModelTally], pivot: str) -> Fairness:
     n = numbers[pivot]
     premiums = {language: ratio(found.tokens, tallies[pivot].tokens, n) for language, found in tallies.items()}
     totals = {language: int(found.tokens.sum()) for language, found in tallies.items()}
-    inequality = statistic(np.column_stack([found.tokens for found in tallies.values()]), gini, n)
-    return Fairness(premiums, inequality, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))
-
-
-def gini(totals: np.ndarray) -> np.ndarray:
-    """Return the Gini coefficient of each row, 0 (all equal) to below 1: sum |x_i - x_j| / (2 n^2 mean).
-
-    Computed over the tokens of the same text in each language, as in Foroutan et al. 2025 ("Parity-Aware Byte-Pair
-    Encoding"). It depends on which languages are included, and weights all equally, whatever their number of speakers.
-
-    >>> gini(np.array([[1, 3], [2, 2]])).tolist()
-    [0.25, 0.0]
-    """
-    n = totals.shape[1]
-    # Of ascending numbers, the i-th (from 1) is subtracted n - i times and subtracted from i - 1 times, in both orders.
-    pairs = 2 * (np.sort(totals, axis=1) @ (2 * np.arange(1, n + 1) - n - 1))
-    return np.asarray(pairs / (2 * n * totals.sum(axis=1)))
+    return Fairness(premiums, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))

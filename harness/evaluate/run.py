@@ -92,11 +92,10 @@ def _row(name: str, text: CountedText, of_text: TextTally, made: ModelTally, pri
 
 
 def _compare_languages(rows: list[EvaluationRow], tallies: dict[str, dict[str, ModelTally]], pivot: str) -> None:
-    """Add premiums, Gini coefficient, worst and best language, from tallies by model and language."""
+    """Add premiums, worst and best language, from tallies by model and language."""
     for name, by_language in tallies.items():
         found = fairness(by_language, pivot)
         for row in rows:
             if row.model == name:
                 row.figures["premium"] = found.premiums[row.language or row.corpus]
-                row.figures["gini"] = found.gini
                 row.parallel = {"pivot": pivot, "worst_language": found.worst, "best_language": found.best}

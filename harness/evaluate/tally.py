@@ -44,12 +44,8 @@ class TokenBytes:
         self.tokenizer, model = tokenizer, tokenizer.model
         by_id = model.bytes_by_id()
         self.lengths = np.zeros(model.vocab_size, np.int64)
-        self.is_byte = np.zeros(model.vocab_size, bool)
-        """Whether an id is a single byte that is not a whole character."""
         for i, token in by_id.items():
             self.lengths[i] = len(token)
-            self.is_byte[i] = len(token) == 1 and token[0] >= 0x80
-        self.unknown = -1 if model.unknown_id is None else model.unknown_id
         self.round_trip = model.round_trip
         self._bytes = np.frombuffer(b"".join(by_id[i] for i in sorted(by_id)), np.uint8)
         self._first = np.cumsum(self.lengths) - self.lengths
@@ -74,9 +70,7 @@ class ModelTally:
         self.known = known
         self.has_borders = known.round_trip != "lossy"
         self.n_documents = 0
-        self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
-        self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
-        self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
+        self.tokens, self.words, self.continued = np.zeros((3, GROUPS), np.int64)
         self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
         """Tokens of a document -> number of such documents."""
@@ -90,9 +84,6 @@ class ModelTally:
         self.lengths.update(
             dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
         )
-        for sums, chosen in ((self.unknown, ids == self.known.unknown), (self.byte_tokens, self.known.is_byte[ids])):
-            places = np.flatnonzero(chosen)
-            np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
         if self.has_borders:
             self._count_borders(ids, offsets, groups, batch)
 
@@ -106,16 +97,16 @@ class ModelTally:
                 view = decoded
             else:
                 self.has_borders = False
-                self.words[:] = self.characters[:] = 0
+                self.words[:] = 0
                 return
         # A line feed precedes every document but the first.
         places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
-        cut, continued, single = borders(view, places)
-        np.add.at(self.characters, groups, view.n_characters)
+        begins = np.zeros(len(view.content) + 1, bool)
+        begins[places] = True
+        n_before = np.cumsum(begins, dtype=np.int32)
+        continued = n_before[view.words.ends - 1] > n_before[view.words.starts]
         np.add.at(self.words, groups, view.n_words)
-        np.add.at(self.cut, groups[np.searchsorted(view.starts, cut, "right") - 1], 1)
         np.add.at(self.continued, groups[view.word_document[continued]], 1)
-        np.add.at(self.single, groups[view.word_document[single]], 1)
 
     def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray, batch: Batch) -> Batch | None:
         """Return the documents that ids decode to, of which `before` counts the bytes; None if one is not UTF-8.
@@ -133,28 +124,6 @@ class ModelTally:
         except UnicodeDecodeError:
             return None
         return batch_of(documents, self._segmenter)
-
-
-def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where token borders cut a text; `places` are the first bytes of the tokens in `view.content`, ascending.
-
-    That is: the first byte of each character that a border cuts; whether each word is cut inside (continued); whether
-    each word is a single token, alone or after one space (U+0020). A word that shares its token with other text is
-    neither.
-    """
-    content = view.content
-    begins = np.zeros(len(content) + 1, bool)
-    begins[places] = True
-    n_before = np.cumsum(begins, dtype=np.int32)
-    begins[view.starts + view.n_bytes] = True  # from here on also the ends of documents
-    starts, ends = view.words.starts, view.words.ends
-    continued = n_before[ends - 1] > n_before[starts]
-    gaps = starts - places[n_before[starts] - 1]
-    alone = (gaps == 0) | ((gaps == 1) & (content[starts - 1] == ord(" ")))
-    cut = places[(content[places] & 0xC0) == 0x80]
-    for _ in range(3):
-        cut = np.where((content[cut] & 0xC0) == 0x80, cut - 1, cut)
-    return np.unique(cut), continued, ~continued & alone & begins[ends]
 
 
 def groups_of(first: int, n_documents: int) -> np.ndarray:

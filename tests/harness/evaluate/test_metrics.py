@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,38 +43,13 @@ def test_figures_counted_by_hand(hand_made: Any) -> None:
     assert (found["tokens_per_document_median"], found["tokens_per_document_p95"]) == (4, 4)
     assert found["fertility"] == 8 / 4  # ab, cab, é, b
     assert found["continued_word_share"] == 2 / 4  # cab, é
-    assert found["single_token_word_share"] == 2 / 4
-    assert found["cut_character_share"] == 1 / 9
-    assert found["byte_token_share"] == 2 / 8
-    assert found["unknown_share"] == 0
-
-
-def test_a_single_token_may_hold_one_space_before_the_word_and_nothing_else() -> None:
-    # "a ab ab, x-a": the tokens are a, ␠ab, ␠ab, ",␠", x, -a
-    pairs = [(b" ", b"a"), (b" a", b"b"), (b",", b" "), (b"-", b"a")]
-    tokens = [bytes([byte]) for byte in range(256)]
-    ids = {token: i for i, token in enumerate(tokens)}
-    merges = []
-    for left, right in pairs:
-        merges.append((ids[left], ids[right]))
-        ids[left + right] = len(tokens)
-        tokens.append(left + right)
-    model = impls.Model(tokens=tuple(tokens), merges=tuple(merges))
-    assert len(impls.load("priority", model).encode("a ab ab, x-a")) == 6
-    found = values(model, ["a ab ab, x-a"])
-    assert found["fertility"] == 6 / 5
-    assert found["continued_word_share"] == 0
-    assert found["single_token_word_share"] == 4 / 5  # the last a shares its token with the hyphen
-    twice = values(model, ["  ab"])  # the token of ab begins with the second space
-    assert (twice["fertility"], twice["single_token_word_share"]) == (2, 1)
 
 
 @pytest.mark.parametrize("text", ["สวัสดีครับ", "日本語を話す", "မြန်မာ", "ສະບາຍດີ", "ភាសាខ្មែរ", "我说 ok"])
 def test_words_are_not_counted_where_they_are_not_written_apart(hand_made: Any, text: str) -> None:
     model = hand_made("a+b", alphabet="bytes")
     found = values(model, [text])
-    names = ("fertility", "continued_word_share", "single_token_word_share")
-    assert [found[name] for name in names] == [None, None, None]
+    assert (found["fertility"], found["continued_word_share"]) == (None, None)
     assert found["bytes_per_token"] == 1
     assert values(model, ["some Latin text with one 字"])["fertility"] is not None
 
@@ -85,23 +59,18 @@ def test_a_normalising_model_is_judged_by_borders_in_the_normal_form() -> None:
     model = impls.Model(tokens=(*tokens, "é".encode()), merges=((0xC3, 0xA9),), normalization="nfc")
     assert model.round_trip == "normalising"
     found = values(model, ["e\u0301 e\u0301"])
-    assert (found["single_token_word_share"], found["cut_character_share"]) == (1, 0)
-    assert found["fertility"] == 3 / 2
+    assert (found["continued_word_share"], found["fertility"]) == (0, 3 / 2)
 
 
 def test_text_with_surrogates_is_judged_by_what_the_ids_decode_to(hand_made: Any) -> None:
     found = values(hand_made("a+b", alphabet="bytes"), ["a\ud83d\ude00b", "c\ud800"])
-    assert found["byte_token_share"] == 7 / 10
-    assert found["cut_character_share"] == 2 / 5  # 😀 and U+FFFD
+    assert (found["continued_word_share"], found["fertility"]) == (0, 10 / 3)
 
 
-def test_a_lossy_model_has_no_borders_but_its_unknown_tokens_are_counted() -> None:
+def test_a_lossy_model_has_no_borders() -> None:
     model = impls.Model(tokens=(b"a", b"b", b"[UNK]"), unknown="[UNK]", unknown_id=2, alphabet="chars")
     assert model.round_trip == "lossy"
-    found = values(model, ["abc", "c"])
-    assert found["unknown_share"] == 2 / 4
-    assert found["cut_character_share"] is None
-    assert found["continued_word_share"] is None
+    assert values(model, ["abc", "c"])["continued_word_share"] is None
 
 
 SAME_LENGTH = "\u2126a \u2126b \u2126c \u2126d \U0001d15e"
@@ -134,23 +103,16 @@ def test_figures_are_those_of_one_document_after_the_other(model: str) -> None:
     from harness.evaluate.texts import spans
 
     by_id = loaded.bytes_by_id()
-    cut = continued = single = n_words = 0
+    continued = n_words = 0
     for some in ids:
-        places, tokens, content = set(), set(), b""
+        places, content = set(), b""
         for i in some:
             places.add(len(content))
             content += by_id[i]
-            tokens.add((max(places), len(content)))
         words = spans(content.decode())
         n_words += len(words)
         continued += sum(any(place in places for place in range(start + 1, end)) for start, end in words)
-        for start, end in words:
-            after_space = (start - 1, end) in tokens and content[start - 1 : start] == b" "
-            single += (start, end) in tokens or after_space
-        starts = [i for i, byte in enumerate(content) if byte & 0xC0 != 0x80] + [len(content)]
-        cut += sum(any(p in places for p in range(a + 1, b)) for a, b in pairwise(starts))
-    assert (made.words.sum(), made.continued.sum(), made.cut.sum()) == (n_words, continued, cut)
-    assert made.single.sum() == single
+    assert (made.words.sum(), made.continued.sum()) == (n_words, continued)
 
 
 # --- intervals -------------------------------------------------------------------------------------------------
@@ -206,7 +168,7 @@ def test_a_hundred_thousand_documents_of_one_character_and_a_corpus_of_one_word(
     assert set(row.counts.values()) == {100_000}
     assert row.figures["fertility"] == Figure(1.0, 1.0, 1.0)
     assert row.figures["tokens_per_document_p95"] == Figure(1, 1, 1)
-    assert row.figures["single_token_word_share"].value == 1
+    assert row.figures["continued_word_share"].value == 0
     (row,) = rows_of(["word"], ["gpt2"])
     assert row.figures["fertility"] == Figure(1.0)
 
@@ -219,7 +181,7 @@ def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, m
     again, remade = tallied(model, documents)
     for name in ("bytes", "characters", "words", "documents"):
         assert np.array_equal(getattr(text, name), getattr(again, name))
-    for name in ("tokens", "cut", "continued", "single", "byte_tokens"):
+    for name in ("tokens", "words", "continued"):
         assert np.array_equal(getattr(made, name), getattr(remade, name))
     assert text.documents.max() == 2
 

@@ -1,4 +1,4 @@
-"""Parallel text: premiums, Gini coefficients, FLORES and Petrov et al.'s protocol, and what is not parallel."""
+"""Parallel text: premiums, FLORES and Petrov et al.'s protocol, and what is not parallel."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import impls
 from harness.data import DataError, load_model
-from harness.evaluate.parallel import gini, language_of, parallel_texts
+from harness.evaluate.parallel import language_of, parallel_texts
 from harness.evaluate.parallel_files import flores_texts, lines
 
 SENTENCES = {
@@ -50,20 +49,18 @@ def rows_of(bpebench: Any, *arguments: str) -> list[dict[str, Any]]:
     return list(json.loads(ended.out)["rows"])
 
 
-def test_premiums_and_gini_counted_by_hand(bpebench: Any, here: Path) -> None:
+def test_premiums_counted_by_hand(bpebench: Any, here: Path) -> None:
     command = ["-m", "letters.json", "--parallel", "-c", "aa.txt", "-c", "text.bb", "-c", "cc.txt"]
     rows = rows_of(bpebench, *command)
     assert [(row["language"], row["n_tokens"], row["premium"]) for row in rows] == [
         ("aa", 6, 1), ("bb", 12, 2), ("cc", 18, 3),
     ]  # fmt: skip
-    # Pairs of 6, 12 and 18 differ by 6, 12 and 6, each twice: 48 / (2 * 9 * 12).
-    assert [row["gini"] for row in rows] == pytest.approx([48 / 216] * 3)
     assert {(row["pivot"], row["worst_language"], row["best_language"]) for row in rows} == {("aa", "cc", "aa")}
     assert rows[1]["intervals"]["premium"] == pytest.approx([2, 2])  # every document is twice as long
     assert "worst cc, best aa; premiums against aa" in bpebench("evaluate", *command).out
     latex = bpebench("evaluate", *command, "-m", "gpt2", "--latex").out
     assert {line.count("&") for line in latex.splitlines() if line.endswith(r"\\")} == {5}
-    assert "gpt2: Gini" in latex
+    assert "gpt2: worst" in latex
     Path("all.tsv").write_text("aa\tbb\tcc\nab\taabb\taaabbb\ncdef\tccddeeff\tcccdddeeefff\n")
     of_tsv = rows_of(bpebench, "-m", "letters.json", "--parallel", "-c", "all.tsv")
     assert [row | {"corpus": ""} for row in of_tsv] == [row | {"corpus": ""} for row in rows]
@@ -194,8 +191,6 @@ def test_the_parts_of_the_parallel_corpus_are_its_languages(bpebench: Any, here:
     assert [language_of(name) for name in names] == ["tr", "he", "tr", None, None, None, None, None]
 
 
-def test_small_numbers_and_lines_that_end_in_line_feeds_only(tmp_path: Path) -> None:
-    found = [gini(np.array([totals])).item() for totals in ([5, 5, 5], [0, 1], [1, 2, 3, 4], [0, 0, 1])]
-    assert found == pytest.approx([0, 0.5, 0.25, 2 / 3])
+def test_lines_end_in_line_feeds_only(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes("a\u2028b\x0bc\r\nd\re".encode())
     assert list(lines(tmp_path / "x")) == ["a\u2028b\x0bc", "d\re"]
