@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CAMPAIGNS = {
-    "strings": (3, "tests/impls/compiled/test_corpus.py tests/impls/sentencepiece"),
+    "strings": (2, "tests/impls/sentencepiece"),
     "patterns": (2, "tests/impls/compiled/test_pattern.py tests/impls/patterns"),
     "models": (
         3,

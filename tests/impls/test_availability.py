@@ -11,8 +11,6 @@ import pytest
 import impls
 from impls.registry import availability
 
-_PEERS = sorted(name for name in impls.names() if name not in impls.default_names())
-
 
 @pytest.fixture
 def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
@@ -34,21 +32,6 @@ def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> N
     assert (found.kind, found.state) == ("third-party", "plug-in")
     assert found.about == "of theirs 1.2; imported when it is chosen"
     assert "theirs_package" not in sys.modules
-
-
-def test_peers_are_listed_with_package_and_summary_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [name for name in sys.modules if name.startswith("impls.peers.")]:
-        if module.rpartition(".")[2] not in ("metadata", "packages", "conversion", "peer"):
-            monkeypatch.delitem(sys.modules, module)
-    before = set(sys.modules)
-    found = {
-        name: availability(name) for name in _PEERS if impls.registry.plugin(name).module.startswith("impls.peers.")
-    }
-    assert {"rustbpe", "subword-nmt", "tokie"} <= set(found)
-    assert all(one.kind == "peer" and one.about for one in found.values())
-    assert found["rustbpe"].state == "installed"
-    assert all(one.state == "installed" or one.state.startswith("missing: pip install ") for one in found.values())
-    assert not {name for name in set(sys.modules) - before if name.startswith("impls.peers.")}
 
 
 def test_own_implementations_are_ready_and_what_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,20 +49,3 @@ def test_candidates_whose_neighbours_are_gone_are_dropped(hand_made) -> None:
     tokenizer = Priority(hand_made("a+b ab+a"))
     assert [tokenizer.decode([i]) for i in tokenizer.encode("abab")] == ["ab", "ab"]
     assert [tokenizer.decode([i]) for i in tokenizer.encode("abaab")] == ["aba", "ab"]
-
-
-@pytest.mark.parametrize("ties", ["smallest", "first", "largest", "shortest"])
-def test_training_from_one_long_piece_equals_recounting(ties: str) -> None:
-    text = "".join(random.Random(5).choices("aab", k=3_000))
-    spec = TrainingSpec(vocab_size=256 + 120, pattern="none", ties=ties)  # type: ignore[arg-type]
-    lazy, recounted = (impls.get(name).train_model([text], spec) for name in ("priority", "naive"))
-    assert lazy.merges == recounted.merges
-    assert lazy.merge_counts == recounted.merge_counts
-
-
-def test_the_first_occurrence_stays_right_when_symbols_before_it_have_merged() -> None:
-    # Word xyxyab: merging x+y twice moves a+b from symbol 4 to symbol 2 of its word, its bytes stay where they are.
-    texts = ["xyxyab", "zzcd", "xy", "ab", "cd"]
-    spec = TrainingSpec(vocab_size=256 + 3, pattern="none", ties="first")
-    models = [impls.get(name).train_model(texts, spec) for name in ("priority", "naive")]
-    assert models[0].merges == models[1].merges == ((120, 121), (97, 98), (99, 100))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
-from counted_files import NO_SPACES, PARTS, SPACES, counted_in_order, ended, expected, text
+from counted_files import NO_SPACES, SPACES, counted_in_order, ended, expected, text
 from pyarrow import parquet
 
 import impls
@@ -23,8 +23,7 @@ from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
-from impls.core.text.patterns import NAMED, Splitter, resolve
-from impls.operations.certain_cuts import pair_cuts_of
+from impls.core.text.patterns import Splitter, resolve
 
 DAMAGE = ["80", "c080", "c1bf", "e09fbf", "eda080", "f08fbfbf", "f49080", "f5808080", "ff", "e282", "c4", "f09f98"]
 DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]
@@ -44,7 +43,7 @@ def set_block(monkeypatch: pytest.MonkeyPatch, n_bytes: int) -> None:
     monkeypatch.setattr(counting, "BLOCK_BYTES", n_bytes)
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "none", r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"])
+@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "deepseek", "none", r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"])
 @pytest.mark.parametrize("documents", ["paragraphs", "lines"])
 def test_kernels_count_the_pieces_of_the_documents(
     tmp_path: Path, pattern: str, documents: str, monkeypatch: pytest.MonkeyPatch
@@ -57,33 +56,6 @@ def test_kernels_count_the_pieces_of_the_documents(
             path.write_bytes(text(rng))
         given = TextFiles([TextFile(path, documents) for path in paths])  # type: ignore[arg-type]
         assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
-
-
-@pytest.mark.parametrize("pattern", sorted(NAMED))
-def test_lines_are_counted_one_by_one_though_they_are_split_together(
-    tmp_path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    n_texts: list[int] = []
-    add_texts = words.Words.add_texts
-
-    def noting(self: words.Words, data: np.ndarray, sizes: np.ndarray) -> None:
-        n_texts.append(len(sizes))
-        add_texts(self, data, sizes)
-
-    monkeypatch.setattr(words.Words, "add_texts", noting)
-    monkeypatch.setattr(parts, "_MOST_TEXTS", 7)
-    rng, path = random.Random(pattern), tmp_path / "a.txt"
-    edges = ["", "", "", ".", " ", "\r", "'", "\n", "  ", "ş", "漢", "12", "\t", "\u3000"]
-    inside, n_lines = [*PARTS, "they'll", "Ev'e", "12345", "漢字", "مرحبا"], 0
-    for _ in range(12):
-        lines = [" ".join(rng.choices(inside, k=rng.randrange(9))) for _ in range(rng.randrange(60))]
-        path.write_text("".join(rng.choice(edges) + line + rng.choice(edges) + "\n" for line in lines), newline="")
-        given = TextFiles([TextFile(path, "lines")])
-        assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
-        n_lines += len(list(given))
-    cuts = pair_cuts_of(resolve(pattern))
-    is_cut = bool(cuts is not None and len(cuts.stages) == 1 and cuts.separates("\n", "a"))
-    assert (sum(n_texts) < 0.9 * n_lines) == is_cut
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", "deepseek", r"\p{N}{1,3}|\P{N}+", "none"])

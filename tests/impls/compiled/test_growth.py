@@ -85,17 +85,3 @@ def test_tables_of_a_few_slots_grow(seed: int, pattern: str, monkeypatch: pytest
         before = each
     now = [slots[shift] for shift, _, _ in TABLES.values()]
     assert all(a - b >= 2 for a, b in zip(shifts, now, strict=True)), (shifts, now)
-
-
-def test_at_its_largest_a_table_starts_again(model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context, "_MOST_CACHE_BITS", 14)
-    for name in ("_LEAST_LONG_BITS", "_MOST_LONG_BITS"):
-        monkeypatch.setattr(context, name, 11)
-    tokenizer, reference = Compiled(model), Priority(model)
-    rng = random.Random(5)
-    for table, n_words in (("short", 30_000), ("long", 4_000)):
-        text = " ".join(distinct(rng, n_words, TABLES[table][2]))
-        assert tokenizer.encode(text) == reference.encode(text)
-        slots, entries = state(tokenizer, table)
-        assert slots == 1 << (14 if table == "short" else 11)
-        assert entries <= 3 * slots // 4

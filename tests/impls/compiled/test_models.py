@@ -9,7 +9,6 @@ import pytest
 import impls
 from impls.compiled import Compiled
 from impls.compiled.layout import MOST_SMALL
-from impls.compiled.merge.symbols import from_merges
 from impls.core.model.model import Model
 from impls.priority import Priority
 
@@ -116,36 +115,6 @@ def test_tokens_as_long_as_a_window_and_longer(longest: int) -> None:
     for length in (WINDOW, WINDOW + 1, 3 * WINDOW, 3 * WINDOW + 77, 5 * WINDOW - 1):
         for text in ("a" * length, "b" + "a" * length, "".join(rng.choices(["a" * 300, "b", "c"], k=length // 150))):
             assert fast.encode(text) == reference.encode(text)
-
-
-@pytest.mark.parametrize("in_any_order", [False, True])
-def test_of_all_merges_that_make_a_token_one_is_kept(in_any_order: bool) -> None:
-    """Hugging Face's converter lists them all for the tokens of a rank file."""
-    rng = random.Random(5)
-    tokens = (*BYTES, *(b" " * n for n in range(2, 129)), b"ab", b" a")
-    ids = {token: i for i, token in enumerate(tokens)}
-    cuts = [sorted((ids.get(token[:k], -1), ids.get(token[k:], -1)) for k in range(1, len(token))) for token in tokens]
-    merges = [pair for pairs in cuts for pair in pairs if min(pair) >= 0]
-    assert len(merges) == 128 * 127 // 2 + 2
-    if in_any_order:
-        rng.shuffle(merges)
-    model = Model(tokens=tokens, merges=tuple(merges), pattern=())
-    assert len(from_merges(model).merges) == len(tokens) - 256
-    fast, others = Compiled(model), [impls.load(name, model) for name in ("priority", "tokenizers")]
-    texts = [" " * n for n in (*range(1, 140), 255, 256, 257, 1000)]
-    texts += ["".join(rng.choice([" " * rng.randrange(1, 150), "a", "ab"]) for _ in range(12)) for _ in range(60)]
-    for text in texts:
-        ids_of_text = fast.encode(text)
-        assert [other.encode(text) for other in others] == [ids_of_text] * len(others), len(text)
-
-
-def test_patterns_an_automaton_cannot_express_run_on_regex() -> None:
-    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"a++ab|\S|\s+",))
-    tokenizer = Compiled(model)
-    assert tokenizer.splitting.startswith("regex: ")
-    for text in ("abab aab é", "", "ab" * 3000):
-        assert tokenizer.encode(text) == Priority(model).encode(text)
-        assert tokenizer.count(text) == len(tokenizer.encode(text))
 
 
 def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:

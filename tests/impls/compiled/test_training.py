@@ -6,10 +6,8 @@ import random
 from dataclasses import replace
 from typing import Any, get_args
 
-import numpy as np
 import pytest
 
-import impls
 from impls import InvalidPattern, Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
 from impls.compiled.training import count, learning, parts, words
@@ -183,33 +181,9 @@ def test_ranks_in_any_order_of_ids_and_gaps() -> None:
         assert_learns_the_same([text_of(rng, 300)], TrainingSpec(vocab_size=len(order) + 80, ties=ties), shuffled)
 
 
-def test_words_in_cells() -> None:
-    begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=9, alphabet="chars", unknown="?", pattern="none"))
-    assert begun.tokens[:3] == (b" ", b"a", b"b")
-    counted = training._counted(["abba", "a", "ba?ab", "abba", "??"], TrainingSpec(vocab_size=9, pattern="none"))
-    ids, cells = training.cells_of_known(counted, begun, Compiled)
-    ab = begun.id_by_token[b"ab"]
-    assert ids == [i for i, token in enumerate(begun.tokens) if token is not None]
-    rows = {tuple(map(tuple, rows)) for rows in np.split(cells, np.flatnonzero(cells[:, 1] == 0))}
-    assert rows >= {((-1, 0), (ab, 2), (2, 2), (1, 2)), ((-1, 0), (2, 1), (1, 1)), ((-1, 0), (ab, 1))}
-    assert cells[0].tolist() == cells[-1].tolist() == [-1, 0]
-
-
 def test_too_many_tokens_for_cells_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = Priority.train_model(["ab ab"], TrainingSpec(vocab_size=257))
     monkeypatch.setattr(training, "MOST_CELLS", 6)
     Compiled.extend_model(begun, ["cdef"], TrainingSpec(vocab_size=300))
     with pytest.raises(Unsupported, match="symbols of distinct pieces at most, and these have 7"):
         Compiled.extend_model(begun, ["cdefg"], TrainingSpec(vocab_size=300))
-
-
-@pytest.mark.corpus
-def test_turkish_and_superwords_after_a_published_vocabulary() -> None:
-    from harness.data import load_corpus, load_model
-
-    texts = list(load_corpus("turkish", split="train", max_bytes=100_000).documents())
-    assert_learns_the_same(texts, TrainingSpec(vocab_size=2_000, pattern="turkish"))
-    begun = load_model("gpt2")
-    spec = TrainingSpec(vocab_size=begun.vocab_size + 300, pattern="superword")
-    model = assert_learns_the_same(texts[: len(texts) // 2], spec, begun)
-    assert impls.get("compiled")(model).encode("ve bu nedenle") == Priority(model).encode("ve bu nedenle")

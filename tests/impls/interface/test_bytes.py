@@ -16,7 +16,6 @@ from impls.interface import Tokenizer
 from impls.plugin import wrap
 
 EXACT = [name for name in impls.default_names() if impls.get(name).exact]
-FAST = ("compiled", "tiktoken")
 TEXT = "hello world, the cat's hat  \n\t x 123\r\n çay 日本語 🙂 \u3000\u00a0\0 <s>[x]"
 BLANKS = "".join(random.Random(3).choices(" \n\t\r", k=3_000))
 SMALL = impls.train(
@@ -64,22 +63,6 @@ def check(tokenizer: Tokenizer, encoding: tiktoken.Encoding, data: list[bytes]) 
 def test_the_ids_are_tiktokens_over_a_small_model(name: str, rule: Any) -> None:
     looked_up = SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)
     check(impls.load(name, SMALL if rule == "pairs" else looked_up), encoding_of(looked_up), byte_strings(2_000))
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    ("model_name", "names"),
-    [
-        ("r50k_base", "naive backtracking bytelevel tokenizers sentencepiece compiled"),
-        ("o200k_base", "wordcount compiled tiktoken"),
-    ],
-)
-def test_the_ids_are_tiktokens_over_published_models(model_name: str, names: str) -> None:
-    from harness.data import load_model
-
-    model = load_model(model_name)
-    for name in names.split():
-        check(impls.load(name, model), encoding_of(model), byte_strings(2_000 if name in FAST else 200))
 
 
 @pytest.mark.parametrize("name", impls.default_names())

@@ -282,19 +282,3 @@ def test_wrong_arguments_are_refused() -> None:
     for call in (tokenizer.fits, tokenizer.count, tokenizer.truncate):
         with pytest.raises(TypeError, match="text must be a str, not None"):
             call(None, 3)  # type: ignore[operator]
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    ("name", "model"),
-    [
-        ("compiled", "r50k_base"), ("tiktoken", "o200k_base"), ("priority", "llama3"), ("compiled", "mistral-v1"),
-        ("sentencepiece", "mistral-v1"), ("compiled", "deepseek"),
-    ],
-)  # fmt: skip
-def test_known_models_truncate_by_their_whole_texts(name: str, model: str, fuzz: int) -> None:
-    from harness.data import load_model
-
-    tokenizer = impls.load(name, load_model(model))
-    check_truncation(tokenizer, random_texts(6 * fuzz, 12, 4), (1, 3, 8))
-    check_first_ids(tokenizer, random_texts(6 * fuzz, 500, 5), (3, 40))

@@ -6,16 +6,13 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer as TheirTokenizer
 
 import impls
-from impls import Model, SpecialToken, TrainingSpec, UnknownId, UnknownSymbol, Unsupported
+from impls import Model, TrainingSpec, UnknownId, Unsupported
 from impls.core.text.patterns import NAMED
-from impls.formats import save
 
 HandMade = Callable[..., Model]
 LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]
@@ -72,37 +69,6 @@ def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text
             assert loaded[name, model].encode(text, disallowed_special=()) == ids, name
 
 
-@pytest.mark.parametrize(
-    ("name", "model"),
-    [
-        ("tiktoken", "gpt2"), ("tokenizers", "specials last"), ("sentencepiece", "added"), ("tokenizers", "nfc"),
-        ("tiktoken", "added"), ("sentencepiece", "specials last"),
-    ],
-)  # fmt: skip
-@given(batch=st.lists(texts | st.sampled_from(["", "<s>a<s><s>", "x<a>é<b>", "a\ud83d", "\ud83d\udc4d"]), max_size=5))
-@settings(max_examples=20, deadline=None)
-def test_batches_and_arrays_are_the_same_ids(loaded: Loaded, name: str, model: str, batch: list[str]) -> None:
-    tokenizer, own = loaded[name, model], loaded["priority", model]
-    for special in ({"disallowed_special": ()}, {"allowed_special": "all"}):
-        expected = [own.encode(text, **special) for text in batch]  # type: ignore[arg-type]
-        for threads in (None, 1, 2):
-            assert tokenizer.encode_batch(batch, threads, **special) == expected  # type: ignore[arg-type]
-        for text, ids in zip(batch, expected, strict=True):
-            array = tokenizer.encode_array(text, **special)  # type: ignore[arg-type]
-            assert array.dtype == np.uint32
-            assert array.tolist() == ids
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_special_text_is_refused_by_all_three_ways_to_encode(loaded: Loaded, name: str) -> None:
-    tokenizer = loaded[name, "specials last"]
-    for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["x", text])):
-        with pytest.raises(SpecialToken) as caught:
-            encode("c <s><s>")
-        assert (caught.value.name, caught.value.offset) == ("<s><s>", 2)
-    assert tokenizer.encode("<s><s><s>", allowed_special="all") == [418, 417]
-
-
 @pytest.mark.parametrize("model", ["gpt2", "specials first", "added"])
 @given(ids=st.lists(st.integers(0, 410) | st.sampled_from([10**6, -1, 10**30]), max_size=12))
 @example(ids=[500, 97, 501, 502])
@@ -123,53 +89,6 @@ def decoded(tokenizer: impls.Tokenizer, method: str, ids: list[int]) -> object:
         return getattr(tokenizer, method)(ids)
     except UnknownId as error:
         return error.id, error.position
-
-
-@pytest.mark.parametrize("model", [model for model in MODELS if model != "added"])
-@given(text=texts)
-@settings(max_examples=20, deadline=None)
-def test_the_file_we_write_gives_the_same_ids_in_hugging_faces_library(
-    loaded: Loaded, their_files: dict[str, TheirTokenizer], model: str, text: str
-) -> None:
-    ids = loaded["priority", model].encode(text, allowed_special="all")
-    assert their_files[model].encode(text, add_special_tokens=False).ids == ids
-
-
-@pytest.fixture(scope="module")
-def their_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TheirTokenizer]:
-    folder = tmp_path_factory.mktemp("tokenizer.json")
-    readable = {name: model for name, model in MODELS.items() if name != "added"}
-    for name, model in readable.items():
-        save(model, folder / name / "tokenizer.json", "tokenizer.json")
-    return {name: TheirTokenizer.from_file(str(folder / name / "tokenizer.json")) for name in readable}
-
-
-# --- characters ------------------------------------------------------------------------------------------------------
-
-WITHOUT_BYTES = ["tokenizers", "sentencepiece"]
-
-
-def answer(tokenizer: impls.Tokenizer, text: str) -> list[int] | str:
-    try:
-        return tokenizer.encode(text, allowed_special="all")
-    except UnknownSymbol as error:
-        return str(error)
-
-
-@pytest.mark.parametrize("name", WITHOUT_BYTES)
-@pytest.mark.parametrize("unknown", [None, "<unk>", "?"])
-def test_characters_are_encoded_as_priority_does(name: str, unknown: str | None) -> None:
-    model = trained(vocab_size=150, alphabet="chars", unknown=unknown, special_tokens=("<s>",))
-    library, own = impls.load(name, model), impls.load("priority", model)
-    chance = random.Random(name)
-    for _ in range(300):
-        text = "".join(chance.choices(CHARACTERS + "<s>\ud83d" + "жю" * chance.randint(0, 1), k=chance.randint(0, 30)))
-        ids = answer(own, text)
-        assert answer(library, text) == ids
-        if isinstance(ids, str):
-            continue
-        assert library.encode_batch([text, "", text], allowed_special="all") == [ids, [], ids]
-        assert library.decode(ids) == own.decode(ids)
 
 
 # --- what is not run -------------------------------------------------------------------------------------------------
@@ -202,14 +121,6 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
         assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("stages", [(r"a+|[^a]+", r"b+|[^b]+"), (r"\p{N}|\P{N}+", r"\s|\S+", r"[ab]+|[^ab]+")])
-def test_several_split_stages_run_in_the_others(stages: tuple[str, ...]) -> None:
-    model = trained().with_(pattern=stages)
-    for text in corpus("stages"):
-        ids = impls.load("priority", model).encode(text)
-        assert [impls.load(name, model).encode(text) for name in ("tokenizers", "sentencepiece")] == [ids, ids]
-
-
 @pytest.mark.parametrize("merges", ["ab+a a+b", "a+b b+c a+b", "a+a a+aa", "a+b b+c ab+c a+bc"])
 def test_hugging_faces_library_runs_any_list_of_merges_as_priority_does(hand_made: HandMade, merges: str) -> None:
     model = hand_made(merges, alphabet="bytes")
@@ -240,17 +151,3 @@ def test_tiktokens_panic_on_a_megabyte_of_white_space_is_one_error_of_ours(
         getattr(tokenizer, method)([text] if method == "encode_batch" else text)
     capfd.readouterr()
     assert tokenizer.encode("a") == [97]
-
-
-@pytest.mark.parametrize("name", ["tokenizers", "sentencepiece"])
-def test_the_others_encode_100_kb_of_one_character(loaded: Loaded, name: str) -> None:
-    for text in (" " * 100_000, "a" * 100_000):
-        assert loaded[name, "o200k"].encode(text) == loaded["priority", "o200k"].encode(text)
-
-
-@pytest.mark.parametrize("pattern", ["cl100k", "cl100k-0.14"])
-def test_white_space_behind_the_last_line_end_is_cut_as_the_models_pattern_says(pattern: str) -> None:
-    model = impls.train("priority", ["a\n \n"] * 3, impls.TrainingSpec(vocab_size=262, pattern=pattern)).model
-    for text in ("a\n ", "\n \n ", "  \n\t\n x", "123456789", "a\n  ", "x\n \u3000"):
-        ids = impls.load("priority", model).encode(text)
-        assert [impls.load(name, model).encode(text) for name in LIBRARIES] == [ids] * 3

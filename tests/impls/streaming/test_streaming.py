@@ -172,31 +172,6 @@ def test_a_token_that_only_one_handler_reads_is_read_anew_by_each_decoder() -> N
     assert [decoder.push([257]) for decoder in decoders] == ["\ud800", "\ud800", "\ufffd" * 3, ""]
 
 
-@pytest.mark.corpus
-@pytest.mark.parametrize("name", ["o200k_base", "mistral-v1", "tekken"])
-def test_known_models_stream_what_they_decode(name: str, fuzz: int) -> None:
-    from harness.data import load_model
-
-    model = load_model(name)
-    tokenizer = tokenizer_of(model, "compiled")
-    ids_of_model, rng = list(model.bytes_by_id()), random.Random(4)
-    text = "naïve 日本語 👩‍👩‍👧 \r\n  שלום ﬁ\u0301"
-    rows = [tokenizer.encode(text), *(rng.choices(ids_of_model, k=20) for _ in range(300 * fuzz))]
-    byte_ids = [_id_or(model, byte) for byte in range(256)]
-    rows += [rng.choices(byte_ids, k=20) for _ in range(300 * fuzz)]
-    for ids in rows:
-        decoder = tokenizer.decoder()
-        text, at = "", 0
-        while at < len(ids):
-            n = rng.randint(1, 4)
-            text += decoder.push(ids[at : at + n])
-            at += n
-            decoded = tokenizer.decode(ids[:at])
-            assert decoded.startswith(text)
-            assert len(decoded) - len(text) <= 3
-        assert text + decoder.finish() == tokenizer.decode(ids)
-
-
 # --- errors ------------------------------------------------------------------------------------------------------
 
 
