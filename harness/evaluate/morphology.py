@@ -1,8 +1,8 @@
 """Agreement of token borders with morphs, over words with a gold segmentation.
 
-A gold file is UTF-8, one word per line: the word, a tab, its morphs separated by spaces, and optionally a tab and the
-number of the stem among them (default: the first). The morphs joined are the word. Lines that begin with # say by which
-rule it was made. Ours for Turkish, Hebrew and Russian are named `tr`, `he` and `ru`.
+A gold file is UTF-8, one word per line: the word, a tab, its morphs separated by spaces, and optionally a tab and a
+note (in ours the number of the stem). The morphs joined are the word. Lines that begin with # say by which rule it was
+made. Ours for Turkish, Hebrew and Russian are named `tr`, `he` and `ru`.
 
 A word is encoded alone, and after itself and a space, as words occur in a text. Only borders inside the word count; a
 border inside a character (of a vocabulary over bytes) counts too, and is never a morph border. A word that its ids do
@@ -12,7 +12,6 @@ not decode to (a lossy vocabulary, or one that changes letters) is left out and 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -27,34 +26,19 @@ from harness.evaluate.tally import GROUPS
 from impls import BPEError, Tokenizer
 
 CONTEXTS = ("alone", "after a space")
-AFFIX_OCCURRENCES = 5
-"""Fewest occurrences at which an affix (`-ler`, `ה-`) is judged."""
-FIGURES = (
-    "precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share",
-    "affix_consistency",
-)  # fmt: skip
+FIGURES = ("precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share")
 
 
 class Word(NamedTuple):
-    """A word and its morphs; `stem` is the index of the stem among them."""
+    """A word and its morphs."""
 
     text: str
     morphs: tuple[str, ...]
-    stem: int
 
     @property
     def borders(self) -> list[int]:
         """Return the borders between morphs, as offsets in UTF-8."""
         return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
-
-
-class Cut(NamedTuple):
-    """The tokens a word is cut into."""
-
-    borders: frozenset[int]
-    """Token borders inside the word, as offsets in UTF-8."""
-    spans: tuple[tuple[int, int, int], ...]
-    """The id, begin and end of each token that overlaps the word."""
 
 
 @dataclass(slots=True)
@@ -97,16 +81,13 @@ def read_gold(name: str) -> list[Word]:
             continue
         cells = line.split("\t")
         if not 2 <= len(cells) <= 3:
-            raise DataError(f"{where} has {len(cells)} cells; it must be word, tab, morphs, and maybe tab and a number")
+            raise DataError(f"{where} has {len(cells)} cells; it must be word, tab, morphs, and maybe tab and a note")
         text, morphs = cells[0], tuple(cells[1].split(" "))
-        stem = cells[2] if len(cells) == 3 else "1"
         if not text or "".join(morphs) != text or not all(morphs):
             raise DataError(f"{where}: the morphs {cells[1]!r} do not make the word {text!r}")
-        if not stem.isascii() or not stem.isdigit() or not 1 <= int(stem) <= len(morphs):
-            raise DataError(f"{where}: the number of the stem is {stem!r}; there are {len(morphs)} morphs")
         if text in words:
             raise DataError(f"{where}: the word {text!r} is there twice")
-        words[text] = Word(text, morphs, int(stem) - 1)
+        words[text] = Word(text, morphs)
     if not words:
         raise DataError(f"{file}: holds no words")
     return list(words.values())
@@ -118,30 +99,29 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     Over all words together (micro): precision, recall and F1 of token borders against morph borders. `morph_score` is
     that of Arnett and Bergen 2025 ("Why do language models perform worse for morphologically complex languages?"):
     of the words that are more than one token, the share with a token border after their first morph.
-    `affix_consistency` is the share of occurrences of affixes that are in the tokens most usual for that affix.
     """
-    cuts = cut(tokenizer, words, context)
-    kept = [(word, one) for word, one in zip(words, cuts, strict=True) if one is not None]
+    cuts = token_borders(tokenizer, words, context)
+    kept = [(word, borders) for word, borders in zip(words, cuts, strict=True) if borders is not None]
     gold = np.array([len(word.borders) for word, _ in kept], np.int64)
-    made = np.array([len(one.borders) for _, one in kept], np.int64)
-    shared = np.array([len(one.borders.intersection(word.borders)) for word, one in kept], np.int64)
-    inside = np.array([_cuts_a_character(word.text, one) for word, one in kept], np.int64)
+    made = np.array([len(borders) for _, borders in kept], np.int64)
+    shared = np.array([len(borders.intersection(word.borders)) for word, borders in kept], np.int64)
+    inside = np.array([_cuts_a_character(word.text, borders) for word, borders in kept], np.int64)
     ones = np.ones(len(kept), np.int64)
-    first = [(word.borders[0] in one.borders, 1) for word, one in kept if one.borders and word.borders]
+    first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
     found = BorderAgreement(
         context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum())
     )
     values = (
         _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
-        _share((made == 0).astype(np.int64), ones), _share(inside, ones), Figure(_affix_consistency(kept)),
+        _share((made == 0).astype(np.int64), ones), _share(inside, ones),
     )  # fmt: skip
     found.figures = dict(zip(FIGURES, values, strict=True))
     return found
 
 
-def cut(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[Cut | None]:
-    """Return how each word is cut; None if its ids do not decode to it."""
+def token_borders(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[set[int] | None]:
+    """Return the token borders inside each word, as offsets in UTF-8; None if its ids do not decode to it."""
     texts = [word.text if context == "alone" else f"{word.text} {word.text}" for word in words]
     try:
         ids, offsets = tokenizer.encode_ragged(texts, disallowed_special=())
@@ -149,7 +129,7 @@ def cut(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[Cut |
     except BPEError:  # some word has a character outside the alphabet
         found = [_ids(tokenizer, text) for text in texts]
     by_id = tokenizer.model.bytes_by_id()
-    return [_cut(by_id, ids, word.text.encode()) for ids, word in zip(found, words, strict=True)]
+    return [_borders(by_id, ids, word.text.encode()) for ids, word in zip(found, words, strict=True)]
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -159,37 +139,18 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
         return []
 
 
-def _cut(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> Cut | None:
+def _borders(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> set[int] | None:
     tokens = [by_id[i] for i in ids]
     content = b"".join(tokens).rstrip(b" ")  # the last token may hold the space after the word
     if not content.endswith(word):
         return None
     start = len(content) - len(word)
-    spans, at = [], -start
-    for i, token in zip(ids, tokens, strict=True):
-        begin, at = at, at + len(token)
-        if begin < len(word) and at > 0 and begin < at:
-            spans.append((i, begin, at))
-    return Cut(frozenset(begin for _, begin, _ in spans if begin > 0), tuple(spans))
+    return {place for place in accumulate(map(len, tokens), initial=-start) if 0 < place < len(word)}
 
 
-def _cuts_a_character(text: str, one: Cut) -> bool:
+def _cuts_a_character(text: str, borders: set[int]) -> bool:
     content = text.encode()
-    return any(content[border] & 0xC0 == 0x80 for border in one.borders)
-
-
-def _affix_consistency(kept: Sequence[tuple[Word, Cut]]) -> float | None:
-    """Return the share of occurrences of frequent affixes that are in the tokens most usual for that affix."""
-    seen: dict[str, Counter[tuple[int, ...]]] = defaultdict(Counter)
-    for word, one in kept:
-        ends = [0, *word.borders, len(word.text.encode())]
-        for number, morph in enumerate(word.morphs):
-            if number != word.stem:
-                tokens = tuple(i for i, a, b in one.spans if a < ends[number + 1] and b > ends[number])
-                seen[f"-{morph}" if number > word.stem else f"{morph}-"][tokens] += 1
-    judged = [tokens for tokens in seen.values() if tokens.total() >= AFFIX_OCCURRENCES]
-    n_usual = sum(max(tokens.values()) for tokens in judged)
-    return n_usual / sum(tokens.total() for tokens in judged) if judged else None
+    return any(content[border] & 0xC0 == 0x80 for border in borders)
 
 
 def _share(tops: np.ndarray, bottoms: np.ndarray) -> Figure:
