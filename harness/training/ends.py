@@ -49,7 +49,4 @@ def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str] | PieceCoun
     bounds = [f"occurs {spec.min_count} times or more (min_count)"] if spec.min_count > 1 else []
     if spec.max_token_bytes is not None and any(len(piece) > spec.max_token_bytes for piece in left):
         bounds.append(f"makes a token of {spec.max_token_bytes} bytes or less (max_token_bytes)")
-    most = spec.max_token_characters
-    if most is not None and any(len(piece.decode().removesuffix(spec.end_of_word or "")) > most for piece in left):
-        bounds.append(f"makes a token of {most} characters or less (max_token_characters)")
     return f"no pair is left that {' and '.join(bounds)}" if bounds else "the trainer's own rules allow no more merges"

@@ -11,7 +11,7 @@ from impls.core.errors import InvalidSpec
 
 Ties = Literal["smallest", "first", "largest", "shortest"]
 
-_LEAST = {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1, "max_token_characters": 1}
+_LEAST = {"vocab_size": 1, "min_count": 1, "max_merges": 0, "max_token_bytes": 1}
 _CHOICES = {
     "alphabet": ("bytes", "chars"),
     "ties": ("smallest", "first", "largest", "shortest"),
@@ -35,9 +35,6 @@ class TrainingSpec:
     min_count: least count of a pair.
     max_merges: most merges, or None.
     max_token_bytes: inclusive limit; a pair whose merged token would be longer is skipped.
-    max_token_characters: inclusive limit, only for the alphabet `chars`: in characters of the corpus, so without
-        `end_of_word`. Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the
-        same.
     special_tokens: texts with ids of their own, which no merge makes.
     special_ids: `last`: special tokens come after the merges; `first`: before the base symbols.
     end_of_word: joined to the last character of each piece, as subword-nmt does; decoding turns it into a space.
@@ -52,7 +49,6 @@ class TrainingSpec:
     min_count: int = 1
     max_merges: int | None = None
     max_token_bytes: int | None = None
-    max_token_characters: int | None = None
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -81,8 +77,6 @@ class TrainingSpec:
         is_text = isinstance(self.end_of_word, str) and self.end_of_word
         if self.end_of_word is not None and (self.alphabet == "bytes" or not is_text):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
-        if self.alphabet == "bytes" and self.max_token_characters is not None:
-            raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
 

@@ -146,10 +146,6 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
     """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
-    if spec.max_token_characters is not None:
-        characters = token.decode().removesuffix(spec.end_of_word or "")
-        if len(characters) > spec.max_token_characters:
-            return False
     return token not in texts_no_merge_makes(spec)
 
 

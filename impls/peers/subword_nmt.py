@@ -38,8 +38,7 @@ class SubwordNmt(Peer):
 
         The pattern must put white space into pieces of one character, which give base symbols and no merges.
         """
-        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD)
-        require(cls.name, spec, max_token_bytes=None, max_token_characters=None)
+        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD, max_token_bytes=None)
         counts = piece_weights(texts, spec)
         base = base_symbols(counts, spec)
         words = {piece: count for piece, count in counts.items() if len(piece) > 1}

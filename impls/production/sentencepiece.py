@@ -190,17 +190,14 @@ def _learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merg
     mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
     if not mergeable or n_merges == 0:
         return []
-    most = _LONGEST_PIECE if spec.max_token_characters is None else spec.max_token_characters
-    if most > _LONGEST_PIECE:
-        raise Unsupported(name, f"TrainingSpec.max_token_characters: {most}; it takes {_LONGEST_PIECE} at most")
-    found = _train(mergeable, len(symbols) + n_merges + 1, most)
+    found = _train(mergeable, len(symbols) + n_merges + 1)
     tokens = [piece for piece in found if len(piece) > 1][:n_merges]
     symbol_of = {character: symbol for symbol, character in stand_in.items()}
     tokens = _that_occur(tokens, mergeable)
     return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
 
 
-def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
+def _train(words: list[str], vocab_size: int) -> list[str]:
     """Return the learned pieces, in order."""
     lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
     model = io.BytesIO()
@@ -219,7 +216,7 @@ def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]
         character_coverage=1.0,
         byte_fallback=False,
         max_sentence_length=_LONGEST_LINE,
-        max_sentencepiece_length=most_characters,
+        max_sentencepiece_length=_LONGEST_PIECE,
         unk_id=0,
         bos_id=-1,
         eos_id=-1,

@@ -10,12 +10,12 @@ the library writes the marks for white space where it does so as SentencePiece d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import tokenizers
-from tokenizers import decoders, pre_tokenizers, trainers
+from tokenizers import pre_tokenizers, trainers
 
 from impls.core.arguments import check_text, id_list
 from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
@@ -91,20 +91,6 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
         return super().decode(ids, errors)
-
-    def decode_stream(self, ids: Iterable[int]) -> Iterator[str]:
-        """Yield the texts that the library's `DecodeStream` gives when ids arrive one by one.
-
-        Raise `Unsupported` for a model whose ids the suite decodes, not the library.
-        """
-        if not self._decodes_alike:
-            raise Unsupported(
-                self.name, "its DecodeStream needs its decoder, and the suite decodes this model's ids itself"
-            )
-        stream = decoders.DecodeStream(skip_special_tokens=False)
-        for i in ids:
-            if (text := stream.step(self._tokenizer, i)) is not None:
-                yield text
 
     def _refuse_unknown(self, text: str) -> None:
         """Raise for a character without a token, which the library drops, and for a tuple, which it treats as a pair of

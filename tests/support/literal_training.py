@@ -53,8 +53,6 @@ def literally(
         def allowed(pair: tuple[bytes, bytes]) -> bool:
             joined = pair[0] + pair[1]
             short_enough = spec.max_token_bytes is None or len(joined) <= spec.max_token_bytes
-            n_characters = len(joined.decode("utf-8", "replace").removesuffix(spec.end_of_word or ""))
-            short_enough &= spec.max_token_characters is None or n_characters <= spec.max_token_characters
             return joined not in reserved and short_enough and len(occurrences[pair]) >= spec.min_count  # noqa: B023
 
         candidates = [pair for pair in occurrences if allowed(pair)]
@@ -110,7 +108,6 @@ def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str
     }
     if alphabet == "chars":
         optional["end_of_word"] = chance.choice([None, "</w>"])
-        optional["max_token_characters"] = chance.choice([None] * 6 + [2, 4])
     else:
         optional["base_order"] = chance.choice(["raw", "gpt2"])
     shape = TrainingSpec(vocab_size=1, ties=ties, alphabet=alphabet, **optional)

@@ -147,8 +147,6 @@ class LearningRecord(Record):
     most_merges: i64  # number of merges to learn
     threshold: i64  # pairs that are less frequent than this are not stored
     most_token_bytes: i64  # maximum number of bytes of a token
-    token_characters: I32s  # int32 by symbol: its length in characters of the corpus
-    most_token_characters: i64  # maximum number of characters of a token; 0: no limit
     sums: I64s  # int64 by hash: upper bounds of the counts of pairs
     cell: i64  # place of the cell at which counting pairs resumes
     reserved: Rows[ReservedText]  # rows of int64 address and length: texts that no merge may make

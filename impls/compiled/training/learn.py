@@ -205,7 +205,6 @@ def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int
     append_token(learning, left, right, new)
     learning.spans[new] = learning.spans[left] + learning.spans[right]
     learning.measures[new] = learning.measures[left] + learning.measures[right]
-    learning.token_characters[new] = learning.token_characters[left] + learning.token_characters[right]
 
 
 @kernel

@@ -66,16 +66,9 @@ class Learner(Slots):
         text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
         self.hold("token_text", text)
         self["token_text_room"] = len(text)
-        measures, characters = np.ones(most, np.int32), np.ones(most, np.int32)
-        if spec.alphabet == "chars":
-            measures[: len(base)] = [len(symbol.decode()) for symbol in base]
-            mark = spec.end_of_word or ""
-            characters[: len(base)] = [len(symbol.decode().removesuffix(mark)) for symbol in base]
-        else:
-            measures[: len(base)] = [len(symbol) for symbol in base]
+        measures = np.ones(most, np.int32)
+        measures[: len(base)] = [len(symbol.decode() if spec.alphabet == "chars" else symbol) for symbol in base]
         self.hold("measures", measures)
-        self.hold("token_characters", characters)
-        self["most_token_characters"] = spec.max_token_characters or 0
         self.hold("spans", np.ones(most, np.int32))
         for slot in ("lefts", "rights"):
             self.hold(slot, np.zeros((most, 2), np.int64))

@@ -15,10 +15,7 @@ def n_token_bytes(learning: LearningRecord, symbol: int) -> int:
 
 @inlined
 def is_short_enough(learning: LearningRecord, left: int, right: int) -> bool:
-    """Return whether two joined symbols are within a token's limits of bytes and characters."""
-    most = learning.most_token_characters
-    if most != 0 and learning.token_characters[left] + learning.token_characters[right] > most:
-        return False
+    """Return whether two joined symbols are within a token's limit of bytes."""
     return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= learning.most_token_bytes
 
 

@@ -78,14 +78,15 @@ def _spec(settings: _Settings, names: list[str], by_bytes: bool) -> TrainingSpec
         alphabet = "pre_tokenizers.ByteLevel.alphabet()"
         raise Unsupported("train", f"BpeTrainer.initial_alphabet: a model over bytes has all 256; give {alphabet}")
     longest = None if settings.max_token_length is None else max(settings.max_token_length - 1, 1)
+    if longest and not by_bytes:
+        raise Unsupported("train", "BpeTrainer.max_token_length: characters are not counted; train with the library")
     return TrainingSpec(
         vocab_size=settings.vocab_size,
         pattern=WHOLE_TEXT,
         alphabet="bytes" if by_bytes else "chars",
         base_order="gpt2" if by_bytes else "raw",
         min_count=max(settings.min_frequency, 1),
-        max_token_bytes=longest if by_bytes else None,
-        max_token_characters=None if by_bytes else longest,
+        max_token_bytes=longest,
         special_tokens=tuple(names),
         special_ids="first",
     )

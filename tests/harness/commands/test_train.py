@@ -193,7 +193,6 @@ def test_a_pattern_of_several_stages_must_be_given(pattern: tuple[str, ...], nam
         ({}, "ran out of pairs"),
         ({"min_count": 2, "max_token_bytes": 3}, "occurs 2 times or more (min_count) and makes a token of 3 bytes"),
         ({"max_token_bytes": 100}, "ran out of pairs"),
-        ({"max_token_characters": 3, "alphabet": "chars"}, "of 3 characters or less (max_token_characters)"),
         ({"max_merges": 3}, "max_merges allows no more than 3 merges"),
     ],
 )

@@ -62,7 +62,6 @@ def test_every_rule_and_alphabet_at_once_and_continued(alphabet: str, ties: str,
         more = replace(
             spec, vocab_size=600, pattern=rng.choice(["gpt2", "superword", "none", "deepseek"]),
             min_count=rng.choice([1, 2, 2]), max_token_bytes=rng.choice([None, 9]),
-            max_token_characters=rng.choice([None, 2, 5]) if alphabet == "chars" else None,
         )  # fmt: skip
         if spec.unknown or alphabet == "bytes":
             assert_learns_the_same([text.replace("c", rng.choice("cz")) for text in texts_of(rng)], more, begun)

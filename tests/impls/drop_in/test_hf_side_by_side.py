@@ -153,7 +153,6 @@ STEPS: dict[str, Callable[[Any, Path], Any]] = {
             {},
             {"vocab_size": 30},
             {"min_frequency": 4},
-            {"max_token_length": 3},
             {"initial_alphabet": ["z"]},
         )
     },

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
 
 import impls
 from harness.data import load_corpus
@@ -65,29 +63,10 @@ def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None
         )
         spec = replace(spec, min_count=chance.choice([1, 2, 3])) if name == "tokenizers" else spec
         spec = replace(spec, vocab_size=spec.vocab_size + 4)
-        if spec.alphabet == "chars":
-            spec = replace(spec, max_token_characters=chance.choice([None, None, 1, 2, 3, 16]))
         own, theirs = (impls.get(trainer).train_model(texts, spec) for trainer in ("priority", name))
         assert merges_of(theirs) == merges_of(own), (texts, spec)
         assert theirs == own.with_(merge_counts=None), (texts, spec)
         n_merges += len(own.merges)
-    assert n_merges > 3 * N_CORPORA
-
-
-def test_hugging_face_learns_the_same_under_a_limit_of_characters() -> None:
-    """Its `max_token_length` is the first length that no token has."""
-    chance, n_merges = random.Random("limit"), 0
-    for _ in range(N_CORPORA):
-        texts = ["ab", *filter(None, random_corpus(chance, "aabcçİ1'😀"))]
-        most = chance.choice([2, 3, 5, 16])
-        library = tokenizers.Tokenizer(tokenizers.models.BPE())
-        trainer = tokenizers.trainers.BpeTrainer(vocab_size=60, max_token_length=most + 1, show_progress=False)
-        library.train_from_iterator(texts, trainer)
-        theirs = [tuple(merge) for merge in json.loads(library.to_str())["model"]["merges"]]
-        spec = TrainingSpec(vocab_size=60, alphabet="chars", pattern="none", max_token_characters=most)
-        own = merges_of(impls.get("priority").train_model(texts, spec))
-        assert [((left or b"").decode(), (right or b"").decode()) for left, right in own] == theirs, (texts, most)
-        n_merges += len(own)
     assert n_merges > 3 * N_CORPORA
 
 

@@ -17,7 +17,7 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
     ("field", "value"),
     [
         ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", 0), ("max_merges", -1),
-        ("max_token_bytes", 0), ("max_token_characters", 0), ("alphabet", "words"), ("ties", "random"),
+        ("max_token_bytes", 0), ("alphabet", "words"), ("ties", "random"),
         ("base_order", "sorted"),
         ("special_ids", "middle"), ("special_tokens", "<s>"), ("special_tokens", ("<s>", "<s>")),
         ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
@@ -53,8 +53,6 @@ def test_fields_that_contradict_each_other_are_named() -> None:
         TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
     with pytest.raises(InvalidSpec, match="a text that is not empty"):
         TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
-    with pytest.raises(InvalidSpec, match="for 'bytes' give max_token_bytes"):
-        TrainingSpec(vocab_size=300, max_token_characters=16)
 
 
 @pytest.mark.parametrize("name", TRAINERS)
