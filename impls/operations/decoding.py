@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
 from impls.core.errors import Unsupported
+from impls.core.text.decoder_steps import text_of_run
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
 from impls.core.text.text import byte_starts_of_characters, special_matcher
 from impls.operations.coder import Coder
@@ -115,8 +116,8 @@ def _read_tokens(
         if are_bytes:
             of_run = [token for _, token in run]
             text, starts = _with_offsets(of_run, each_byte=True)
-            if joins_runs and not _is_utf8(b"".join(of_run)):
-                text, starts = "\ufffd" * len(of_run), list(range(len(of_run)))
+            if joins_runs and text != (of_all := text_of_run(b"".join(of_run))):
+                text, starts = of_all, list(range(len(of_all)))
             offsets += [length + start for start in starts]
             parts.append(text)
             length += len(text)
@@ -126,14 +127,6 @@ def _read_tokens(
             offsets.append(length)
             length += len(parts[-1])
     return "".join(parts), offsets
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def round_trip_text(model: Model, text: str) -> str | None:

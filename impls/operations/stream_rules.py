@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from impls.core.errors import UnknownId
 from impls.core.text.decoder_steps import TokenDecoder
@@ -13,6 +13,8 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 if TYPE_CHECKING:
     from impls.core.model import Model
+
+Kind = TypeVar("Kind")
 
 
 def stream_rules(model: Model) -> StreamRules:
@@ -67,11 +69,8 @@ class StreamRules:
 
     def token_names(self, ids: Sequence[int], skipped: Collection[int] = (), n_before: int = 0) -> list[str]:
         """Return the texts of tokens but skipped ones; raise `UnknownId` like `token_bytes`."""
-        names = self.names_by_id
-        for position, i in enumerate(ids, n_before):
-            if i not in names and self.unknown_id is None:
-                raise UnknownId(i, position)
-        return [names[i if i in names else self.unknown_id] for i in ids if i not in skipped]  # type: ignore[index]
+        names = self._known(self.names_by_id, ids, n_before)
+        return [name for i, name in zip(ids, names, strict=True) if i not in skipped]
 
     def token_bytes(
         self, ids: Sequence[int], *, begins: bool, skipped: Collection[int] = (), n_before: int = 0
@@ -80,10 +79,7 @@ class StreamRules:
 
         `begins` says whether the text begins with them. Raise `UnknownId` with its position, counted from `n_before`.
         """
-        try:
-            tokens = [self.bytes_by_id[i] for i in ids]
-        except KeyError:
-            tokens = [self._known_or_unknown(i, position) for position, i in enumerate(ids, n_before)]
+        tokens = self._known(self.bytes_by_id, ids, n_before)
         if skipped:
             tokens = [b"" if i in skipped else token for i, token in zip(ids, tokens, strict=True)]
         for position, i in enumerate(ids if begins else ()):
@@ -94,13 +90,16 @@ class StreamRules:
                 break
         return tokens, begins
 
-    def _known_or_unknown(self, i: int, position: int) -> bytes:
-        token = self.bytes_by_id.get(i)
-        if token is None:
-            if self.unknown_id is None:
+    def _known(self, by_id: Mapping[int, Kind], ids: Sequence[int], n_before: int) -> list[Kind]:
+        """Return the value of each id, or else that of the unknown token; raise `UnknownId`."""
+        try:
+            return [by_id[i] for i in ids]
+        except KeyError:
+            pass
+        for position, i in enumerate(ids, n_before):
+            if i not in by_id and self.unknown_id is None:
                 raise UnknownId(i, position)
-            token = self.bytes_by_id[self.unknown_id]
-        return token
+        return [by_id[i if i in by_id else self.unknown_id] for i in ids]  # type: ignore[index]
 
     @cached_property
     def text_by_id(self) -> dict[int, str]:
