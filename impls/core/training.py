@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.counts import PieceCounts
-from impls.core.errors import BPEError, InvalidSpec
+from impls.core.errors import InvalidSpec
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
@@ -20,8 +19,6 @@ from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
-_MOST_REPEATED = 20_000_000
-"""Pieces of counts that a library is given one by one."""
 
 
 class Corpus:
@@ -66,19 +63,8 @@ def piece_weights(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> dic
     return dict(texts.items())
 
 
-def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts.
-
-    Pieces of counts are repeated, for a library that counts itself; raise `BPEError` for too many.
-    """
-    if isinstance(texts, PieceCounts):
-        check_counts(texts, spec)
-        if (n_pieces := sum(texts.counts.tolist())) > _MOST_REPEATED:
-            why = f"the counts are of {n_pieces:,} pieces, each of which this library would be given"
-            raise BPEError(f"{why}; it is given {_MOST_REPEATED:,} at most, while our own trainers take any counts")
-        for piece, count in texts.items():
-            yield from repeat(piece, count)
-        return
+def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
+    """Yield every piece of every text, in order; no piece spans two texts."""
     splitter = Splitter(resolve(spec.pattern))
     for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
