@@ -45,12 +45,8 @@ class Condition(NamedTuple):
 
     def holds(self, difference: TimeDifference) -> bool:
         """Return whether `difference` is claimed in this direction and exceeds the share."""
-        return difference.claim == self.claim and self.seems_to_hold(difference)
-
-    def seems_to_hold(self, difference: TimeDifference) -> bool:
-        """Return whether the ratio exceeds the share in this direction, claimed or not."""
         ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
-        return ratio - 1 > self.share
+        return difference.claim == self.claim and ratio - 1 > self.share
 
 
 class InvalidCondition(BPEError):

@@ -42,7 +42,6 @@ class Opened(NamedTuple):
     """The report on an opened implementation."""
 
     exact: bool
-    pinned: bool
     load_seconds: tuple[float, float]
     """Wall and processor seconds from the model's file to the first ids."""
     first_ids: list[int]
@@ -98,9 +97,9 @@ def open_implementation(
             ids = _held.tokenizer.encode(FIRST_TEXT)
     load_seconds = perf_counter() - start, process_time() - cpu
     gc.freeze()
+    placement.pin_to(cores)
     return Opened(
         exact=getattr(_held.tokenizer or factory, "exact", True),
-        pinned=placement.pin_to(cores),
         load_seconds=load_seconds,
         first_ids=list(map(int, ids)),
         peak_memory_bytes=peak_memory_bytes(),

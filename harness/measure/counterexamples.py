@@ -62,17 +62,13 @@ def _text(content: bytes) -> Text:
     return Text.of(content.decode("utf-8", "replace"))
 
 
-def shrink(candidates: tuple[bytes, ...], reference: str) -> Counterexample | None:
-    """Return `smallest_counterexample` of the implementation that this process holds."""
+def shrink(candidates: tuple[bytes, ...], reference_name: str) -> Counterexample | None:
+    """Return the smallest text whose ids differ or do not decode to it, of the implementation that this process holds.
+
+    None if there is none within the time.
+    """
     tokenizer = contestant.held()
-    return smallest_counterexample(candidates, tokenizer, get(reference)(tokenizer.model), SHRINK_SECONDS)
-
-
-def smallest_counterexample(
-    candidates: tuple[bytes, ...], tokenizer: Tokenizer, reference: Tokenizer, seconds: float
-) -> Counterexample | None:
-    """Return the smallest text found within `seconds` whose ids differ or do not decode to it, or None."""
-    decoder = ModelDecoder(tokenizer.model)
+    reference, decoder = get(reference_name)(tokenizer.model), ModelDecoder(tokenizer.model)
 
     def differs(text: str) -> bool:
         got, wanted = _answer(tokenizer, text), _answer(reference, text)
@@ -81,7 +77,7 @@ def smallest_counterexample(
         encoded = Encoded.by(tokenizer, text, got, decoder)
         return judge([encoded], [wanted], tokenizer.model, exact=tokenizer.exact).outcome is Outcome.MISMATCH
 
-    budget = Budget(sys.maxsize, seconds)
+    budget = Budget(sys.maxsize, SHRINK_SECONDS)
     for content in candidates:
         text = content.decode("utf-8", "surrogatepass")
         if budget.exhausted:

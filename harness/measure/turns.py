@@ -78,7 +78,7 @@ class Contestants:
 
     def _note(self, opened: Opened, stands: list[Stand]) -> None:
         for stand in stands:
-            stand.record.exact, stand.record.pinned = opened.exact, opened.pinned
+            stand.record.exact = opened.exact
             stand.record.round_trip = self._materials.round_trip(stand.workload.model)
 
     def _ask(self, who: Who, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:

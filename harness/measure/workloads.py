@@ -54,7 +54,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     call_bytes: _Positive = 32_000
     """Bytes of each text: of a call, of a document of a batch, of the file to train from."""
     n_calls: _Positive = 1
-    """Calls of a pass."""
+    """Calls of a pass, a power of two: a slow implementation gets half of them, a quarter and so on."""
     n_documents: _Positive = 1
     """Texts of a call, for `encode-batch`."""
     threads: _Positive | Literal["all"] = 1
@@ -126,47 +126,11 @@ def load_workloads(
 
 def _read(path: Path) -> Iterable[Workload]:
     try:
-        tables = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File).workload
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File).workload
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise WorkloadError(f"{path.name}: not TOML: {error}") from None
     except msgspec.ValidationError as error:
         raise WorkloadError(f"{path.name}: {error}") from None
-    for table in tables:
-        if problem := _problem(table):
-            raise WorkloadError(f"{path.name}: workload {table.name!r}: {problem}")
-    return tables
-
-
-def _problem(table: Workload) -> str | None:
-    if table.model or table.corpus:
-        return "model, corpus: write models and corpora, each a list"
-    if table.task == "train":
-        if table.models:
-            return "models: a training workload makes its model; give [workload.training]"
-        try:
-            TrainingSpec(**table.training)
-        except (BPEError, TypeError) as error:
-            return f"training: {error}"
-    elif table.training:
-        return f"training: is for the task 'train', not {table.task!r}"
-    elif not table.models:
-        return "models: name at least one"
-    if table.task != "load" and not table.corpora:
-        return "corpora: name at least one"
-    if table.task == "load" and table.corpora:
-        return "corpora: the task 'load' reads no text"
-    if table.state != "new text" and table.task not in ENCODING:
-        return f"state: {table.state!r} is for the tasks {', '.join(ENCODING)}, not {table.task!r}"
-    if table.threads != 1 and table.task not in ("encode-batch", "train"):
-        return f"threads: is for the tasks encode-batch and train, not {table.task!r}"
-    if table.n_calls & (table.n_calls - 1):
-        return "n_calls: a slow implementation gets half of them, a quarter and so on; give a power of two"
-    for expression in table.implementations:
-        try:
-            re.compile(expression)
-        except re.error as error:
-            return f"implementations: {expression!r} is not a regular expression: {error}"
-    return None
 
 
 def _expanded(table: Workload, models: Sequence[str], corpora: Sequence[str]) -> Iterable[Workload]:

@@ -130,7 +130,6 @@ class Measurement(Record, tag="measurement"):
     """Highest resident memory beyond what the process held after importing the implementation and reading the neutral
     form of the model; for `load`, `train` and the state cold, where it has done nothing else."""
     threads: int = 1
-    pinned: bool = False
     counterexample: Counterexample | None = None
 
 

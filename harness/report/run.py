@@ -53,15 +53,9 @@ class Run:
     def analyses(self) -> dict[str, str]:
         """Return the purpose of its workloads in prose, by name; empty if it has no plan."""
         try:
-            workloads = self._facts("plan.json")["workloads"]
+            workloads = json.loads((self.folder / "plan.json").read_bytes())["workloads"]
             return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in workloads}
-        except (KeyError, TypeError, AttributeError):
-            return {}
-
-    def _facts(self, file: str) -> Any:
-        try:
-            return json.loads((self.folder / file).read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
 
     @cached_property

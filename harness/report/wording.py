@@ -20,17 +20,12 @@ Kind = Literal["pure", "compiled", "production", "peer"]
 KINDS: tuple[Kind, ...] = ("pure", "compiled", "production", "peer")
 
 
-def is_absent(value: object) -> bool:
-    """Return whether a value is None, or NaN, which represents it in a frame."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def _or_absent(write: Callable[[float], str]) -> Callable[[float | None], str]:
     """Return `write`, made to return a dash for a missing value."""
 
     @wraps(write)
     def written(value: float | None) -> str:
-        return ABSENT if value is None or is_absent(value) else write(value)
+        return ABSENT if value is None or math.isnan(value) else write(value)
 
     return written
 
@@ -112,7 +107,7 @@ def percent_of(value: tuple[float | None, float | None, float | None]) -> str:
 
 def text(value: object) -> str:
     """Format any text on one line; unprintable characters become backslash escapes."""
-    return ABSENT if is_absent(value) else printable(value)
+    return ABSENT if value is None else printable(value)
 
 
 def ids(value: list[int] | None, at_most: int = 12) -> str:
