@@ -32,6 +32,12 @@ def as_bytes(text_or_bytes: Any) -> bytes:
     return text_or_bytes
 
 
+def check_utf8(text: Any, name: str = "text") -> None:
+    """Raise TypeError unless `text` is a str, UnicodeEncodeError for a surrogate."""
+    check_text(text, name)
+    text.encode("utf-8")
+
+
 def check_disallowed(text: str, disallowed: Any) -> None:
     """Raise `SpecialToken` if `text` contains one of the texts `disallowed`; TypeError for other arguments."""
     if not disallowed:
@@ -49,8 +55,7 @@ def checked_allowed(allowed: Any) -> Collection[str]:
     if not isinstance(allowed, set | frozenset):
         raise wrong_type("allowed_special", "a set of texts or 'all'", allowed)
     for item in allowed:
-        check_text(item, "an item of allowed_special")
-        item.encode("utf-8")
+        check_utf8(item, "an item of allowed_special")
     return allowed
 
 
@@ -83,6 +88,5 @@ def check_vocabulary(ranks: Any, special_tokens: Any, pattern: Any, n_vocab: Any
         if not isinstance(token, bytes):
             raise wrong_type("a key of mergeable_ranks", "bytes", token)
     for text in special_tokens:
-        check_text(text, "a key of special_tokens")
-        text.encode("utf-8")
+        check_utf8(text, "a key of special_tokens")
     check_text(pattern, "pat_str")

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from impls.core.arguments import unsigned
-from impls.core.errors import UnknownId
-from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.tiktoken import arguments
 from impls.interface import Tokenizer
 
@@ -16,41 +14,28 @@ class DecodingEncoding:
     """The part of `Encoding` that decodes and describes itself."""
 
     name: str
-    _tokenizer: Tokenizer
+    tokenizer: Tokenizer
+    """The implementation that encodes and decodes."""
     _special_tokens: dict[str, int]
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """Return the implementation that encodes and decodes."""
-        return self._tokenizer
 
     # --- decoding ------------------------------------------------------------------------------------------
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles bytes that are not UTF-8, as in `bytes.decode`."""
-        if errors == "replace" and type(tokens) is list:
-            try:
-                return self._tokenizer.decode(tokens)
-            except (TypeError, KeyError):
-                pass
         return self.decode_bytes(tokens).decode("utf-8", errors=errors)
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
         """Return the bytes of the ids; raise `UnknownId`, a KeyError, for an id without a token."""
         if type(tokens) is list:
             try:
-                return self._tokenizer.decode_bytes(tokens)
+                return self.tokenizer.decode_bytes(tokens)
             except (TypeError, KeyError):
                 pass
-        return self._tokenizer.decode_bytes(arguments.token_ids(tokens))
+        return self.tokenizer.decode_bytes(arguments.token_ids(tokens))
 
     def decode_single_token_bytes(self, token: int) -> bytes:
         """Return the bytes of a token or special token; raise `UnknownId`, a KeyError."""
-        i = unsigned("token", token, 32)
-        try:
-            return self._bytes_by_id[i]
-        except KeyError:
-            raise UnknownId(i, 0) from None
+        return self.tokenizer.decode_bytes([unsigned("token", token, 32)])
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
         """Return the bytes of each id."""
@@ -61,7 +46,7 @@ class DecodingEncoding:
         UnicodeDecodeError for bytes that are not UTF-8."""
         tokens = list(tokens)
         b"".join(self.decode_tokens_bytes(tokens)).decode("utf-8")
-        return self._tokenizer.decode_with_offsets(tokens)
+        return self.tokenizer.decode_with_offsets(tokens)
 
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
@@ -96,7 +81,7 @@ class DecodingEncoding:
     @cached_property
     def max_token_value(self) -> int:
         """Return the largest id."""
-        return max(*self._special_ids, max(self._tokenizer.model.id_by_token.values()), 0)
+        return max(*self._special_ids, max(self.tokenizer.model.id_by_token.values()), 0)
 
     @property
     def n_vocab(self) -> int:
@@ -113,16 +98,8 @@ class DecodingEncoding:
 
     @cached_property
     def _sorted_tokens(self) -> list[bytes]:
-        return sorted(self._tokenizer.model.id_by_token)
-
-    @cached_property
-    def _bytes_by_id(self) -> dict[int, bytes]:
-        return self._tokenizer.model.bytes_by_id()
+        return sorted(self.tokenizer.model.id_by_token)
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        return dict(self._tokenizer.model.id_by_token)
-
-    @cached_property
-    def _pat_str(self) -> str:
-        return (self._tokenizer.model.pattern or (WHOLE_TEXT,))[0]
+        return dict(self.tokenizer.model.id_by_token)

@@ -25,7 +25,7 @@ from impls import registry
 from impls.core.arguments import check_text, wrong_type
 from impls.core.errors import BPEError, InvalidModel, InvalidPattern, Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import NAMED
+from impls.core.text.patterns import NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_REST
 from impls.core.text.text import repair_surrogates, special_matcher
 from impls.drop_in.tiktoken import arguments, unstable
@@ -103,12 +103,12 @@ class Encoding(DecodingEncoding):
     def _prepare(self, name: str, model: Model, special_tokens: dict[str, int], implementation: str) -> None:
         self.name = name
         self._special_tokens = special_tokens
+        self._pat_str = (model.pattern or (WHOLE_TEXT,))[0]
         self._restored_by: tuple[Callable[..., Encoding], tuple[str, ...]] | None = None
         """How another process restores this encoding; None: from its arguments."""
-        self._tokenizer = registry.load(implementation, model)
+        self.tokenizer = registry.load(implementation, model)
         self._has_others = len(model.special_tokens) != len(special_tokens)
         """Whether there are special tokens that the model does not hold."""
-        self._encode = partial(self._encode_by_rules, allowed=_NONE) if self._has_others else self._tokenizer.encode
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -116,8 +116,9 @@ class Encoding(DecodingEncoding):
     def __reduce__(self) -> tuple[Callable[..., Encoding], tuple[Any, ...]]:
         if self._restored_by is not None:
             return self._restored_by
-        parts = (self.name, self._pat_str, self._mergeable_ranks, self._special_tokens, self._tokenizer.name)
-        return _restored, (type(self), *parts)
+        parts: dict[str, Any] = {"pat_str": self._pat_str, "mergeable_ranks": self._mergeable_ranks}
+        parts |= {"special_tokens": self._special_tokens, "implementation": self.tokenizer.name}
+        return partial(type(self), self.name, **parts), ()
 
     # --- encoding ------------------------------------------------------------------------------------------
 
@@ -129,28 +130,24 @@ class Encoding(DecodingEncoding):
         Raise `SpecialToken`, a ValueError, if the text contains one of `disallowed_special`: a collection of any texts,
         or "all" special tokens that are not allowed. All others are ordinary text.
         """
-        if allowed_special is _NONE and disallowed_special == "all":
-            return self._encode(text)
-        return self._encode_by_rules(text, allowed_special, disallowed_special)
+        if allowed_special is _NONE and disallowed_special == "all" and not self._has_others:
+            return self.tokenizer.encode(text)
+        return self._encode_allowing(text, self._checked(text, allowed_special, disallowed_special))
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Return the ids of `text`; special tokens are ordinary text."""
-        return self._tokenizer.encode_ordinary(text)
+        return self.tokenizer.encode_ordinary(text)
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
     ) -> np.ndarray:
         """Return the ids of `encode` as a uint32 array of shape (n_tokens,); raise UnicodeEncodeError."""
-        allowed = self._checked(text, allowed_special, disallowed_special)
-        check_text(text)
-        if not text.isascii():
-            text.encode("utf-8")
-        if allowed or self._has_others:
+        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
+        if self._has_others:
             import numpy as np
 
-            return np.array(self._encode_allowing(text, arguments.checked_allowed(allowed)), np.uint32)
-        arguments.checked_allowed(allowed)
-        return self._tokenizer.encode_array(text, disallowed_special=())
+            return np.array(self._encode_allowing(text, allowed), np.uint32)
+        return self.tokenizer.encode_array(text, allowed_special=allowed, disallowed_special=())
 
     def encode_batch(
         self,
@@ -167,7 +164,7 @@ class Encoding(DecodingEncoding):
         texts = list(text)
         if not self._has_others and disallowed <= self._special_tokens.keys():
             try:
-                return self._tokenizer.encode_batch(
+                return self.tokenizer.encode_batch(
                     texts,
                     threads,
                     allowed_special=arguments.checked_allowed(allowed),
@@ -180,7 +177,7 @@ class Encoding(DecodingEncoding):
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
         """Return the ids of each text, encoded on `num_threads` threads; special tokens are ordinary text."""
         threads = arguments.threads_of(num_threads)
-        return self._tokenizer.encode_batch(list(text), threads, disallowed_special=())
+        return self.tokenizer.encode_batch(list(text), threads, disallowed_special=())
 
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = _NONE, disallowed_special: Disallowed = "all"
@@ -189,28 +186,21 @@ class Encoding(DecodingEncoding):
 
         `impls.drop_in.tiktoken.unstable` defines both. Raise UnicodeEncodeError for a surrogate.
         """
-        allowed = self._checked(text, allowed_special, disallowed_special)
-        check_text(text)
-        text.encode("utf-8")
-        allowed = arguments.checked_allowed(allowed)
+        allowed = self._checked(text, allowed_special, disallowed_special, repaired=False)
         end = max((end for _, end in self._found(text, allowed)), default=0)
-        stable, rest = unstable.stable_and_unstable(self._tokenizer, text[end:])
-        found = unstable.completions(self._tokenizer, self._sorted_tokens, rest)
+        stable, rest = unstable.stable_and_unstable(self.tokenizer, text[end:])
+        found = unstable.completions(self.tokenizer, self._sorted_tokens, rest)
         return self._encode_allowing(text[:end], allowed) + stable, list(map(list, sorted(found)))
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of a token or special token; raise `UnknownToken`, a KeyError, for anything else."""
         data = arguments.as_bytes(text_or_bytes)
-        i = self._tokenizer.model.id_by_token.get(data)
+        i = self.tokenizer.model.id_by_token.get(data)
         if i is None:
             i = next((i for text, i in self._special_tokens.items() if text.encode() == data), None)
         if i is None:
             raise UnknownToken(f"{data!r} is not a token of {self.name}")
         return i
-
-    def _encode_by_rules(self, text: str, allowed: Allowed, disallowed: Disallowed = "all") -> list[int]:
-        allowed = self._checked(text, allowed, disallowed)
-        return self._encode_allowing(text, arguments.checked_allowed(allowed))
 
     def _special_sets(self, allowed: Any, disallowed: Any) -> tuple[Any, Any]:
         """Return both arguments with "all" replaced."""
@@ -220,15 +210,20 @@ class Encoding(DecodingEncoding):
             disallowed = self.special_tokens_set - allowed
         return allowed, disallowed
 
-    def _checked(self, text: str, allowed: Allowed, disallowed: Disallowed) -> Any:
-        """Return the allowed special tokens, unchecked; raise if the text contains a disallowed one."""
+    def _checked(
+        self, text: str, allowed: Allowed, disallowed: Disallowed, *, repaired: bool = True
+    ) -> Collection[str]:
+        """Return the allowed special tokens; raise if the text contains a disallowed one, or, unless it is to be
+        `repaired`, a surrogate."""
         allowed, disallowed = self._special_sets(allowed, disallowed)
         arguments.check_disallowed(text, disallowed)
-        return allowed
+        if not repaired:
+            arguments.check_utf8(text)
+        return arguments.checked_allowed(allowed)
 
     def _encode_allowing(self, text: str, allowed: Collection[str]) -> list[int]:
         if not self._has_others:
-            return self._tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
+            return self.tokenizer.encode(text, allowed_special=allowed, disallowed_special=())
         check_text(text)
         text = repair_surrogates(text)
         ids: list[int] = []
@@ -249,21 +244,21 @@ class Encoding(DecodingEncoding):
     def _encode_bytes(self, text: bytes) -> list[int]:
         if not isinstance(text, bytes):
             raise wrong_type("text", "bytes", text)
-        return self._tokenizer.encode_bytes(text)
+        return self.tokenizer.encode_bytes(text)
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         data = arguments.as_bytes(text_or_bytes)
-        model = self._tokenizer.model
+        model = self.tokenizer.model
         if data in model.id_by_token:
             return [model.id_by_token[data]]
         try:
-            return self._tokenizer.encode_byte_piece(data) if data else []
+            return self.tokenizer.encode_byte_piece(data) if data else []
         except Unsupported:
             return unstable.merged_bytes(model, data)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         check_text(text)
-        return [i for piece in self._tokenizer.model.splitter.split(text) for i in self._encode_single_piece(piece)]
+        return [i for piece in self.tokenizer.model.splitter.split(text) for i in self._encode_single_piece(piece)]
 
 
 def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dict[str, int]:
@@ -276,7 +271,3 @@ def _held(special_tokens: dict[str, int], tokens: Sequence[bytes | None]) -> dic
 def _without_captures(expression: str) -> str:
     """Return `expression` with non-capturing groups: its pieces are its matches, whatever its groups capture."""
     return str(_GROUP.sub(lambda part: "(?:" if part[0].startswith("(") else part[0], expression))
-
-
-def _restored(kind: type[Encoding], name: str, pattern: str, ranks: Any, specials: Any, by: str) -> Encoding:
-    return kind(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials, implementation=by)

@@ -12,8 +12,9 @@ require all texts; it is the one tiktoken finds.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
 
 from impls.core.errors import BPEError
 from impls.core.model import Model
@@ -63,7 +64,8 @@ def completions(tokenizer: Tokenizer, tokens: Sequence[bytes], unstable: bytes) 
             ids = tokenizer.encode_ordinary(data.decode())
         except UnicodeDecodeError:
             ids = merged_bytes(model, data)
-        found.add(_reaching(len(unstable), ids, sizes))
+        ends = list(accumulate(sizes[i] for i in ids))
+        found.add(tuple(ids[: bisect_left(ends, len(unstable)) + 1]))
     # If the text continues, a piece may begin at its last white space.
     last = unstable.decode()[-1]
     if last in WHITE_SPACE and (head := unstable.removesuffix(last.encode())):
@@ -76,19 +78,6 @@ def merged_bytes(model: Model, data: bytes) -> list[int]:
     return merged([model.id_by_token[data[k : k + 1]] for k in range(len(data))], model.merge_of)[0]
 
 
-def _beginning_with(prefix: bytes, tokens: Sequence[bytes]) -> Iterator[bytes]:
-    at = bisect_left(tokens, prefix)
-    while at < len(tokens) and tokens[at].startswith(prefix):
-        yield tokens[at]
-        at += 1
-
-
-def _reaching(n_bytes: int, ids: Iterable[int], sizes: dict[int, int]) -> tuple[int, ...]:
-    """Return the shortest prefix of `ids` that has at least `n_bytes` bytes."""
-    kept: list[int] = []
-    for i in ids:
-        kept.append(i)
-        n_bytes -= sizes[i]
-        if n_bytes <= 0:
-            break
-    return tuple(kept)
+def _beginning_with(prefix: bytes, tokens: Sequence[bytes]) -> Sequence[bytes]:
+    end = bisect_right(tokens, prefix, key=lambda token: token[: len(prefix)])
+    return tokens[bisect_left(tokens, prefix) : end]
