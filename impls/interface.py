@@ -160,10 +160,6 @@ class Tokenizer(ABC):
         """Return the ids of `encode`, and the start and end of each token; see `operations.offsets`."""
         return offsets.encode_with_offsets(self, text, **how)
 
-    def encode_batch_with_offsets(self, texts: Texts, threads: Threads = None, **how: Unpack[How]) -> list[Traced]:
-        """Return `encode_with_offsets` of each text, in order."""
-        return offsets.encode_batch_with_offsets(self, texts, threads, **how)
-
     def pieces(self, text: str) -> list[str]:
         """Return the pieces of `text` that `encode_piece` gets, without special tokens: normalised, split and cut."""
         return pieces.of_text(self.model, text)
@@ -198,17 +194,9 @@ class Tokenizer(ABC):
         """Return whether `text` has at most `n_tokens` ids."""
         return truncation.fits(self, text, n_tokens)
 
-    def count_batch(self, texts: Texts, threads: Threads = None, *, at_most: int | None = None) -> Ids:
-        """Return `count` of each text, in order."""
-        return truncation.count_batch(self, texts, threads, at_most=at_most)
-
     def truncate(self, text: str, n_tokens: int, **cut: Unpack[Cut]) -> str:
         """Return the longest beginning (`side="left"`: end) that has at most `n_tokens` ids."""
         return truncation.truncate(self, text, n_tokens, **cut)
-
-    def truncate_batch(self, texts: Texts, n_tokens: int, threads: Threads = None, **cut: Unpack[Cut]) -> list[str]:
-        """Return `truncate` of each text, in order."""
-        return truncation.truncate_batch(self, texts, n_tokens, threads, **cut)
 
     def incremental(self, text: str = "", **special: Unpack[Special]) -> Incremental:
         """Return `text` with its ids, those of `encode`, to be appended to and edited; see `operations.incremental`."""
@@ -217,10 +205,6 @@ class Tokenizer(ABC):
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`."""
         return decoding.decode(self.model, ids, errors, self.decode_bytes)
-
-    def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
-        """Return one text per sequence of ids."""
-        return decoding.decode_batch(self, batch, errors)
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
         """Return the text, and the start of each token in code points: that of the character it begins in."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from impls.core.arguments import check_text, checked_ids, wrong_type
+from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import Unsupported
 from impls.core.text.decoder_steps import text_of_run
 from impls.core.text.sentencepiece_rules import SPACE_MARK, write_text
@@ -45,13 +45,6 @@ def decode(
     if rules.byte_ids is not None and errors == "replace":
         return _read_runs(model, checked_ids(ids))[0]
     return (decode_bytes(model, ids) if to_bytes is None else to_bytes(ids)).decode("utf-8", errors)
-
-
-def decode_batch(tokenizer: Coder, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
-    """Return one text per sequence of ids."""
-    if isinstance(batch, str | bytes) or not isinstance(batch, Iterable):
-        raise wrong_type("batch", "several sequences of ids", batch)
-    return [tokenizer.decode(ids, errors) for ids in batch]
 
 
 def decode_with_offsets(tokenizer: Coder, ids: Iterable[int]) -> tuple[str, list[int]]:

@@ -9,14 +9,12 @@ A token's span is that of all characters that one of its bytes belongs to, so to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
-from impls.core.arguments import Special, SpecialSet, check_text, check_texts, text_sequence, thread_count
+from impls.core.arguments import Special, SpecialSet, check_text
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.tracing import Traced, surrogates_repaired
-from impls.operations.batches import map_on_threads
 from impls.operations.coder import Coder
 from impls.operations.specials import is_ordinary
 
@@ -64,24 +62,6 @@ def encode_with_offsets(
             return ids, in_unit(data, *_byte_spans(tokenizer, ids, len(data)), unit)
     is_ordinary(tokenizer, text, allowed_special, disallowed_special)
     return _traced(tokenizer, text, unit, allowed_special)
-
-
-def encode_batch_with_offsets(
-    tokenizer: Coder,
-    texts: Sequence[str],
-    threads: int | None = None,
-    *,
-    unit: Unit = "codepoint",
-    allowed_special: SpecialSet = (),
-    disallowed_special: SpecialSet = "all",
-) -> list[tuple[list[int], np.ndarray]]:
-    """Return `encode_with_offsets` of each text, in order; `threads` as in `encode_batch`."""
-    one = partial(
-        tokenizer.encode_with_offsets, unit=unit, allowed_special=allowed_special, disallowed_special=disallowed_special
-    )
-    texts, threads = text_sequence(texts), thread_count(threads)
-    check_texts(texts)
-    return map_on_threads(one, texts, threads)
 
 
 # --- models over bytes that change no text -------------------------------------------------------------------

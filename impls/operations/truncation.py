@@ -15,17 +15,15 @@ if what is near the cut tells how many ids it has (`cut_piece`). Knows the metho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 import regex
 
-from impls.core.arguments import check_text, text_sequence, thread_count, token_limit
+from impls.core.arguments import check_text, token_limit
 from impls.core.errors import UnknownSymbol
-from impls.operations.batches import map_on_threads
 from impls.operations.certain_cuts import cuts_around_added, encode_further
 from impls.operations.coder import Coder
 from impls.operations.cut_piece import WrittenText, written_text
@@ -116,15 +114,6 @@ def fits(tokenizer: Coder, text: str, n_tokens: int) -> bool:
     return tokenizer.count(text, at_most=n_tokens) <= n_tokens
 
 
-def count_batch(
-    tokenizer: Coder, texts: Sequence[str], threads: int | None = None, *, at_most: int | None = None
-) -> list[int]:
-    """Return `count` of each text, in order; `threads` as in `encode_batch`."""
-    if at_most is None:
-        return [len(ids) for ids in tokenizer.encode_array_batch(texts, threads, disallowed_special=())]
-    return map_on_threads(partial(tokenizer.count, at_most=at_most), text_sequence(texts), thread_count(threads))
-
-
 def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right", whole: Whole = "token") -> str:
     """Return the longest beginning of `text` (`side="left"`: the longest end) that lies within its first (last)
     `n_tokens` tokens, has at most `n_tokens` when it is encoded alone, and is cut where `whole` allows.
@@ -163,20 +152,6 @@ def truncate(tokenizer: Coder, text: str, n_tokens: int, *, side: Side = "right"
             beyond = _beyond(_Decoded(tokenizer, ids, begins=begins), index, len(ids) - index)
         shorter = _at_words(texts.cut(index)[0], beyond, begins=begins)
     return next((kept for kept in shorter if count_kept(kept) <= n_tokens), "")
-
-
-def truncate_batch(
-    tokenizer: Coder,
-    texts: Sequence[str],
-    n_tokens: int,
-    threads: int | None = None,
-    *,
-    side: Side = "right",
-    whole: Whole = "token",
-) -> list[str]:
-    """Return `truncate` of each text, in order; `threads` as in `encode_batch`."""
-    cut = partial(tokenizer.truncate, n_tokens=n_tokens, side=side, whole=whole)
-    return map_on_threads(cut, text_sequence(texts), thread_count(threads))
 
 
 class _Counter:

@@ -39,7 +39,7 @@ PAIRS = [
 Method = Callable[..., Any]
 TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate", "pieces"]
 TEXT_METHODS += ["encode_with_offsets"]
-BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged", "encode_batch_with_offsets"]
+BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged"]
 ID_METHODS = ["decode", "decode_bytes", "decode_with_offsets"]
 OTHERS: dict[str, dict[str, Any]] = {
     "encode_with_dropout": {"probability": 0.5, "seed": 1},
@@ -138,8 +138,6 @@ def test_threads_are_a_whole_number_from_one(tokenizer: Tokenizer) -> None:
         for number in (0, -1):
             with pytest.raises(ValueError, match=rf"^threads must be at least 1 or None, not {number}$"):
                 encode(["a"], number)
-        if (method, tokenizer.name) == ("encode_batch_with_offsets", "plug-in"):
-            continue  # its ids are not those of the model
         assert len(encode(["h"], np.int64(2))) == len(encode(["h"], True)) == len(encode(["h"]))
 
 
@@ -175,12 +173,9 @@ def test_what_is_no_id_is_refused_and_its_place_is_said(tokenizer: Tokenizer) ->
             expected = f"ids[1] must be a whole number, not {described}"
             assert refusal(decode, [0, given, "x"]) == expected, method
             assert refusal(decode, (0, given)) == expected
-            assert refusal(tokenizer.decode_batch, [[0], [0, given]]) == expected
         assert refusal(decode, np.array([0.0, 1.0])) == "ids[0] must be a whole number, not np.float64(0.0)"
         for given, described in NO_SEQUENCES:
             assert refusal(decode, given) == f"ids must be several whole numbers, not {described}"
-    for given, described in NO_SEQUENCES[:4]:
-        assert refusal(tokenizer.decode_batch, given) == f"batch must be several sequences of ids, not {described}"
 
 
 def test_any_type_of_whole_number_is_an_id(tokenizer: Tokenizer) -> None:
@@ -195,7 +190,6 @@ def test_any_type_of_whole_number_is_an_id(tokenizer: Tokenizer) -> None:
 
 def test_errors_is_the_name_of_a_handler(tokenizer: Tokenizer) -> None:
     assert refusal(tokenizer.decode, [0], 3) == "errors must be a str, not 3"
-    assert refusal(tokenizer.decode_batch, [[0]], errors=None) == "errors must be a str, not None"
 
 
 def test_a_limit_of_tokens_is_a_whole_number_from_zero(tokenizer: Tokenizer) -> None:

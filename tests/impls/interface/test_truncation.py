@@ -245,18 +245,6 @@ def test_a_call_with_a_limit_encodes_hardly_more_than_the_text(
                 given.clear()
 
 
-@every_implementation
-def test_a_batch_is_each_text_in_order(name: str) -> None:
-    tokenizer = loaded(name, "cl100k")
-    texts = random_texts(10, 12, 3)
-    for threads in (1, 2):
-        assert tokenizer.count_batch(texts, threads) == list(map(tokenizer.count, texts))
-        assert tokenizer.count_batch(texts, threads, at_most=4) == [tokenizer.count(text, 4) for text in texts]
-        cut = tokenizer.truncate_batch(texts, 4, threads, side="left", whole="word")
-        assert cut == [tokenizer.truncate(text, 4, side="left", whole="word") for text in texts]
-    assert tokenizer.count_batch([]) == tokenizer.truncate_batch([], 3) == []
-
-
 def test_what_is_cut_where() -> None:
     tokenizer = impls.load("priority", Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     text = "naïve café"  # each byte is a token
