@@ -101,21 +101,16 @@ FATES = {
     "raw flood": ("protocol", "1,048,576 bytes without an end of line"),
     "raw flood-lines": ("protocol", "more than one line"),
     "raw cut": ("protocol", "exit status 0 in the middle of a line"),
-    "raw words": ("protocol", "good morning"),
     "raw closes-stdout": ("protocol", "closed its standard output"),
-    "raw exits": ("crash", "exit status 3; its last line of output: and that is an error in file.c$"),
     "Hungry": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
-    "Exiting": ("panic", "raised SystemExit, which is not an Exception: no more"),
     "DaemonisingAndDying": ("crash", "exit status 5"),
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
     "ParentKiller": ("crash", "killed by SIGKILL"),
 }
 LATE = {
     "Hanging": "",
-    "ShoutingForEver": "nothing to see",
     "Hopping": "",
     "raw late": "",
-    "raw no-line-end": "end of line",
 }
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import itertools
-import json
-import struct
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -25,7 +22,6 @@ from harness.data import (
 )
 from harness.data.documents import encoded, interleaved, join, pack, take_bytes, unpack
 from harness.data.generated import generated_names
-from harness.data.readers import READERS
 from impls.core.errors import UnknownName
 
 _REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
@@ -75,49 +71,7 @@ def test_interleaving_keeps_the_order_of_each_source_and_takes_what_fits(sources
         assert len(taken) == len(texts) or _bytes_of(texts[: len(taken) + 1]) > n_bytes
 
 
-# --- messages of catalogues ---------------------------------------------------------------------------------------
-
-
-def _catalogue_of(messages: dict[bytes, bytes]) -> bytes:
-    """A compiled gettext catalogue."""
-    entries = sorted(messages.items())
-    keys, texts = [key for key, _ in entries], [text for _, text in entries]
-    strings = b"".join(part + b"\0" for part in keys + texts)
-    table, position = b"", 28 + 16 * len(entries)
-    for part in keys + texts:
-        table += struct.pack("<II", len(part), position)
-        position += len(part) + 1
-    header = struct.pack("<7I", 0x950412DE, 0, len(entries), 28, 28 + 8 * len(entries), 0, 0)
-    return header + table + strings
-
-
-def test_messages_are_the_translations_in_the_wanted_script_each_once() -> None:
-    japanese = {
-        b"": "Content-Type: text/plain; charset=UTF-8\nPlural-Forms: nplurals=2; plural=n!=1;\nLast: 父\n".encode(),
-        b"Father": "父".encode(),
-        b"place\x04Home": "家".encode(),
-        b"%d child\0%d children": "子供\0子供たち".encode(),
-        b"Gramps": b"Gramps",
-        b"OK": b"okay",
-        "父の".encode(): "父の".encode(),
-    }
-    chinese = {b"": b"Content-Type: text/plain; charset=UTF-8\n", b"Father": "父".encode(), b"Mother": "母".encode()}
-    members = {"ja.mo": _catalogue_of(japanese), "zh.mo": _catalogue_of(chinese)}
-    options = {"containing": "[\u3041-\u30ff\u4e00-\u9fff]", "document_bytes": 1}
-    documents = list(unpack(READERS["messages"](members, options)[""]))
-    assert sorted(documents) == sorted(["父", "家", "子供", "子供たち", "母"])
-
-
-def test_fields_of_documentation_become_text_each_once() -> None:
-    field = "<p>A &lt;name&gt; of\n  1&nbsp;to 9 <code>bytes</code>.</p>"
-    value = {
-        "documentation": field,
-        "shapes": [{"documentation": "<p>Last.</p>"}, {"documentation": {"documentation": field}}],
-    }
-    members = {"b.json.gz": gzip.compress(json.dumps({"documentation": "First<b/>"}).encode()),
-               "a.json.gz": gzip.compress(json.dumps(value).encode())}  # fmt: skip
-    (document,) = unpack(READERS["documentation"](members, {"document_bytes": 1000})[""])
-    assert document == "A <name> of 1 to 9 bytes .\nLast.\nFirst"
+# --- real corpora -------------------------------------------------------------------------------------------------
 
 
 def test_a_corpus_of_several_packages_takes_them_in_turn_and_has_each_by_name() -> None:
@@ -201,6 +155,3 @@ def test_a_split_keeps_every_document_on_one_side_in_order() -> None:
     assert not set(train) & set(held_out)
     assert sorted(train + held_out) == sorted(whole)
     assert train == [document for document in whole if document in set(train)]
-
-
-# --- real corpora -------------------------------------------------------------------------------------------------

@@ -12,10 +12,8 @@ import pytest
 import impls
 from harness.evaluate.intervals import Figure, quantile, ratio
 from harness.evaluate.metrics import EvaluationRow, figures_of, rank
-from harness.evaluate.run import EvaluationPlan, evaluate
 from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
-from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
-from harness.progress import Bar
+from harness.evaluate.texts import Segmenter, batch_of, batches
 
 
 def tallied(model: impls.Model, documents: list[str], implementation: str = "priority") -> tuple[TextTally, ModelTally]:
@@ -156,21 +154,7 @@ def test_quantiles_are_numbers_that_occur_with_ranks_as_bounds() -> None:
     assert quantile(Counter([7]), 0.95) == Figure(7, None, None)
 
 
-# --- extreme texts ---------------------------------------------------------------------------------------------
-
-
-def rows_of(documents: list[str], models: list[str]) -> Any:
-    return evaluate(EvaluationPlan(models, [CountedText("text", None, lambda: iter(documents))], {}), Bar())
-
-
-def test_a_hundred_thousand_documents_of_one_character_and_a_corpus_of_one_word() -> None:
-    (row,) = rows_of(["a", "b"] * 50_000, ["gpt2"])
-    assert set(row.counts.values()) == {100_000}
-    assert row.figures["fertility"] == Figure(1.0, 1.0, 1.0)
-    assert row.figures["tokens_per_document_p95"] == Figure(1, 1, 1)
-    assert row.figures["continued_word_share"].value == 0
-    (row,) = rows_of(["word"], ["gpt2"])
-    assert row.figures["fertility"] == Figure(1.0)
+# --- sums and ranks --------------------------------------------------------------------------------------------
 
 
 def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, monkeypatch: Any) -> None:

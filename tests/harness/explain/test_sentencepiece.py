@@ -1,17 +1,14 @@
-"""`explain` on SentencePiece models: behind Hugging Face's library, in the library's own files, and in ours."""
+"""`explain` on SentencePiece models: behind Hugging Face's library, and in the library's own files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import tokenizers
 
-import impls
 from harness.explain import Side, explain, load_side, side_of
-from impls import Model
 
 # --- SentencePiece after Hugging Face ----------------------------------------------------------------------------
 
@@ -80,16 +77,3 @@ def test_sentencepiece_s_default_normalises_and_its_identity_does_not(sentencepi
         found = explain(identity, default, text)
         assert found.stage == "normalisation"
         assert said in found.what
-
-
-def test_our_implementation_agrees_with_the_library_whatever_the_file_is_called(
-    sentencepiece_file: Any, tmp_path: Path
-) -> None:
-    path = sentencepiece_file("plain")
-    copy = tmp_path / "vocabulary.bin"
-    copy.write_bytes(path.read_bytes())
-    library = load_side(str(copy), None)
-    assert library.about == "sentencepiece.SentencePieceProcessor"
-    ours = side_of(impls.load("priority", Model.load(path)), "ours")
-    for text in ("the  cat sat", "\ufb01ne w\u00f6rld \u4f60", ""):
-        assert explain(ours, library, text).agree

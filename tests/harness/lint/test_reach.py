@@ -6,8 +6,6 @@ import random
 from itertools import product
 from typing import Any
 
-import pytest
-
 import impls
 from harness.evaluate.run import fastest
 from harness.lint.proofs import Proofs
@@ -131,14 +129,6 @@ def test_bytes_of_characters_that_are_tokens_themselves() -> None:
     others = {one.id: one.rule for one in found.unreached if one.id not in unused}
     assert others == {32: "normalization", 97: "merges", 98: "merges"}
     assert {257, 259} <= found.elsewhere.keys(), "a text begins with a space, so b alone is never first"
-
-
-@pytest.mark.parametrize("fields", [{}, {"alphabet": "chars", "end_of_word": "</w>"}, {"alphabet": "chars"}])
-def test_every_token_of_a_trained_vocabulary_is_reached(fields: dict[str, Any]) -> None:
-    spec = impls.TrainingSpec(vocab_size=300 if fields == {} else 40, **fields)
-    texts = ["aba cab abacus bac cabs", "abc baba 12 121"]
-    found = reached(impls.train("priority", texts, spec).model)
-    assert [one.token for one in found.unreached if not one.is_unused_byte] == []
 
 
 def test_no_proof_is_ever_refuted() -> None:

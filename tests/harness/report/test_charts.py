@@ -1,4 +1,4 @@
-"""The chart of a README: what it draws, in which colours, and what it says in words."""
+"""The chart of a README: what it draws, in which colours, and its words."""
 
 from __future__ import annotations
 
@@ -32,14 +32,8 @@ def test_the_chart_shows_real_text_that_may_be_cited_and_names_the_best_of_every
     assert throughput([]) is None
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 @pytest.mark.parametrize("scheme", palette.SCHEMES)
-def test_an_image_has_its_title_colours_that_stand_out_and_no_markup_of_a_name(scheme: palette.Scheme) -> None:
+def test_an_image_has_its_title_colours_and_no_markup_of_a_name(scheme: palette.Scheme) -> None:
     image = svg(chart_of([*encoded("naive", 0.2), *encoded("<script>x</script>", 0.1)]), scheme)
     assert image.startswith("<svg")
     assert "higher is better" in image
@@ -48,6 +42,3 @@ def test_an_image_has_its_title_colours_that_stand_out_and_no_markup_of_a_name(s
     colours = palette.KIND_COLOURS[scheme]
     assert colours[0].lower() in image.lower()
     assert len(set(palette.SHAPES)) == len(set(colours)) == len(wording.KINDS)
-    for colour, least in [(palette.INK[scheme], 7), (palette.LINK[scheme], 4.5), *((one, 3) for one in colours)]:
-        dark, light = sorted((luminance(colour), luminance(palette.GROUND[scheme])))
-        assert (light + 0.05) / (dark + 0.05) >= least

@@ -43,11 +43,6 @@ def hang(self: Right) -> None:
         time.sleep(60)
 
 
-def shout(self: Right) -> None:
-    while True:
-        os.write(2, b"nothing to see here " * 5000)
-
-
 def daemon(*_: object) -> None:
     """Leave a process behind that has left the session, the group and its parent."""
     if os.fork() == 0:
@@ -88,11 +83,10 @@ def raise_with_a_path(self: Right) -> None:
     raise ValueError("cannot open /some/secret/folder/file.bin")
 
 
-Chatty, Hanging, ShoutingForEver, Hopping, Hungry = map(hostile, (chatter, hang, shout, hop, eat))
+Chatty, Hanging, Hopping, Hungry = map(hostile, (chatter, hang, hop, eat))
 DaemonisingQuietly, ParentKiller, Raising = map(hostile, (daemon, kill_the_parent, raise_with_a_path))
 DaemonisingAndDying = hostile(lambda self: os._exit(5) if daemon() is None else None)
 BothReturn = hostile(lambda self: os.fork())
-Exiting = hostile(lambda self: sys.exit("no more"))
 Segfault = hostile(lambda self: ctypes.string_at(0))
 
 

@@ -23,11 +23,6 @@ def result(number: int, answer: object = (1,)) -> bytes:
     return json.dumps({"id": number, "result": answer}).encode() + b"\n"
 
 
-def complain(number: int) -> None:
-    print("the weather is too bad\nand that is an error in /some/secret/folder/file.c", file=sys.stderr)
-    os._exit(3)
-
-
 def stop(*_: object) -> None:
     time.sleep(60)
 
@@ -36,12 +31,9 @@ WAYS: dict[str, Callable[[int], object]] = {
     "flood": lambda number: forever(b"x" * 65536),
     "flood-lines": lambda number: forever(b"{}\n" * 20000),
     "cut": lambda number: (write(result(number)[:-5]), os._exit(0)),
-    "no-line-end": lambda number: stop(write(result(number)[:-1])),
-    "words": lambda number: write(b"good morning\n"),
     "twice": lambda number: write(result(number) * 2),
     "late": lambda number: write(result(number)) if time.sleep(3) is None else None,
     "closes-stdout": lambda number: stop(os.close(1)),
-    "exits": complain,
     "answers-and-exits": lambda number: (write(result(number)), os._exit(0)),
     "does-not-read": stop,
 }
