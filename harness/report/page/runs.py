@@ -13,7 +13,7 @@ from harness.report.history import by_machine, date_of, history_rows, machine_na
 from harness.report.page.explorer import explorer
 from harness.report.page.templates import asset, render, script_json, slug
 from harness.report.run import Run
-from harness.report.table import Column, Row, Table, table_of
+from harness.report.table import Column, Table, table_of
 from harness.report.tables import speed
 
 _FILTER_FROM_ROWS = 15
@@ -131,7 +131,7 @@ def _run(run: Run, prefix: str) -> dict[str, Any]:
         "overview": None if overview is None else view_of(overview, prefix),
         "warnings": run.warnings,
         "parts": list(_parts(run, tables, prefix)),
-        "noise": _noise(run.speed_rows),
+        "noise": speed.claimed_where(),
         "command": machine.get("command") or "bpebench run",
         "machine": json.dumps(facts, ensure_ascii=False, indent=1).splitlines() if facts else ["Not recorded."],
     }
@@ -148,16 +148,3 @@ def _parts(run: Run, tables: Mapping[str, Table], prefix: str) -> Iterator[dict[
                 "count": wording.counted(len(views), "table"),
                 "tables": views,
             }
-
-
-def _noise(rows: Sequence[Row]) -> str:
-    """Return how far copies of one implementation may differ, and how many workloads may be cited."""
-    floors = {row["workload"]: row["floor"] for row in rows}
-    known = [floor for floor in floors.values() if floor is not None]
-    if not known:
-        return f"This run measured no implementation twice. {speed.claimed_where()}"
-    n_citable = sum(bool(row["citable"]) for row in {row["workload"]: row for row in rows}.values())
-    return (
-        f"Two copies of one implementation may differ by at most {wording.percent(max(known))}; "
-        f"{n_citable} of {wording.counted(len(floors), 'workload')} may be cited. {speed.claimed_where()}"
-    )
