@@ -42,7 +42,7 @@ def render(report: ConformanceReport) -> str:
 
 
 def conclusion(report: ConformanceReport) -> str:
-    """Say on one line whether the target conforms, and if not, where to look first."""
+    """Say on one line whether the target conforms."""
     counts = {status: sum(verdict.status == status for verdict in report.verdicts) for status in _MARKS}
     numbers = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
     line = f"{report.verdict}: {numbers}, in {report.seconds:.0f} s"
@@ -52,10 +52,6 @@ def conclusion(report: ConformanceReport) -> str:
         line += (
             f"\n{plural(len(report.failed), 'check fails', 'checks fail')} for {plural(len(report.faults), 'fault')}"
         )
-    if (first := report.first) is not None:
-        example = first.counterexample
-        where = "" if example is None else f" on {shown_input(example)}"
-        line += f"\nlook first at {first.stage or first.check}: {first.check}{where}"
     return line
 
 

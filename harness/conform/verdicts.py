@@ -52,12 +52,6 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     expected: str = ""
     got: str = ""
 
-    @property
-    def n_characters(self) -> int:
-        """Return the number of characters in all its texts; the number of ids where it has no text."""
-        texts = [*self.after, *([self.text] if self.text is not None else [])]
-        return sum(len(text.text) for text in texts) if texts else len(self.ids or ())
-
     @classmethod
     def of(
         cls, text: str | None = None, *, after: Sequence[str] = (), ids: Sequence[int] | None = None,
@@ -172,11 +166,6 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         """Return the failures without those that repeat a fault."""
         return [verdict for verdict in self.failed if not verdict.same_as]
 
-    @property
-    def first(self) -> CheckVerdict | None:
-        """Return the fault to look at first: preferably of a single call, wrong every time, then the smallest."""
-        return min(self.faults, key=_difficulty, default=None)
-
 
 def why_unjudged(statuses: Mapping[str, str]) -> str:
     """Return why checks with these statuses are inconclusive if none failed; empty if they are not."""
@@ -196,18 +185,6 @@ def overall(statuses: Mapping[str, str]) -> str:
     if cut := [check for check, status in statuses.items() if status == "incomplete"]:
         return f"incomplete ({', '.join(cut)})"
     return "conforms" if statuses.keys() >= ESSENTIAL.keys() else "the checks asked for passed"
-
-
-_OF_MANY_CALLS = ("batch", "truncation", "threads", "bad input")
-"""Stages in which a fault of single calls shows too."""
-_INTERMITTENT = ("determinism", "process", "resources")
-
-
-def _difficulty(verdict: CheckVerdict) -> tuple[int, bool, int]:
-    example = verdict.counterexample
-    size = 0 if example is None else example.n_characters
-    near = 2 if verdict.stage in _INTERMITTENT else 1 if verdict.stage in _OF_MANY_CALLS else 0
-    return near, example is None, size
 
 
 def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:

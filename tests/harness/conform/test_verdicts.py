@@ -227,13 +227,6 @@ def report_of(*verdicts: CheckVerdict) -> ConformanceReport:
     return ConformanceReport(target="t", reference="tiktoken", model="m", verdicts=list(verdicts), seconds=1.0)
 
 
-def test_what_is_wrong_of_single_calls_is_looked_at_first() -> None:
-    single, once = failed("cache", "abcdefgh"), failed("determinism", "a")
-    beside = [failed("threads", "a"), failed("batch", "a")]
-    assert report_of(once, *beside, single).first is single
-    assert report_of(once, *beside).first is beside[0]
-
-
 @pytest.mark.parametrize(
     ("statuses", "verdict"),
     [
