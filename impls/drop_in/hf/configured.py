@@ -77,7 +77,7 @@ class Configured:
         with CHANGING:
             self.pipeline = replace(self.pipeline, **changes)
 
-    def _read_again(self, **parts: dict[str, Any] | None) -> None:
+    def _read_again(self, **parts: Any) -> None:
         """Make the tokenizer anew from its tokenizer.json with other parts: the ids depend on them."""
         with CHANGING, without_collecting():
             pipeline = self.pipeline

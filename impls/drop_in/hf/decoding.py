@@ -20,8 +20,7 @@ class Decoder(Part):
     __slots__ = ("_steps",)
 
     def __init__(self, document: dict[str, Any]) -> None:
-        super().__init__(document)
-        object.__setattr__(self, "_steps", token_decoder(read_decoder(document)))
+        super().__init__(document, _steps=token_decoder(read_decoder(document)))
 
     def decode(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens; raise TypeError for anything else."""

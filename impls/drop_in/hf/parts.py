@@ -35,8 +35,9 @@ class Part:
     __slots__ = ("document",)
     document: dict[str, Any]
 
-    def __init__(self, document: dict[str, Any]) -> None:
-        object.__setattr__(self, "document", document)
+    def __init__(self, document: dict[str, Any], **own: Any) -> None:
+        for name, value in (own | {"document": document}).items():
+            object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name in NOT_PROVIDED[type(self).__name__]:
@@ -93,10 +94,9 @@ class Normalizer(Part):
     __slots__ = ("_rewriting",)
 
     def __init__(self, document: dict[str, Any]) -> None:
-        super().__init__(document)
         model = _model_with("normalizer", document)
         rewriting = Rewriting(model.normalization_steps, model.charsmap, model.writing_rules)
-        object.__setattr__(self, "_rewriting", rewriting)
+        super().__init__(document, _rewriting=rewriting)
 
     def normalize_str(self, sequence: str) -> str:
         """Return a text in normal form."""
@@ -115,14 +115,10 @@ class PreTokenizer(Part):
     __slots__ = ("_marks", "_splitter", "is_byte_level")
 
     def __init__(self, document: dict[str, Any]) -> None:
-        super().__init__(document)
         model = _model_with("pre_tokenizer", document)
-        for name, value in (
-            ("is_byte_level", model.alphabet == "bytes"),
-            ("_marks", Rewriting(model.normalization_steps, rules=model.writing_rules)),
-            ("_splitter", Splitter(model.pattern)),
-        ):
-            object.__setattr__(self, name, value)
+        marks = Rewriting(model.normalization_steps, rules=model.writing_rules)
+        splitter = Splitter(model.pattern)
+        super().__init__(document, is_byte_level=model.alphabet == "bytes", _marks=marks, _splitter=splitter)
 
     def marked(self, part: Traced, first: bool) -> Traced:
         """Return a part of a text in normal form as it is split: with marks for spaces, or a space before it."""
@@ -161,5 +157,4 @@ def given_document(name: str, what: str, method: str, given: Any) -> dict[str, A
         raise InvalidModel(f"{name}: {error}; set one that a tokenizer.json can hold") from None
     if not isinstance(state, bytes):
         raise wrong_type(name, what, given)
-    document: dict[str, Any] = msgspec.json.decode(state)
-    return document
+    return msgspec.json.decode(state, type=dict[str, Any])

@@ -81,8 +81,7 @@ class Pipeline:
     @cached_property
     def whole(self) -> dict[str, Any]:
         """Return `document` with its merges."""
-        whole: dict[str, Any] = self.document if self.content is None else msgspec.json.decode(self.content)
-        return whole
+        return self.document if self.content is None else msgspec.json.decode(self.content, type=dict[str, Any])
 
     @property
     def written(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from impls.drop_in.hf.encoding import Encoding
 from impls.drop_in.hf.not_provided import refuse
 from impls.drop_in.hf.parts import given_document
 from impls.drop_in.hf.pipeline import PARTS, Pipeline, read_document, read_file
-from impls.drop_in.hf.training import given_texts, lines_of, trained
+from impls.drop_in.hf.training import given_texts, learned, lines_of
 from impls.formats import load
 from impls.formats.files import read_bytes, write_atomically
 from impls.formats.tokenizer_json import write_compact
@@ -104,17 +104,11 @@ class Tokenizer(Configured):
 
         Raise `Unsupported` naming a setting that our trainers cannot follow. `length` is not used.
         """
-        self._train(given_texts(iterator), trainer)
+        self._read_again(**learned(self.pipeline, given_texts(iterator), trainer))
 
     def train(self, files: list[str], trainer: Any = None) -> None:
         """Learn the vocabulary from the lines of files; see `train_from_iterator`."""
-        self._train(lines_of(files), trainer)
-
-    def _train(self, texts: Iterator[str], trainer: Any) -> None:
-        pipeline = trained(self.pipeline, texts, trainer)
-        with CHANGING:
-            settings = ("truncation", "padding", "encode_special_tokens")
-            self._change(**{**vars(pipeline), **{name: getattr(self.pipeline, name) for name in settings}})
+        self._read_again(**learned(self.pipeline, lines_of(files), trainer))
 
     def to_str(self, pretty: bool = False) -> str:
         """Return the content of an equivalent tokenizer.json."""

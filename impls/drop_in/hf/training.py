@@ -20,7 +20,7 @@ from impls.core.text.patterns import WHOLE_TEXT
 from impls.drop_in.hf.added_tokens import AddedToken
 from impls.drop_in.hf.arguments import encodable, items
 from impls.drop_in.hf.parts import Normalizer, PreTokenizer
-from impls.drop_in.hf.pipeline import Pipeline, read_document
+from impls.drop_in.hf.pipeline import Pipeline
 
 _DEFAULT_SIZE = 30_000
 
@@ -38,8 +38,8 @@ class _Settings(msgspec.Struct):
     max_token_length: int | None = None
 
 
-def trained(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> Pipeline:
-    """Return the pipeline with the vocabulary learned from texts; raise `Unsupported` naming a setting not followed."""
+def learned(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> dict[str, Any]:
+    """Return the fields of tokenizer.json learned from texts; raise `Unsupported` naming a setting not followed."""
     settings = _settings(trainer)
     special = [AddedToken(**token) for token in settings.special_tokens]
     names = [token.content for token in special]
@@ -52,9 +52,8 @@ def trained(pipeline: Pipeline, texts: Iterable[str], trainer: Any) -> Pipeline:
         pieces = chain(settings.initial_alphabet, pieces)
     spec = _spec(settings, names, by_bytes)
     model = registry.learn(pipeline.implementation.name, pieces, spec)
-    document = pipeline.written | {"model": pipeline.whole["model"] | _vocabulary(model, names), "added_tokens": []}
-    document["added_tokens"] = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
-    return read_document(document, type(pipeline.implementation))
+    added = [{"id": k, **token.__getstate__()} for k, token in enumerate(special)]
+    return {"model": pipeline.whole["model"] | _vocabulary(model, names), "added_tokens": added}
 
 
 def _settings(trainer: Any) -> _Settings:
