@@ -65,11 +65,10 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     own_model: dict[str, Any] | None = None
     """The model in the suite's own JSON form, minimised."""
     counterexample: Counterexample
-    """`expected` are the ids of `a`, `got` those of `b`; None for a side that fails, and for both of
-    `offsets`. For `decode`, the given ids too."""
+    """`expected` are the ids of `a`, `got` those of `b`, None for a side that fails. For `decode`: the given ids."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
-    """Side -> the exception it raised, or how its process ended; what `decode` or `offsets` gave."""
-    call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "offsets", "decode"] = "encode"
+    """Side -> the exception it raised, or how its process ended; what `decode` gave."""
+    call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"
     allow_special: bool = False
     """Whether special tokens were recognised rather than read as text."""
     difference: Difference

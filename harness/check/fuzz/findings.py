@@ -10,7 +10,7 @@ from pathlib import Path
 import regex
 
 from harness.check.classes import Relation
-from harness.check.fuzz.questions import Answer, Question, ids_of, offsets_of
+from harness.check.fuzz.questions import Answer, Question, ids_of
 from harness.generators.alphabets import is_newer
 from harness.process.session import Failed
 from harness.records import Counterexample, Difference, Disagreement, Text
@@ -92,11 +92,7 @@ def record_of(
             failures[name] = str(answer)
         elif question.call == "decode":
             failures[name] = f"decode: {_decoded(answer)!a}"
-        elif question.call == "offsets":
-            failures[name] = f"offsets: {offsets_of(answer)}"
-    if question.call == "offsets":
-        example = Counterexample(Text.of(found.text), None, None, reference=a)
-    elif question.call == "decode":
+    if question.call == "decode":
         text = "" if isinstance(answer_a, Failed) else _decoded(answer_a)
         example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=a)
     else:

@@ -25,7 +25,7 @@ from harness.targets import PUBLISHED, load_tokenizer
 from harness.targets.published import published
 from impls.core.model.model import Model
 
-Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "offsets", "decode"]
+Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 CALLS: tuple[Call, ...] = ("encode_batch", "encode", "encode_array")
 """The calls that encode on one thread; every implementation must give the same ids by each."""
 
@@ -44,14 +44,9 @@ class Question:
 
 
 Answer = bytes | Failed
-"""Ids of one text as little-endian uint32, for `offsets` followed by both ends of each token (for `decode`:
-the text as UTF-8), or why there are none."""
+"""Ids of one text as little-endian uint32 (for `decode`: the text as UTF-8), or why there are none."""
 Answers = list[Answer] | Failed
 """One answer per text of a question, in order, or why the model could not be loaded at all."""
-
-
-NO_OFFSETS = Failed(Outcome.REFUSED, "no offsets of its own for this model", "NoOffsets")
-"""The answer of a side that has no offsets to compare."""
 
 
 def text_of_ids(ids: Iterable[int]) -> str:
@@ -66,17 +61,8 @@ def ids_of(answer: Answer) -> list[int] | None:
     return list(memoryview(answer).cast("I")) if answer else []
 
 
-def offsets_of(answer: Answer) -> list[tuple[int, int]]:
-    """Return both ends of each token in an answer to `offsets`; none for a failure."""
-    numbers = ids_of(answer) or []
-    ends = numbers[len(numbers) // 3 :]
-    return list(zip(ends[::2], ends[1::2], strict=True))
-
-
 def same(a: Answer, b: Answer) -> bool:
     """Return whether two sides agree: the same ids, or both refuse the text, or both die in the same way."""
-    if NO_OFFSETS in (a, b):
-        return True
     if isinstance(a, Failed) and isinstance(b, Failed):
         return a.kind == b.kind or not (a.outcome.ends_process or b.outcome.ends_process)
     return a == b
@@ -183,18 +169,12 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
     try:
         if question.call == "decode":
             return tokenizer.decode([ord(i) for i in text]).encode("utf-8", "surrogatepass")
-        if question.call == "offsets":
-            allowed = specials["allowed_special"]
-            ids, spans = tokenizer.encode_with_offsets(text, allowed_special=allowed, disallowed_special=())
-            return _packed([*ids, *spans.flatten().tolist()])
         if question.call == "encode_array":
             return _packed(tokenizer.encode_array(text, **specials))
         if question.call == "encode_batch":
             return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
         return _packed(tokenizer.encode(text, **specials))
     except BaseException as error:
-        if question.call == "offsets" and isinstance(error, impls.Unsupported):
-            return NO_OFFSETS
         return _failed(type(error).__name__, message_of(error)[:300])
 
 

@@ -24,7 +24,6 @@ from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.outcome import Outcome
 from harness.process.session import Failed
 from harness.records import Disagreement
-from harness.targets import PUBLISHED
 from impls.core.model.model import Model
 
 SECONDS_TO_SHRINK = 15.0
@@ -121,11 +120,7 @@ class FuzzRun:
             return map(partial(model_batch, plan.seed), count())
         documents = self._documents()
         self._models = {name: load_model(name) for name in plan.models}
-        sources = [
-            # Only a file's own library counts offsets by itself; all others have them computed from their ids.
-            TextSource(name, model, documents, plan.seed, offsets=PUBLISHED in plan.sides)
-            for name, model in self._models.items()
-        ]
+        sources = [TextSource(name, model, documents, plan.seed) for name, model in self._models.items()]
         return ([source.batch(index)] for index in count() for source in sources)
 
     def _documents(self) -> list[str]:
@@ -250,8 +245,8 @@ class FuzzRun:
         if key_of(record) in self._keys:
             return
         if asking and found.repeatable and not found.failed:
-            known = question.call if question.call in ("decode", "offsets") else None
-            record.stage = known or stage_of(reference, side, question, loaded, found.text) or ""
+            is_decoding = question.call == "decode"
+            record.stage = "decode" if is_decoding else stage_of(reference, side, question, loaded, found.text) or ""
         self._keys.add(key_of(record))
         self.result.findings.append(record)
         self._found(record)

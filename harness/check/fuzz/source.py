@@ -26,17 +26,17 @@ _MOST_SAMPLED_TOKENS = 20_000
 _ROUND = 16
 _TURNS_OF_MANY = (3, 7, 11, 15)
 _TURNS_OF_IDS = (4, 12)
-_TURN_OF_SIZES, _TURN_OF_THREADS, _TURN_OF_OFFSETS = 6, 10, 13
-"""Positions within a round of 16 batches that hold thousands of short texts, ids to decode, texts by size, texts
-encoded on threads, or texts whose offsets are compared."""
+_TURN_OF_SIZES, _TURN_OF_THREADS = 6, 10
+"""Positions within a round of 16 batches that hold thousands of short texts, ids to decode, texts by size, or texts
+encoded on threads."""
 
 
 class TextSource:
     """Batches of texts for one model, by index, each reproducible."""
 
-    def __init__(self, name: str, model: Model, documents: Sequence[str], seed: int, *, offsets: bool = False) -> None:
-        """Make texts for the model of that name, some of them from `documents`; with `offsets` these are asked too."""
-        self._name, self._offsets = name, offsets
+    def __init__(self, name: str, model: Model, documents: Sequence[str], seed: int) -> None:
+        """Make texts for the model of that name, some of them from `documents`."""
+        self._name = name
         vocabulary = [token for token in model.tokens if token is not None]
         self._seed = seed
         self._specials = families.specials(sorted(model.whole_token_ids))
@@ -69,7 +69,6 @@ class TextSource:
             call, allow_special = "decode", False
         else:
             call = "encode_threads" if turn == _TURN_OF_THREADS else call
-            call = "offsets" if turn == _TURN_OF_OFFSETS and self._offsets else call
             members = (self._specials, self._mixture) if allow_special else self._members
             texts = [family(random) for family in random.choices(members, k=TEXTS_A_BATCH)]
         return Question(self._name, texts, call, allow_special)

@@ -73,13 +73,12 @@ def test_what_is_read_wrongly_differs_as_published_in_check_and_in_fuzz(
         assert ("offsets [[" in (own.verdict.counterexample.note or "")) == (stage == "offsets")
     else:
         assert ours.digests != own.digests
+    if stage == "offsets":  # asked by `check` alone
+        return
     plan = FuzzPlan([PUBLISHED, "priority"], (written[0],), seconds=None, n_texts=60_000, stop_after=1, corpora=())
     with sides_here():
         (finding,) = FuzzRun(plan).run().findings
     assert (finding.difference, finding.stage if stage else "") == ("fault", stage)
-    if stage == "offsets":
-        assert finding.failures["priority"] != finding.failures[PUBLISHED]
-        assert finding.failures["priority"].startswith("offsets: [(0, ")
 
 
 @pytest.mark.corpus

@@ -14,7 +14,7 @@ from harness.check.classes import Relation
 from harness.check.fuzz import questions, side_process
 from harness.check.fuzz.examine import examine
 from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
-from harness.check.fuzz.questions import NO_OFFSETS, Question, same
+from harness.check.fuzz.questions import Question, same
 from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
 from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
 from harness.check.fuzz.source import TextSource, model_batch
@@ -61,8 +61,6 @@ def test_batches_are_the_same_for_the_same_seed_and_hold_every_kind_of_text_and_
     assert [same.batch(k) for k in range(16)] == batches
     assert other.batch(1).texts != batches[1].texts
     assert {batch.call for batch in batches} == {"encode", "encode_batch", "encode_array", "encode_threads", "decode"}
-    offsets = TextSource("model", loaded, [], 3, offsets=True)
-    assert "offsets" in {offsets.batch(k).call for k in range(16)}
     assert any(batch.allow_special for batch in batches)
     texts = [text for batch in batches if batch.call != "decode" for text in batch.texts]
     assert len(texts) > 16_000, "one text in thousands may be wrong"
@@ -186,7 +184,6 @@ def test_who_dies_does_not_agree_with_who_refuses_and_a_shape_tells_classes_not_
     died, hung = Failed(Outcome.CRASH, ""), Failed(Outcome.TIMEOUT, "")
     assert same(refused, other)
     assert same(died, Failed(Outcome.CRASH, "in another place"))
-    assert same(NO_OFFSETS, b"1234")
     assert not any(same(*pair) for pair in ((died, refused), (refused, hung), (died, hung), (died, b"")))
     assert shape("abc's 12") == shape("x's 7") == "L'L N"
     assert shape("\u0c5c's") == "n'L"
