@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import impls
-from harness.data import load_corpus
 from impls import Model, TrainingSpec, Unsupported
 from impls.core.text.files import TextFile, TextFiles
 
@@ -106,41 +105,3 @@ def test_sentencepiece_refuses_pieces_it_would_cut() -> None:
     spec = TrainingSpec(vocab_size=300, pattern="none", **CONDITIONS["sentencepiece"])
     with pytest.raises(Unsupported, match="pieces of up to 512 symbols, and one has 600"):
         impls.get("sentencepiece").train_model(["ab" * 300], spec)
-
-
-# --- the libraries called directly, not through us -------------------------------------------------------------------
-
-
-def test_hugging_face_trains_the_same_from_a_file_of_words() -> None:
-    """The library's own byte-level class, its own split, no code of ours between."""
-    from tokenizers import ByteLevelBPETokenizer, pre_tokenizers
-
-    from impls.core.text.byte_alphabet import from_printable
-
-    chance = random.Random("byte level")
-    for _ in range(40):
-        texts = random_corpus(chance)
-        theirs = ByteLevelBPETokenizer()
-        theirs.train_from_iterator(
-            texts, vocab_size=290, min_frequency=1, show_progress=False, special_tokens=[], length=len(texts)
-        )
-        assert set(pre_tokenizers.ByteLevel.alphabet()) <= theirs.get_vocab().keys()
-        own = impls.get("priority").train_model(texts, TrainingSpec(vocab_size=290, base_order="gpt2"))
-        vocabulary = {from_printable(token): i for token, i in theirs.get_vocab().items()}
-        assert vocabulary == own.id_by_token, texts
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    ("name", "fields"),
-    [
-        ("tokenizers", {"base_order": "gpt2"}),
-        ("sentencepiece", {"alphabet": "chars", "ties": "shortest", "pattern": "turkish"}),
-    ],
-)
-def test_the_same_merges_are_learned_from_turkish(name: str, fields: dict[str, Any]) -> None:
-    texts = list(load_corpus("turkish", split="train", max_bytes=100_000).documents())
-    spec = TrainingSpec(vocab_size=5_000, max_merges=300, **fields)
-    theirs, own = (impls.get(trainer).train_model(texts, spec) for trainer in (name, "priority"))
-    assert len(own.merges) == 300
-    assert theirs == own.with_(merge_counts=None)
