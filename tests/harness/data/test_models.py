@@ -108,13 +108,6 @@ def test_an_unknown_model_is_answered_with_near_names_and_where_the_list_is(cach
         load_model(name)
 
 
-def test_a_missing_file_is_named(cache: Path) -> None:
-    with pytest.raises(DataError, match=r"none\.json: there is no such model file"):
-        load_model(cache / "none.json")
-    with pytest.raises(DataError, match=r"none\.json: there is no such model file"):
-        load_model(f"{cache}/none.json")
-
-
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a b", "gpt2", "o200k_base"])
 def test_a_name_that_cannot_be_kept_is_refused(cache: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"cannot be a model's name|published vocabulary"):

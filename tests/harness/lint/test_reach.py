@@ -73,13 +73,6 @@ def test_a_token_that_no_piece_can_hold() -> None:
     assert of(reached(model.with_(pattern=())), b"12") is None
 
 
-def test_a_part_of_a_character_that_no_piece_can_hold() -> None:
-    # Marks are cut off, and everything that begins with CC is a mark up to CD AF.
-    model = Model(tokens=(*BYTES, b"a\xcc"), merges=((97, 0xCC),), pattern=(r"\p{L}+|\p{M}|[^\p{L}\p{M}]",))
-    assert proof(model, b"a\xcc")[:2] == ("pattern", None)
-    assert of(reached(model.with_(pattern=())), b"a\xcc") is None
-
-
 def test_without_a_proof_nothing_is_claimed() -> None:
     # The lookahead never lets ab through, which the relaxed pattern does not know.
     model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"a(?!b)b|[\s\S]",))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_runs import workload
 
-from harness.measure.texts import Corpora, Stream, boundary, write_training_file
+from harness.measure.texts import Corpora, Stream, write_training_file
 
 some_documents = st.lists(st.text(alphabet="aé中😀 ", min_size=1, max_size=30), min_size=1, max_size=30, unique=True)
 
@@ -86,11 +86,6 @@ def test_a_training_file_has_a_document_a_line_and_its_size_or_that_of_the_corpu
         write_training_file(path, of, workload(task="train", call_bytes=n_bytes), 0)
         assert path.stat().st_size == size
     assert set(path.read_text().splitlines()) == {document.replace("\n", " ") for document in documents}
-
-
-def test_a_border_is_never_inside_a_character() -> None:
-    content = "aé中😀".encode()
-    assert [boundary(content, n) for n in range(len(content) + 1)] == [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]
 
 
 def test_the_texts_of_a_file_are_its_own_bytes() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from records_by_hand import timed, weighed
 
-from harness.records import MACHINE_FILE, RecordError, RecordWriter
+from harness.records import MACHINE_FILE, RecordWriter
 from harness.report.readme.markers import ReadmeError
 from harness.report.readme.write import is_stale, splice, stale_pages, write_readme
 
@@ -132,8 +132,3 @@ def test_a_marker_that_cannot_be_followed_is_named_with_its_line(root: Path, tex
     with pytest.raises(ReadmeError) as error:
         splice(text, root)
     assert problem in str(error.value)
-
-
-def test_a_run_that_is_not_there_is_an_error(root: Path) -> None:
-    with pytest.raises(RecordError, match="holds no records"):
-        splice(readme("compression run:results/none"), root)
