@@ -111,6 +111,7 @@ LATE = {
     "Hanging": "",
     "Hopping": "",
     "raw late": "",
+    "raw no-line-end": "end of line",
 }
 
 

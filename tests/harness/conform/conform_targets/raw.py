@@ -31,6 +31,7 @@ WAYS: dict[str, Callable[[int], object]] = {
     "flood": lambda number: forever(b"x" * 65536),
     "flood-lines": lambda number: forever(b"{}\n" * 20000),
     "cut": lambda number: (write(result(number)[:-5]), os._exit(0)),
+    "no-line-end": lambda number: stop(write(result(number)[:-1])),
     "twice": lambda number: write(result(number) * 2),
     "late": lambda number: write(result(number)) if time.sleep(3) is None else None,
     "closes-stdout": lambda number: stop(os.close(1)),
