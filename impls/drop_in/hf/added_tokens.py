@@ -79,27 +79,28 @@ class AddedTokens:
     """The added tokens of a vocabulary, by text and by id, and their search in a text; immutable."""
 
     def __init__(self, vocab: Mapping[str, int], normal: Callable[[str], str] = str) -> None:
-        self._vocab, self.normal = vocab, normal
+        self.vocab, self.normal = vocab, normal
         self.ids: dict[str, int] = {}
         self.by_id: dict[int, AddedToken] = {}
         self.names: dict[int, str] = {}
         """The text each id decodes to: like the library, the normal form for a token that was ever normalized."""
-        self._specials: set[str] = set()
+        self.specials: set[str] = set()
+        """The texts of tokens that were ever added as special."""
         self._next = len(vocab)
 
     def with_(self, tokens: Iterable[AddedToken]) -> tuple[AddedTokens, int]:
         """Return these and more tokens, and how many are new or changed: known tokens keep their ids, others get the
         next ids."""
-        more = AddedTokens(self._vocab, self.normal)
+        more = AddedTokens(self.vocab, self.normal)
         more.ids, more.by_id, more.names = dict(self.ids), dict(self.by_id), dict(self.names)
         more._next = self._next
         given = [token for token in tokens if token.content]
-        more._specials = self._specials | {token.content for token in given if token.special}
+        more.specials = self.specials | {token.content for token in given if token.special}
         return more, sum(map(more._take, given))
 
     def _take(self, token: AddedToken) -> bool:
         """Add a token, and return whether it is new or changed."""
-        i = self.ids.get(token.content, self._vocab.get(token.content, self._next))
+        i = self.ids.get(token.content, self.vocab.get(token.content, self._next))
         if self.by_id.get(i) == token:
             return False
         self.ids[token.content], self.by_id[i] = i, token
@@ -123,16 +124,12 @@ class AddedTokens:
     def _flags(self) -> dict[str, tuple[str, ...]]:
         return {t.content: tuple(name for name in FLAGS if getattr(t, name)) for t in self.by_id.values()}
 
-    def is_special(self, content: str) -> bool:
-        """Return whether a token with that text was ever added as special."""
-        return content in self._specials
-
     def cut(self, text: str, *, normalized: bool, as_text: bool) -> Iterator[tuple[str, int | None, int]]:
         """Yield the parts of a text in order, each with the id of its token or None, and its offset.
 
         Tokens that are not `normalized` are found first. `as_text` leaves special tokens in the text.
         """
-        for part, token, start in cut(text, self._searched[normalized], self._flags, self._specials if as_text else ()):
+        for part, token, start in cut(text, self._searched[normalized], self._flags, self.specials if as_text else ()):
             yield part, None if token is None else self.ids[token], start
 
     @property

@@ -72,12 +72,6 @@ class Pipeline:
         processor = read_processor(document.get("post_processor"))
         return Pipeline(implementation, document, names, encoder, added, decoder, processor, *read_lengths(document))
 
-    @property
-    def vocab(self) -> dict[str, int]:
-        """Return the ids of the tokens of the model."""
-        vocab: dict[str, int] = self.document["model"]["vocab"]
-        return vocab
-
     @cached_property
     def whole(self) -> dict[str, Any]:
         """Return `document` with its merges."""
@@ -97,7 +91,7 @@ class Pipeline:
     @cached_property
     def stream_rules(self) -> StreamRules:
         """Return the rules for `DecodeStream`."""
-        special = {i for i, name in self.added.names.items() if self.added.is_special(name)}
+        special = {i for i, name in self.added.names.items() if name in self.added.specials}
         return stream_rules(self.names | self.added.names, special, self.decoder)
 
     def name_of(self, i: int) -> str | None:
@@ -108,13 +102,6 @@ class Pipeline:
         """Return the tokens of a text, or of a pair; `fast` leaves out all but the ids, as `encode_batch_fast` does."""
         first = self._sequence(sequence, 0, fast)
         return self.finished(first, None if pair is None else self._sequence(pair, 1, fast), adds)
-
-    def encode_batch(self, inputs: Sequence[tuple[Texts, Texts | None]], adds: bool, *, fast: bool) -> list[Encoding]:
-        """Return `encode` of each text or pair, padded together."""
-        encodings = [self.encode(sequence, pair, adds, fast=fast) for sequence, pair in inputs]
-        if self.padding is not None:
-            self.padding.fill(encodings)
-        return encodings
 
     def _sequence(self, sequence: Texts, type_id: int, fast: bool) -> Encoding:
         """Return the tokens of a text, or of its words, which are merged with the offsets of each word."""
@@ -150,7 +137,7 @@ class Pipeline:
     def decode(self, ids: Sequence[int], skips: bool) -> str:
         """Return the text of ids; `skips` leaves special tokens out."""
         names = filter(None, map(self.name_of, ids))
-        tokens = [name for name in names if not (skips and self.added.is_special(name))]
+        tokens = [name for name in names if not (skips and name in self.added.specials)]
         return " ".join(tokens) if self.decoder is None else self.decoder.decode(tokens)
 
 
@@ -214,5 +201,5 @@ def _without_added(document: Any) -> dict[str, Any]:
     vocab = check_ids(bpe.get("vocab"), "model.vocab")
     added, _ = AddedTokens(vocab).with_(read_entries(document.get("added_tokens")))
     listed = [(name, i) for name, i in added.ids.items() if name in vocab or name == bpe.get("unk_token")]
-    known = [{"content": name, "id": i, "special": added.is_special(name)} for name, i in listed]
+    known = [{"content": name, "id": i, "special": name in added.specials} for name, i in listed]
     return {**document, "added_tokens": known, "post_processor": None}

@@ -30,14 +30,13 @@ class DecodeStream:
         self._decoder: StreamDecoder | None = None
         self._shown = ""
 
-    def __copy__(self) -> DecodeStream:
-        return self.__deepcopy__({})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> DecodeStream:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> DecodeStream:
         copied = DecodeStream(self._ids, self._skips)
         if self._pipeline is not None:
             copied._begin(self._pipeline)
         return copied
+
+    __copy__ = __deepcopy__
 
     def step(self, tokenizer: Tokenizer, id: int | Sequence[int]) -> str | None:
         """Return the text that becomes certain with one id or several, or None; ids without a token are ignored."""

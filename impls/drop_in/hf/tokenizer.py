@@ -163,7 +163,11 @@ class Tokenizer(Configured):
     def _encode_batch(self, given: Sequence[Any], words: bool, adds: bool, fast: bool) -> list[Encoding]:
         words, adds = flag("is_pretokenized", words), flag("add_special_tokens", adds)
         inputs = [batch_input(item, words) for item in items("input", given)]
-        return self.pipeline.encode_batch(inputs, adds, fast=fast)
+        pipeline = self.pipeline
+        encodings = [pipeline.encode(sequence, pair, adds, fast=fast) for sequence, pair in inputs]
+        if pipeline.padding is not None:
+            pipeline.padding.fill(encodings)
+        return encodings
 
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, add_special_tokens: bool = True
@@ -189,8 +193,8 @@ class Tokenizer(Configured):
 
     def token_to_id(self, token: str) -> int | None:
         """Return the id of a token, or None."""
-        pipeline = self.pipeline
-        return pipeline.added.ids.get(text("token", token), pipeline.vocab.get(token))
+        added = self.pipeline.added
+        return added.ids.get(text("token", token), added.vocab.get(token))
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id, or None."""
@@ -198,14 +202,14 @@ class Tokenizer(Configured):
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return all tokens and their ids as in the file: for a model over bytes in printable characters."""
-        pipeline = self.pipeline
-        return {**pipeline.vocab, **(pipeline.added.ids if flag("with_added_tokens", with_added_tokens) else {})}
+        added = self.pipeline.added
+        return {**added.vocab, **(added.ids if flag("with_added_tokens", with_added_tokens) else {})}
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """Return the number of tokens."""
-        pipeline = self.pipeline
-        others = pipeline.added.ids if flag("with_added_tokens", with_added_tokens) else ()
-        return len(pipeline.vocab) + sum(name not in pipeline.vocab for name in others)
+        added = self.pipeline.added
+        others = added.ids if flag("with_added_tokens", with_added_tokens) else ()
+        return len(added.vocab) + sum(name not in added.vocab for name in others)
 
     def get_added_tokens_decoder(self) -> dict[int, AddedToken]:
         """Return the added tokens by id."""
