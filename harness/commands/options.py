@@ -139,11 +139,6 @@ escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600)
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-def price_option(default: float | None) -> Any:
-    """Declare the option --price."""
-    return option("Price of a million tokens.", type=Number(min=0), default=default, metavar="AMOUNT")
-
-
 @contextmanager
 def printing_to_stderr() -> Iterator[None]:
     """Send to standard error what tokenizers print, by Python or not: standard output is for the result alone."""
@@ -193,16 +188,6 @@ def given(verb: object) -> set[str]:
     return {name for name in vars(verb) if source(name) not in (None, ParameterSource.DEFAULT)}
 
 
-def choose(
-    known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
-) -> list[str]:
-    """Return the names in `known` that match `include` (default: `default`) and not `exclude`; raise if none does."""
-    chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
-    chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    ensure(chosen, f"no {what} is left; {near_and_known(include or '', known)}")
-    return chosen
-
-
 def matches(expression: str | None, name: str) -> bool:
     """Return whether `expression` (None: any) is found in `name`; raise for an invalid regular expression."""
     try:
@@ -213,7 +198,10 @@ def matches(expression: str | None, name: str) -> bool:
 
 def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
     """Return our own and the production implementations, or those -e matches; peers and plug-ins only when matched."""
-    return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
+    chosen = impls.default_names() if include is None else [n for n in impls.names() if matches(include, n)]
+    chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
+    ensure(chosen, f"no implementation is left; {near_and_known(include or '', impls.names())}")
+    return chosen
 
 
 def choose_compared(include: str | None, exclude: str | None) -> list[str]:

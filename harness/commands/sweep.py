@@ -41,7 +41,7 @@ class Sweep(Verb):
     held_out: tuple[str, ...] = options.held_out
     models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
     width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
-    price: float | None = options.price_option(None)
+    price: float | None = option("Price of a million tokens.", type=options.Number(min=0), metavar="AMOUNT")
     max_bytes: int | None = options.max_bytes
     as_csv: bool = options.as_csv
 

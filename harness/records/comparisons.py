@@ -36,11 +36,6 @@ class Agreement(Record, tag="agreement"):
         if self.n_texts < 1:
             raise ValueError(f"{self.a} and {self.b} have no text in common: they are not compared")
 
-    @property
-    def differs(self) -> bool:
-        """Return whether any text got other ids."""
-        return bool(self.n_differing_texts)
-
 
 class NotCompared(Record, tag="not-compared"):
     """Two implementations that could not be compared."""
