@@ -140,10 +140,6 @@ class Tokenizer(ABC):
         """Return `encode` of each text, in order."""
         return batches.encode_batch(self, texts, threads, **special)
 
-    def encode_array_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[np.ndarray]:
-        """Return `encode_array` of each text, in order."""
-        return batches.encode_array_batch(self, texts, threads, **special)
-
     def encode_ragged(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> Ragged:
         """Return all ids in one array, uint32; those of text i are `ids[offsets[i]:offsets[i + 1]]` (int64)."""
         return batches.encode_ragged(self, texts, threads, **special)

@@ -169,10 +169,6 @@ class Compiled(Tokenizer):
         """Return `encode` of each text, on threads that run without the interpreter lock."""
         return arguments.encoded_batch(self._batches(**special).lists, texts, threads)
 
-    def encode_array_batch(self, texts: Texts, threads: Threads = None, **special: Unpack[Special]) -> list[np.ndarray]:
-        """Return `encode_array` of each text, likewise."""
-        return arguments.encoded_batch(self._batches(**special).arrays, texts, threads)
-
     def encode_ragged(
         self, texts: Texts, threads: Threads = None, **special: Unpack[Special]
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from impls.core.arguments import SpecialSet, check_special_sets, check_texts, text_sequence, thread_count
@@ -33,12 +32,6 @@ def encode_batch(
         return _prepared(tokenizer, tokenizer.encode_normalized_batch, texts, threads)
     encode = partial(tokenizer.encode, allowed_special=allowed_special, disallowed_special=disallowed_special)
     return map_on_threads(encode, texts, threads)
-
-
-def encode_array_batch(tokenizer: Coder, texts: Sequence[str], threads: int | None, **special: Any) -> list[np.ndarray]:
-    """Return `Tokenizer.encode_array_batch`."""
-    ids, offsets = tokenizer.encode_ragged(texts, threads, **special)
-    return [ids[start:end] for start, end in pairwise(offsets.tolist())]
 
 
 def encode_ragged(

@@ -32,9 +32,6 @@ def check_every_batch(tokenizer: Compiled, model: Model, texts: list[str], threa
     reference = Priority(model)
     expected = [reference.encode(text, **options) for text in texts]  # type: ignore[arg-type]
     assert tokenizer.encode_batch(texts, threads, **options) == expected  # type: ignore[arg-type]
-    arrays = tokenizer.encode_array_batch(texts, threads, **options)  # type: ignore[arg-type]
-    assert [array.tolist() for array in arrays] == expected
-    assert {array.dtype for array in arrays} <= {np.dtype(np.uint32)}
     ids, offsets = tokenizer.encode_ragged(texts, threads, **options)  # type: ignore[arg-type]
     assert (ids.dtype, offsets.dtype) == (np.uint32, np.int64)
     assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected

@@ -47,7 +47,7 @@ class Builtins:
     # For batches; see `threads.batch` and `threads.batch_results`.
     run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
-    batch_collect: Callable[[int, list[Any], int, int], int]
+    batch_collect: Callable[[int, list[Any], int], int]
     batch_encode: Callable[[int, int, int, int], int]
     batch_copy: Callable[[int, int, int], None]
     batch_close: Callable[[int], None]

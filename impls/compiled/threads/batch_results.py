@@ -16,7 +16,6 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.codegen.pointers import address_of, field_address, i64s
 from impls.compiled.cpython.pyobjects import (
-    array_of_ids,
     call_with_one,
     list_of_ids,
     list_set,
@@ -51,7 +50,7 @@ def _end_of(item: ItemRecord) -> None:
 
 
 @kernel
-def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int, as_arrays: int) -> int:
+def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = first_of_task(job, atomic_load(field_address(job, "next_task")))
     whole = True
@@ -59,10 +58,7 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
         item = item_of(job, i)
         count = atomic_load(field_address(item, "count"))
         if count >= 0:
-            if as_arrays != 0:
-                made = array_of_ids(context, item.ids, count)
-            else:
-                made = list_of_ids(context, item.ids, count)
+            made = list_of_ids(context, item.ids, count)
             if made == 0:
                 return -1
             list_set(results, first + i, made)
@@ -76,18 +72,17 @@ def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, l
 
 @kernel
 def batch_collect(context: ContextRecord, arguments: int) -> int:
-    """Set results[first:]: (job, results, first, as_arrays) -> int, the number of texts left to the careful path."""
+    """Set results[first:]: (job, results, first) -> int, the number of texts left to the careful path."""
     job, results = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
-    first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
-    low, stretch = 0, STRETCH_BYTES
+    first, low, stretch = long_as_long(peek(arguments + 16)), 0, STRETCH_BYTES
     while atomic_load(field_address(job, "next_task")) < job.n_tasks:
         if work(context, job, stretch):
             stretch <<= LONGER_STRETCH
-        low = _collect(context, job, results, first, low, as_arrays)
+        low = _collect(context, job, results, first, low)
         if low < 0:
             return 0
     wait_for_workers(job)
-    if _collect(context, job, results, first, low, as_arrays) < 0:
+    if _collect(context, job, results, first, low) < 0:
         return 0
     return long_from_long(_left(job))
 

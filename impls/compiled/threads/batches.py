@@ -1,4 +1,4 @@
-"""Encodes batches of texts on several threads: to lists, to arrays, or to one array of all ids."""
+"""Encodes batches of texts on several threads: to lists, or to one array of all ids."""
 
 from __future__ import annotations
 
@@ -60,12 +60,22 @@ class Batches:
         self._run, self._pool, self._ready, self._one, self._density = run, pool, ready, one, density
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
-        """Return one list of ids per text."""
-        return self._collected(texts, threads, lambda array: array.tolist(), as_arrays=False)
+        """Return one list of ids per text, from the kernels or from the careful path."""
+        ready = self._ready
+        if ready is None:
+            return [array.tolist() for array in self._carefully(texts, threads)]
+        results: list[Any] = [None] * len(texts)
+        careful: list[int] = []
 
-    def arrays(self, texts: list[str], threads: int) -> list[np.ndarray]:
-        """Return one array of ids (uint32) per text."""
-        return self._collected(texts, threads, lambda array: array, as_arrays=True)
+        def encode(job: BatchJob, main: Builtins) -> None:
+            for first, n_texts in job.waves(main, *ready(texts)):
+                if main.batch_collect(job.address, results, first):
+                    careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
+
+        self._with_job(texts, threads, encode)
+        for i in careful:
+            results[i] = self._one(texts[i]).tolist()
+        return results
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the concatenated ids (uint32) and the offset of each text's first id, int64, shape (n_texts + 1,)."""
@@ -84,26 +94,6 @@ class Batches:
             return list(map(self._one, texts))
         with ThreadPoolExecutor(min(threads, len(texts))) as executor:
             return list(executor.map(self._one, texts))
-
-    def _collected(
-        self, texts: list[str], threads: int, finish: Callable[[np.ndarray], Any], *, as_arrays: bool
-    ) -> list[Any]:
-        """Return the ids of each text, from the kernels or, after `finish`, from the careful path."""
-        ready = self._ready
-        if ready is None:
-            return list(map(finish, self._carefully(texts, threads)))
-        results: list[Any] = [None] * len(texts)
-        careful: list[int] = []
-
-        def encode(job: BatchJob, main: Builtins) -> None:
-            for first, n_texts in job.waves(main, *ready(texts)):
-                if main.batch_collect(job.address, results, first, int(as_arrays)):
-                    careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
-
-        self._with_job(texts, threads, encode)
-        for i in careful:
-            results[i] = finish(self._one(texts[i]))
-        return results
 
     def _joined(
         self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray

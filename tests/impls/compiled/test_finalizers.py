@@ -62,7 +62,6 @@ for text in texts:
         (lambda: tokenizer.encode(text), ids),
         (lambda: tokenizer.encode_array(text).tolist(), ids),
         (lambda: tokenizer.encode_batch([text, other], threads=1), [ids, other_ids]),
-        (lambda: [a.tolist() for a in tokenizer.encode_array_batch([text, other], threads=1)], [ids, other_ids]),
         (lambda: tokenizer.encode_ragged([text, other], threads=1)[0].tolist(), ids + other_ids),
         (lambda: tokenizer.count(text), len(ids)),
         (lambda: appended(text[:200]), reference.encode(text[:200])),

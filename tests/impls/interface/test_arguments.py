@@ -39,7 +39,7 @@ PAIRS = [
 Method = Callable[..., Any]
 TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate", "pieces"]
 TEXT_METHODS += ["encode_with_offsets"]
-BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged"]
+BATCH_METHODS = ["encode_batch", "encode_ragged"]
 ID_METHODS = ["decode", "decode_bytes", "decode_with_offsets"]
 OTHERS: dict[str, dict[str, Any]] = {
     "encode_with_dropout": {"probability": 0.5, "seed": 1},

@@ -18,7 +18,7 @@ every_implementation = pytest.mark.parametrize("tokenizer", TOKENIZERS.values(),
 
 @every_implementation
 def test_special_text_raises_unless_allowed_and_names_itself_and_its_place(tokenizer: impls.Tokenizer) -> None:
-    batches = (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged)
+    batches = (tokenizer.encode_batch, tokenizer.encode_ragged)
     several = (lambda text, encode=encode: encode(["ok", text]) for encode in batches)
     for encode in (tokenizer.encode, tokenizer.encode_array, *several):
         with pytest.raises(SpecialToken, match=r"special token '</s>' at character 3") as caught:

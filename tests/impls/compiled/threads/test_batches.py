@@ -49,8 +49,6 @@ def test_a_batch_that_fails_leaves_the_tokenizer_as_it_was(tokenizer: Compiled, 
         with pytest.raises(impls.SpecialToken):
             tokenizer.encode_batch(texts, 2)
         with pytest.raises(impls.SpecialToken):
-            tokenizer.encode_array_batch(texts, 2)
-        with pytest.raises(impls.SpecialToken):
             tokenizer.encode_ragged(texts, 2)
         for nonsense in (5, b"bytes", ["list"], None):
             with pytest.raises((TypeError, AttributeError)):

@@ -80,7 +80,7 @@ def interrupted(way, given, n_rounds, check):
         assert check()
     assert len(kept) - n_before > n_rounds // 8
 
-for way in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged):
+for way in (tokenizer.encode_batch, tokenizer.encode_ragged):
     interrupted(lambda texts: way(texts, threads=2), texts, {rounds}, lambda: tokenizer._own.context["busy"] == 0)
 interrupted(beside.encode, text, 5 * {rounds}, lambda: beside.encode(text) == ids)
 assert tokenizer.encode_batch(texts, threads=2) == [ids] * 60
