@@ -28,13 +28,6 @@ def test_the_longest_token_at_every_place(words: set[str], text: str) -> None:
     assert [tokenizer.decode([i]) for i in tokenizer.encode(text)] == longest_by_definition(sorted(words), text)
 
 
-@given(words=vocabularies, text=st.text(alphabet="abç", max_size=30))
-def test_over_bytes_nothing_is_unknown(words: set[str], text: str) -> None:
-    longer = [word.encode() for word in sorted(words) if len(word.encode()) > 1]
-    tokenizer = impls.load("greedy", Model(tokens=(*(bytes([byte]) for byte in range(256)), *longer)))
-    assert tokenizer.decode(tokenizer.encode(text)) == text
-
-
 def test_it_matches_within_each_piece_only() -> None:
     model = Model(tokens=(b"a", b" ", b"a a"), alphabet="chars", pattern=(r"\S+|\s+",))
     assert impls.load("greedy", model).encode("a a") == [0, 1, 0]

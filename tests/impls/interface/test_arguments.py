@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import impls
-from impls import Model, SpecialToken, TrainingSpec, UnknownId
+from impls import Model, TrainingSpec
 from impls.interface import Tokenizer
 from impls.plugin import wrap
 
@@ -230,6 +229,3 @@ def test_a_special_token_is_a_value_error_and_an_unknown_id_a_key_error() -> Non
     with pytest.raises(KeyError) as raised:
         tokenizer.decode([97, 5000])
     assert str(raised.value) == "unknown token id 5000 at position 1"
-    for error in (UnknownId(7, 1), SpecialToken("<s>", 4)):
-        again = pickle.loads(pickle.dumps(error))
-        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

@@ -121,15 +121,6 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
         assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("merges", ["ab+a a+b", "a+b b+c a+b", "a+a a+aa", "a+b b+c ab+c a+bc"])
-def test_hugging_faces_library_runs_any_list_of_merges_as_priority_does(hand_made: HandMade, merges: str) -> None:
-    model = hand_made(merges, alphabet="bytes")
-    library, own = impls.load("tokenizers", model), impls.load("priority", model)
-    chance = random.Random(merges)
-    for text in ["abab", "aab", "abc", "aaa", *("".join(chance.choices("abc", k=12)) for _ in range(100))]:
-        assert library.encode(text) == own.encode(text)
-
-
 def test_ranks_without_derivations_run_everywhere(hand_made: HandMade) -> None:
     model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
     own = impls.load("priority", model)
