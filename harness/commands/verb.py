@@ -68,16 +68,11 @@ _FORMATS = ("json", "csv", "latex")
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
-def json_text(document: Any) -> str:
-    """Return a document as indented JSON, its unprintable characters escaped."""
-    import msgspec
-
-    return printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
-
-
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output: an object whose field names hold the units."""
-    sys.stdout.write(json_text(document))
+    import msgspec
+
+    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
 
 def ensure(condition: object, message: str) -> None:

@@ -187,21 +187,7 @@ class Proofs:
         left = " ".join(quoted(model.tokens[k] or b"") for k in ends[0])
         if model.merge_rule == "pairs" and i not in self._made:
             return "merges", f"no merge makes it: its symbols merge to {left}{also}"
-        return "merges", f"{self._crossing(i, raw, ends[0])}its symbols merge to {left}{also}"
-
-    def _crossing(self, i: int, raw: bytes, ids: Sequence[int]) -> str:
-        """Describe the merge that crosses the border between the two parts of a token's own merge."""
-        model = self._model
-        if model.merge_rule != "pairs":
-            return ""
-        rank = model.merge_results.index(i)
-        border, at = len(model.tokens[model.merges[rank][0]] or b""), 0
-        for k in ids:
-            end = at + len(model.tokens[k] or b"")
-            if at < border < end and k in self._made:
-                return f"merge {model.merge_results.index(k)} joins across the parts of its own, merge {rank}: "
-            at = end
-        return ""
+        return "merges", f"its symbols merge to {left}{also}"
 
     def _by_pattern(self, i: int, token: bytes) -> tuple[Rule, str] | None:
         raw = self._raw(i)
