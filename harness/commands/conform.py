@@ -102,7 +102,7 @@ class Conform(Verb):
         n_mutants, n_left = sum(head.mutants.values()), len(head.not_told_apart)
         lines = [
             f"{path}: {head.cases:,} cases of {self.model}",
-            f"{n_mutants - n_left:,} of {n_mutants:,} mutants die by them; no text tells these apart:",
+            f"{n_mutants - n_left:,} of {n_mutants:,} mutants die by them; no text tried tells these apart:",
             *(f"  {name}" for name in head.not_told_apart),
         ]
         self.output(head, lambda: "\n".join(lines))

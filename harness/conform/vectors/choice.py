@@ -138,6 +138,7 @@ _FRAMES = (
 )  # fmt: skip
 """Characters that one class or another may hold, and where they are put."""
 _OF_PLACED = ("*", "a*b1*2 *\n", "*a*", "**", " *", "'*", "a*", "*s", "1*1")
+_N_JOINED = 24
 _LEADS = (*range(0x80, 0x800, 0x40), *range(0x800, 0xD800, 0x1000), *range(0x10000, 0x110000, 0x40000))
 """A code point of each lead byte in UTF-8."""
 
@@ -150,8 +151,9 @@ def _texts(model: Model) -> Iterator[str]:
         members = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
         some = islice(filter(expression.match, members), 2)
         yield from (frame.replace("*", c) for c in some for frame in _OF_PLACED)
-        for text in islice(filter(expression.search, odd), 2):  # where a token joins them a wrong cut shows
-            yield from (text, f" {text}", f"1{text}a")
+        joined = list(filter(expression.search, odd))  # where a token joins them a wrong cut shows
+        for text in joined[:: 1 + len(joined) // _N_JOINED]:
+            yield from (text, f" {text}", f"1{text}a", f"{text}a")
     yield from (f"a{chr(code)}" for code in (*range(0x80, 0x100), *_LEADS))
     yield from map(chr, range(0x80))
     yield from (frame.replace("*", c) for c in _BETWEEN for frame in _FRAMES)
