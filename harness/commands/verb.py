@@ -94,7 +94,6 @@ GONE_OPTIONS = {
     "check --unicode": "use `bpebench conform`, which asks every code point",
     "evaluate --prices": "give --price NAME=AMOUNT for each vocabulary",
     "explain --html": "`bpebench play` explains on a page, and `explain` prints the same",
-    "fuzz --files": "use `bpebench check -m FILE`, which compares a file with its own library's reading",
     "report --records": _RECORDS,
     "report --record": _RECORDS,
     "evaluate --baseline": "the column of the fewest compares all vocabularies",

@@ -2,5 +2,6 @@
 
 Direct generators make a hundred thousand texts a second, as many as a tokenizer encodes, and the same ones for the same
 seed on every release of every package but Python. `alphabets` holds the characters, `families` makes texts of one kind,
-and `texts` makes the fixed texts, those of words and tokens, and lists of ids.
+`tokenizer_files` makes random files tokenizer.json, and `texts` makes the fixed texts, those of words and tokens, and
+lists of ids.
 """

@@ -1,5 +1,7 @@
 """Random files, given to `bpebench.hf.Tokenizer` and to the library: `python hf_campaign.py 0 1000` runs seeds.
 
+`bpebench fuzz --files` gives such files to `impls`.
+
 Each seed is one file, ten texts, and ten lists of any ids. What is refused is counted by its reason, except after an
 abort; a difference is printed with its seed.
 """
@@ -21,8 +23,8 @@ from typing import Any
 
 import tokenizers
 from hf_calls import outcome, shown
-from tokenizer_files import file_texts, tokenizer_file
 
+from harness.generators.tokenizer_files import file_texts, tokenizer_file
 from impls.core.errors import InvalidFile, UnknownSymbol, Unsupported
 from impls.drop_in import hf
 

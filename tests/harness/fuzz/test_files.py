@@ -11,18 +11,51 @@ from typing import Any
 import pytest
 from tokenizer_json_shapes import a_file, before
 
+from harness.check.fuzz.files import fuzz_files
 from harness.check.fuzz.run import FuzzPlan, FuzzRun
 from harness.check.tasks import _tokenizer, encode_corpus
 from harness.outcome import Outcome
 from harness.targets import PUBLISHED
 from harness.targets.published import library_of_model, published
 from impls.core.text import places
-from impls.core.text.decoder_steps import BYTE_LEVEL
+from impls.core.text.decoder_steps import BYTE_LEVEL, FUSE
 from impls.formats.tokenizer_json import reader, split_stages
+
+
+def test_our_reading_of_random_files_is_the_librarys(fuzz: int) -> None:
+    result = fuzz_files(["priority"], 0, 150 * fuzz, None, 1)
+    assert result.findings == []
+    assert result.n_texts > 900 * fuzz
+
+
+def _without_digits(step: dict[str, Any], *others: Any, right: Any = split_stages._read_step) -> tuple[str, ...]:
+    return right(step | {"individual_digits": False}, *others)  # type: ignore[no-any-return]
 
 
 def _one_place_before(changes: Any, right: Any = places._changed) -> list[int]:
     return [max(place - 1, 0) for place in right(changes)]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "kind", "longest"),
+    [
+        (split_stages, "_read_step", _without_digits, "ids", 2),
+        (reader, "read_decoder", lambda document: FUSE, "decode", 2),
+        (places, "_changed", _one_place_before, "offsets", 3),
+    ],
+    ids=["pieces", "decoder", "places"],
+)
+def test_a_planted_fault_of_the_reader_is_found_and_reduced(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, wrong: Any, kind: str, longest: int
+) -> None:
+    monkeypatch.setattr(module, name, wrong)
+    (finding,) = fuzz_files(["priority"], 0, 2_000, None, 1).findings
+    assert finding.of_library != finding.answer
+    assert len(finding.text) <= longest
+    assert isinstance(finding.of_library, str) == (kind == "decode")
+    if kind == "ids":
+        assert "Digits" in json.dumps(finding.document["pre_tokenizer"])
+        assert (finding.document["normalizer"], finding.document["added_tokens"]) == (None, [])
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Random files of tokenizer.json: we read them as the library does, all implementations agree, ours keep it."""
+"""Random files of tokenizer.json: every implementation follows our reading, and our own files keep it.
+
+That our reading is the library's is asked by `harness.check.fuzz.files`, of the same generator.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,14 @@ import json
 import random
 import warnings
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tokenizer_files import file_texts, tokenizer_file
 from tokenizer_json_shapes import SHAPES, Document, a_file, n_ids, token
 from tokenizers import Tokenizer, models
 
 import impls
+from harness.generators.tokenizer_files import file_texts, tokenizer_file
 from impls import Model, formats
 from impls.core.errors import BPEError, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
@@ -37,48 +38,6 @@ def ids_or_unknown(tokenizer: impls.Tokenizer, text: str) -> list[int] | str:
         return tokenizer.encode(text, allowed_special="all")
     except UnknownSymbol as error:
         return error.character
-
-
-def by_library(document: Document, texts: list[str], rng: random.Random) -> list[tuple[Any, ...]]:
-    """What the library gives for each text on which it does not panic: ids, offsets, lists of ids, their texts."""
-    with suppress(BaseException):  # a panic is not an `Exception`
-        library = Tokenizer.from_str(json.dumps(document))
-        every = list(library.get_vocab(with_added_tokens=True).values())
-    answers = []
-    for text in texts:
-        with suppress(BaseException):
-            encoding = library.encode(text, add_special_tokens=False)
-            lists = [encoding.ids, rng.choices(every, k=rng.randint(1, 8))]
-            decoded = [library.decode(ids, skip_special_tokens=False) for ids in lists]
-            answers.append((text, encoding.ids, encoding.offsets, lists, decoded))
-    return answers
-
-
-def test_our_reading_of_random_files_is_the_librarys(tmp_path: Path, fuzz: int) -> None:
-    n_texts = 0
-    for seed in range(150 * fuzz):
-        rng = random.Random(seed)
-        document = tokenizer_file(rng) | {"post_processor": None}  # it would trim offsets
-        texts = file_texts(document, rng, 10)
-        try:
-            ours = impls.load("priority", read(document, tmp_path))
-        except BPEError:
-            continue
-        for text, ids, offsets, lists, decoded in by_library(document, texts, rng):
-            n_texts += 1
-            try:
-                assert ours.encode(text, allowed_special="all") == ids, (seed, text)
-            except UnknownSymbol:  # the library drops such a character
-                assert document["model"]["unk_token"] is None
-                continue
-            with suppress(Unsupported):
-                _, spans = ours.encode_with_offsets(text, allowed_special="all")
-                assert list(map(tuple, spans.tolist())) == offsets, (seed, text)
-            for some, expected in zip(lists, decoded, strict=True):
-                decoder = ours.decoder()
-                pushed = "".join([*(decoder.push([i]) for i in some), decoder.finish()])
-                assert (ours.decode(some), pushed) == (expected, expected), (seed, some)
-    assert n_texts > 900 * fuzz
 
 
 def test_random_files_are_followed_and_kept(tmp_path: Path, fuzz: int) -> None:
