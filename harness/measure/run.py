@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,16 +37,11 @@ _COUNTED_BYTES = 1_000_000
 Write = Callable[..., None]
 
 
-class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+class RunResult(NamedTuple):
     """The result of a run."""
 
-    records: list[AnyRecord]
+    measurements: list[Measurement]
     warnings: list[str]
-
-    @property
-    def measurements(self) -> list[Measurement]:
-        """Return the records that are measurements."""
-        return list(of_kind(self.records, Measurement))
 
 
 def measure(
@@ -73,9 +69,9 @@ def measure(
                 for record in compressions(plan, materials, done):
                     writer.write(record)
                 facts["digests"] = materials.digests()
-            records = read_records(folder)
-            facts["warnings"] = cautions.run_warnings(summaries(of_kind(records, Measurement)))
-    return RunResult(records=records, warnings=facts["warnings"])
+            measured = list(of_kind(read_records(folder), Measurement))
+            facts["warnings"] = cautions.run_warnings(summaries(measured))
+    return RunResult(measured, facts["warnings"])
 
 
 def contestants(plan: Plan) -> list[Who]:

@@ -100,11 +100,6 @@ def _curve(
                 return
 
 
-def family_of(record: Measurement) -> str:
-    """Return the generated family of a measurement of growth: `repeats`, `letters`, …"""
-    return record.corpus.removeprefix("gen/").partition(":")[0]
-
-
 def size_of(record: Measurement) -> int:
     """Return the size of the text of a measurement of growth, in bytes."""
     return int(record.corpus.partition(":")[2])
@@ -125,7 +120,8 @@ def curves(records: Iterable[Measurement]) -> dict[tuple[str, str], Curve]:
     """Map (implementation, family) -> its curve."""
     of: dict[tuple[str, str], list[Measurement]] = {}
     for record in records:
-        of.setdefault((record.implementation, family_of(record)), []).append(record)
+        family = record.corpus.removeprefix("gen/").partition(":")[0]
+        of.setdefault((record.implementation, family), []).append(record)
     return {key: _curve_of(some) for key, some in of.items()}
 
 

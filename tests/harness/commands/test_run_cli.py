@@ -10,13 +10,13 @@ from records_by_hand import steady, timed
 from harness.commands.run import NOTHING_TIMED, carry_out
 from harness.measure.run import RunResult
 from harness.measure.workloads import PROFILES, Plan
-from harness.records import AnyRecord
+from harness.records import Measurement
 
 PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(), seed=0)
 
 
-def faults_of(monkeypatch: pytest.MonkeyPatch, *records: AnyRecord) -> int:
-    outcome = RunResult(records=list(records), warnings=[])
+def faults_of(monkeypatch: pytest.MonkeyPatch, *records: Measurement) -> int:
+    outcome = RunResult(list(records), [])
     monkeypatch.setattr("harness.measure.run.measure", lambda *_, **__: outcome)
     return carry_out(PLAN, Path("nowhere"), resume=False)
 
