@@ -204,16 +204,6 @@ class Context(SplitContext):
             if self[slot] != 0:
                 self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 
-    def forget_pieces(self) -> None:
-        """Empty the caches of pieces, except for the vocabulary's own entries, as in a new context."""
-        native.reset_cache(self.address)
-        n_entries = 1 << (64 - self["long.shift"])
-        self.held("long.entries")[: 32 * n_entries].fill(0)
-        self["long.count"] = 0
-        self["long_used"] = 0
-        self.held("seen").fill(0)
-        self["n_seen"] = 0
-
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the ids (int32) of the tokens whose bytes do not merge into the token."""
         n_tokens = len(starts) - 1

@@ -12,7 +12,7 @@ REGIONS_SYMBOL = "bpebench_regions"
 OBJECT_FILES = {
     "encoding": {
         "lookup.encode": "encode encode_pieces split",
-        "lookup.cache": "reset_cache load_vocabulary",
+        "lookup.cache": "load_vocabulary",
         "merge.pairs": "build_pairs",
         "merge.piece": "fill_rows find_whole byte_piece_ids index_tokens derive",
         "merge.first_round": "build_characters",
