@@ -85,7 +85,10 @@ def _definition(name: str) -> _MethodDefinition:
     if found is None:
         flags = _METH_O if name in METHODS else _METH_FASTCALL
         # Two threads that get here at once use the same definition: functions made of a dropped one would outlive it.
-        found = _definitions.setdefault(name, _MethodDefinition(name.encode(), kernel_address(name), flags, b""))
+        # It is never freed: some functions are deallocated after this module, at the very end of the interpreter.
+        found = _MethodDefinition(name.encode(), kernel_address(name), flags, b"")
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(found))
+        found = _definitions.setdefault(name, found)
     return found
 
 

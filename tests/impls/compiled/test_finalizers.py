@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+import impls
+from impls.compiled.cpython import builtins
 
 ATTACK = """
 import gc
@@ -95,3 +100,14 @@ def test_a_finalizer_that_encodes_changes_no_id(boundary: str) -> None:
     calls, wrong, attacked, right = done.stdout.split() or ["0", done.stderr[-2000:], "", ""]
     assert int(calls) > 500, done.stderr[-2000:]
     assert (wrong, attacked, right) == ("0", "True", "True")
+
+
+def test_what_built_ins_are_made_of_outlives_their_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    impls.load("compiled", impls.train("priority", ["ab"], impls.TrainingSpec(vocab_size=257)).model).encode("ab")
+    definitions = builtins._definitions
+    references = [weakref.ref(definition) for definition in definitions.values()]
+    monkeypatch.setattr(builtins, "_definitions", {})
+    definitions.clear()
+    gc.collect()
+    assert references
+    assert all(reference() is not None for reference in references)
