@@ -113,6 +113,8 @@ def _changes(source: str) -> Iterator[tuple[int, int, str, str]]:
         elif token.type != tokenize.NAME and token.type != tokenize.OP:
             for offset, line in enumerate(token.string.splitlines()):
                 for name in _NAME.finditer(line):
+                    if line.count("{", 0, name.start()) > line.count("}", 0, name.start()) and name[0] + "." in line:
+                        raise ValueError(f"line {row}: take the call of {name[0]} out of the text: {line.strip()}")
                     begin = name.start() + (column if offset == 0 else 0)
                     yield row + offset, begin, name[0], f"bpebench.{name[0]}"
         statement.append(token.string)

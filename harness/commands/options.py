@@ -200,7 +200,8 @@ def choose_implementations(include: str | None, exclude: str | None) -> list[str
     """Return our own and the production implementations, or those -e matches; peers and plug-ins only when matched."""
     chosen = impls.default_names() if include is None else [n for n in impls.names() if matches(include, n)]
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    ensure(chosen, f"no implementation is left; {near_and_known(include or '', impls.names())}")
+    known = near_and_known(include or "", impls.names())
+    ensure(chosen, f"no implementation is left; {known}")
     return chosen
 
 

@@ -132,7 +132,6 @@ def _file(target: str, library: str) -> TargetSpec:
     if not Path(target).exists():
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
-        raise NotLoadable(
-            f"{library}: is not an implementation that could run {target}; {near_and_known(library, impls.names())}"
-        )
+        known = near_and_known(library, impls.names())
+        raise NotLoadable(f"{library}: is not an implementation that could run {target}; {known}")
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

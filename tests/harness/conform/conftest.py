@@ -22,7 +22,7 @@ _HERE = Path(__file__).parent
 sys.path[:0] = [str(_HERE), str(_HERE / "conform_planted")]
 
 from conform_stub import InProcess  # noqa: E402
-from planted import model  # noqa: E402
+from planted_wrapper import model  # noqa: E402
 
 Conform = Callable[..., ConformanceReport]
 

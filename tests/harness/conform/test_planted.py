@@ -12,8 +12,8 @@ import planted_calls
 import planted_state
 import pytest
 from conform_stub import InProcess, the_failure
-from planted import FAULTS, Full, Right
 from planted_history import left_behind
+from planted_wrapper import FAULTS, Full, Right
 
 import harness
 import impls

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from conform_stub import InProcess, the_failure
-from planted import Full, Right
 from planted_state import WrongOnceInAThousand
+from planted_wrapper import Full, Right
 
 import impls
 from harness.conform.case import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from planted import Full, Grown, Right, changed, model, remembers
+from planted_wrapper import Full, Grown, Right, changed, model, remembers
 
 Cached = changed(Right, encode=remembers(str))
 

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from planted import Full, Right, changed, model
 from planted_history import left_behind, when
+from planted_wrapper import Full, Right, changed, model
 
 import impls
 from harness.generators.texts import text_of

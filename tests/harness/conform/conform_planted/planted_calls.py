@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
-from planted import Full, Right, changed, dies, fault, model, piecewise, reading, remembers
+from planted_wrapper import Full, Right, changed, dies, fault, model, piecewise, reading, remembers
 
 # --- texts and pieces ------------------------------------------------------------------------------------------
 

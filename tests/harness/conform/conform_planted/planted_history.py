@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from planted import Full, Right, changed
+from planted_wrapper import Full, Right, changed
 
 
 def wrong_ids(ids: list[int]) -> list[int]:

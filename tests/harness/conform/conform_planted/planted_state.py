@@ -7,7 +7,7 @@ import time
 import zlib
 from typing import Any
 
-from planted import Full, Grown, Right, Stream, dies, fault, model, piecewise, remembers
+from planted_wrapper import Full, Grown, Right, Stream, dies, fault, model, piecewise, remembers
 
 # --- streams and growing texts -----------------------------------------------------------------------------------
 
