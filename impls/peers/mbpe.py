@@ -7,6 +7,7 @@ never given; and for some ids without a token it decodes nothing.
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 from impls.core.errors import Unsupported
@@ -16,6 +17,11 @@ from impls.peers.conversion import file_of, has_ranks, plain_pattern, rank_file,
 from impls.peers.peer import Calls, Peer, library
 
 mbpe = library("mbpe", "mbpe", "mbpe")
+for variable in ("PYTHONEXECUTABLE", "PYTHONPATH"):  # Mojo sets these, and no child of this process would start
+    if variable in os.environ:
+        os.putenv(variable, os.environ[variable])
+    else:
+        os.unsetenv(variable)
 
 _CLASSES = {NAMED["gpt2"]: "GPT2Tokenizer", NAMED["cl100k"]: "GPT4Tokenizer", NAMED["o200k"]: "GPT4oTokenizer"}
 
