@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -21,6 +20,7 @@ import impls
 from harness.commands.verb import ensure as ensure
 from harness.commands.verb import flag, option
 from harness.commands.verb import print_json as print_json
+from harness.commands.verb import terminal_width as terminal_width
 from harness.failures import describe
 from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
@@ -226,8 +226,3 @@ def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
     from harness.report.table import plain_table
 
     return render(plain_table(headers, rows), "text").rstrip()
-
-
-def terminal_width() -> int | None:
-    """Return the columns of the terminal; None if the output is not a terminal, so that nothing is cut."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -15,6 +15,7 @@ Every verb also gets `--json`. An option that several verbs share is declared on
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,6 +67,11 @@ def argument(**settings: Any) -> Any:
 
 _FORMATS = ("json", "csv", "latex")
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None if the output is not a terminal, so that nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_json(document: Any) -> None:
@@ -217,7 +223,6 @@ class Verb(ABC):
         findings: Iterable[str] = (),
     ) -> None:
         """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`."""
-        from harness.commands.options import terminal_width
         from harness.evaluate.cells import csv_of, json_cells
         from harness.report.layout import render
 
