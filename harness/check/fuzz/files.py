@@ -3,7 +3,7 @@
 Compared are the ids of texts and their spans (`offsets`, which no post-processor trims), the text of these ids, and
 that of any ids. Everything runs in this process: a panic of the library is an exception, and a file or text on which it
 panics is left out, as is a file that we refuse. A character that a vocabulary without an unknown token lacks is dropped
-by the library and refused by us: that is no difference.
+by the library and refused by us, which is not a difference.
 """
 
 from __future__ import annotations
