@@ -182,7 +182,7 @@ def _measured(
     about = source.about | {"held_out": text.name}
     counted = [
         _Counted(text, size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
-        for size, tokens in zip(grid, curve.n_tokens_by_group.T, strict=True)
+        for size, tokens in zip(grid, curve.n_tokens.T, strict=True)
     ]
     found.doublings += [about | doubling for doubling in _doubling({one.vocab_size: one for one in counted})]
     return [one for one in counted if one.vocab_size in sizes]

@@ -37,30 +37,27 @@ def learned(shape: str) -> Model:
 def test_the_curve_is_what_the_vocabularies_trained_to_each_size_give(shape: str) -> None:
     model = learned(shape)
     held_out = ["", *texts(2, 8), "xyz é", "a\ud83d"]
-    sizes = [0, 3, len(model.merges)]
-    curve = vocabulary_curve(model, held_out, sizes)
+    sizes = sorted({0, 3, *range(0, len(model.merges), 5), len(model.merges)})
     documents = [text for text in held_out if text]
+    curve = vocabulary_curve(model, held_out, sizes, len(documents))
     assert curve.n_bytes.tolist() == [len(text.encode("utf-8", "surrogatepass")) for text in documents]
-    for n_merges in {*range(0, len(model.merges), 5), *sizes}:
+    for n_merges, n_tokens in zip(sizes, curve.n_tokens.T, strict=True):
         size = model.vocab_size - len(model.merges) + n_merges
         spec = TrainingSpec(**(SHAPES[shape] | {"vocab_size": size}))
         tokenizer = impls.load("priority", impls.get("priority").train_model(texts(1, 12), spec))
-        counted = [tokenizer.count(text) for text in documents]
-        assert curve.n_tokens[n_merges] == sum(counted)
-        if n_merges in sizes:
-            assert curve.n_tokens_by_group[:, sizes.index(n_merges)].tolist() == counted
+        assert n_tokens.tolist() == [tokenizer.count(text) for text in documents]
+    halves = vocabulary_curve(model, held_out, sizes, 2)
+    assert halves.n_tokens.tolist() == [curve.n_tokens[half::2].sum(0).tolist() for half in (0, 1)]
 
 
 def test_a_text_counted_by_hand(hand_made: HandMade) -> None:
     """abc_ab: 6 symbols; a+b makes ab c _ ab, ab+c makes abc _ ab."""
     model = hand_made("a+b ab+c", "_")
-    curve = vocabulary_curve(model, ["abc_ab", "a"], [1])
-    assert curve.n_tokens.tolist() == [7, 5, 4]
-    assert curve.n_tokens_by_group.tolist() == [[4], [1]]
+    curve = vocabulary_curve(model, ["abc_ab", "a"], [0, 1, 2], 2)
+    assert curve.n_tokens.tolist() == [[6, 4, 3], [1, 1, 1]]
 
 
 def test_a_step_after_one_of_higher_rank_needs_that_one_too(hand_made: HandMade) -> None:
     """No training ranks ab+c before a+b, but a file may: with one merge there is no ab for it to join."""
     model = hand_made("ab+c a+b", "ab")
-    curve = vocabulary_curve(model, ["abc"])
-    assert curve.n_tokens.tolist() == [3, 3, 1]
+    assert vocabulary_curve(model, ["abc"], [0, 1, 2], 1).n_tokens.tolist() == [[3, 3, 1]]
