@@ -14,126 +14,98 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from harness.printable import printable
 
-BENCH_MODULES = (*("cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert"),)
+if TYPE_CHECKING:
+    from harness.commands.verb import Verb
+
+BENCH_MODULES = ("cpuinfo", "jinja2", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert")
 """Import names of the packages that the extra `bench` installs."""
+_NEED_BENCH = ("evaluate", "sweep", "check", "fuzz", "run", "report", "compare")
+"""Verbs that need it: for tables, charts, the production libraries."""
 
 
 class HelpEntry(NamedTuple):
-    """What `--help` shows for a verb."""
+    """What `--help` shows for a verb, and the arguments of an example."""
 
-    group: str
     summary: str
     example: str
-    """The arguments of an example."""
-    needs_bench: bool = False
-    """Whether it needs the extra `bench`: tables, charts, the production libraries."""
 
 
-VERBS = {
-    "play": HelpEntry(
-        "Look",
-        "A page on this machine: tokens of several tokenizers side by side, merge by merge, and training.",
-        "-m o200k_base --open",
-    ),
-    "trace": HelpEntry(
-        "Look",
-        "Every merge of one implementation on a text, step by step.",
-        "naive 'evlerimizden' -m gpt2",
-    ),
-    "explain": HelpEntry(
-        "Look",
-        "Why two tokenizers differ on a text: in which stage, and both derivations.",
-        "greedy priority ' unhappiness'",
-    ),
-    "encode": HelpEntry(
-        "Look",
-        "Text to token ids.",
-        "-m o200k_base --pieces 'evlerimizden'",
-    ),
-    "decode": HelpEntry(
-        "Look",
-        "Token ids to text.",
-        "-m gpt2 31373 995",
-    ),
-    "evaluate": HelpEntry(
-        "Choose",
-        "What a text costs under several vocabularies, in every language, with intervals.",
-        "-m o200k_base -m gpt2 -c turkish --price o200k_base=2.5",
-        needs_bench=True,
-    ),
-    "sweep": HelpEntry(
-        "Choose",
-        "Which vocabulary to train: bytes per token by size, pattern and amount of text.",
-        "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
-        needs_bench=True,
-    ),
-    "vocab": HelpEntry(
-        "Choose",
-        "What a vocabulary (a name or a file) is: its format, rules, tokens and health.",
-        "gpt2 --find ing",
-    ),
-    "train": HelpEntry(
-        "Train",
-        "Learn a vocabulary from a corpus, or count its pieces to train on later.",
-        "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
-    ),
-    "convert": HelpEntry(
-        "Train",
-        "Write a vocabulary in another format, saying what would be lost.",
-        "cl100k_base out.json --to tokenizer.json",
-    ),
-    "check": HelpEntry(
-        "Test",
-        "Do all implementations give the same ids, and the text back?",
-        "-m o200k_base -c samples",
-        needs_bench=True,
-    ),
-    "conform": HelpEntry(
-        "Test",
-        "Test one tokenizer, in any language, against the vocabulary it claims to have.",
-        "priority -m gpt2 --check ids --check round-trip",
-    ),
-    "fuzz": HelpEntry(
-        "Test",
-        "Search for a text on which two tokenizers disagree, and shrink it.",
-        "tiktoken compiled -m gpt2 --time 10",
-        needs_bench=True,
-    ),
-    "run": HelpEntry(
-        "Measure",
-        "Verify implementations, then time them; also how time grows with length (scale) and the whole tour.",
-        "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
-        needs_bench=True,
-    ),
-    "report": HelpEntry(
-        "Measure",
-        "Tables, ranking, charts and a page from the records of a run.",
-        "results/local/mine --table ranking",
-        needs_bench=True,
-    ),
-    "compare": HelpEntry(
-        "Measure",
-        "One run against an earlier one: what became slower?",
-        "results/local/mine results/local/mine",
-        needs_bench=True,
-    ),
-    "list": HelpEntry(
-        "Data",
-        "List implementations, models, corpora, patterns, formats and workloads.",
-        "models",
-    ),
-    "fetch": HelpEntry(
-        "Data",
-        "Download and verify corpora and vocabularies; afterwards everything works offline.",
-        "turkish",
-    ),
+GROUPS = {
+    "Look": {
+        "play": HelpEntry(
+            "A page on this machine: tokens of several tokenizers side by side, merge by merge, and training.",
+            "-m o200k_base --open",
+        ),
+        "trace": HelpEntry(
+            "Every merge of one implementation on a text, step by step.", "naive 'evlerimizden' -m gpt2"
+        ),
+        "explain": HelpEntry(
+            "Why two tokenizers differ on a text: in which stage, and both derivations.",
+            "greedy priority ' unhappiness'",
+        ),
+        "encode": HelpEntry("Text to token ids.", "-m o200k_base --pieces 'evlerimizden'"),
+        "decode": HelpEntry("Token ids to text.", "-m gpt2 31373 995"),
+    },
+    "Choose": {
+        "evaluate": HelpEntry(
+            "What a text costs under several vocabularies, in every language, with intervals.",
+            "-m o200k_base -m gpt2 -c turkish --price o200k_base=2.5",
+        ),
+        "sweep": HelpEntry(
+            "Which vocabulary to train: bytes per token by size, pattern and amount of text.",
+            "-c turkish --patterns turkish --vocab-sizes 1k..32k -m o200k_base",
+        ),
+        "vocab": HelpEntry(
+            "What a vocabulary (a name or a file) is: its format, rules, tokens and health.", "gpt2 --find ing"
+        ),
+    },
+    "Train": {
+        "train": HelpEntry(
+            "Learn a vocabulary from a corpus, or count its pieces to train on later.",
+            "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
+        ),
+        "convert": HelpEntry(
+            "Write a vocabulary in another format, saying what would be lost.",
+            "cl100k_base out.json --to tokenizer.json",
+        ),
+    },
+    "Test": {
+        "check": HelpEntry("Do all implementations give the same ids, and the text back?", "-m o200k_base -c samples"),
+        "conform": HelpEntry(
+            "Test one tokenizer, in any language, against the vocabulary it claims to have.",
+            "priority -m gpt2 --check ids --check round-trip",
+        ),
+        "fuzz": HelpEntry(
+            "Search for a text on which two tokenizers disagree, and shrink it.", "tiktoken compiled -m gpt2 --time 10"
+        ),
+    },
+    "Measure": {
+        "run": HelpEntry(
+            "Verify implementations, then time them; also how time grows with length (scale) and the whole tour.",
+            "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
+        ),
+        "report": HelpEntry(
+            "Tables, ranking, charts and a page from the records of a run.", "results/local/mine --table ranking"
+        ),
+        "compare": HelpEntry(
+            "One run against an earlier one: what became slower?", "results/local/mine results/local/mine"
+        ),
+    },
+    "Data": {
+        "list": HelpEntry("List implementations, models, corpora, patterns, formats and workloads.", "models"),
+        "fetch": HelpEntry(
+            "Download and verify corpora and vocabularies; afterwards everything works offline.", "turkish"
+        ),
+    },
 }
+"""Verbs by what people want."""
+VERBS = {name: entry for verbs in GROUPS.values() for name, entry in verbs.items()}
 GONE = {
     "count": "use `bpebench train --count-only`",
     "scale": "use `bpebench run --scale`",
@@ -154,14 +126,11 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        if VERBS[cmd_name].needs_bench:
-            for module in BENCH_MODULES:
-                if find_spec(module) is None:
-                    raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
-        command = import_module(f"harness.commands.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        command.epilog = f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name].example}"
-        return command
+        for module in BENCH_MODULES if cmd_name in _NEED_BENCH else ():
+            if find_spec(module) is None:
+                raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
+        verb: type[Verb] = getattr(import_module(f"harness.commands.{cmd_name}"), cmd_name.capitalize())
+        return verb.command(f"\b\nExample: bpebench {cmd_name} {VERBS[cmd_name].example}")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -175,9 +144,9 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for group in dict.fromkeys(verb.group for verb in VERBS.values()):
+        for group, verbs in GROUPS.items():
             with formatter.section(group):
-                formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items() if verb.group == group])
+                formatter.write_dl([(name, verb.summary) for name, verb in verbs.items()])
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -88,6 +88,3 @@ def default_models() -> tuple[str, ...]:
 
     published = set(model_names()) - set(trained_model_names())
     return tuple(name for name in available_models() if name in published) or (DEFAULT_MODEL,)
-
-
-command = Check.command()

@@ -89,6 +89,3 @@ def _named(difference: TimeDifference) -> dict[str, Any]:
         "claim": difference.claim,
         "floor": difference.floor,
     }
-
-
-command = Compare.command()

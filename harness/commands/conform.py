@@ -78,13 +78,9 @@ class Conform(Verb):
         from harness.conform.vectors.file import read
         from harness.conform.vectors.run import run
 
-        given = options.given(self)
-        options.ensure(
-            not given & {"only", "reference", "seed"},
-            "--vectors asks a file's cases: leave out --check, --reference, --seed",
-        )
+        options.ensure_alone(self, "vectors", "target", "model", "library")
         vectors = read(path)
-        model = self.model if "model" in given else vectors.head.model
+        model = self.model if "model" in options.given(self) else vectors.head.model
         return run(self.target or "", path, vectors, model, self.library)
 
     def _write_vectors(self, path: Path) -> bool:
@@ -107,6 +103,3 @@ class Conform(Verb):
         ]
         self.output(head, lambda: "\n".join(lines))
         return False
-
-
-command = Conform.command()

@@ -62,6 +62,3 @@ class Convert(Verb):
 
 def _n_losses(lost: list[str]) -> str:
     return f", {plural(len(lost), 'loss', 'losses')}" if lost else ""
-
-
-command = Convert.command()

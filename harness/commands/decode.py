@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 import click
 
@@ -24,6 +25,7 @@ class Decode(Verb):
     their text, and if not, where they drift; exit status 1 if they do.
     """
 
+    context_settings: ClassVar = {"ignore_unknown_options": True}
     ids: tuple[str, ...] = argument(nargs=-1)
     model: str = options.model
     implementation: str = options.one_implementation(f"Who decodes: {options.TARGETS}.", "priority")
@@ -73,6 +75,3 @@ def _numbers(text: str) -> list[int]:
         is_number = word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS
         options.ensure(is_number, f"{word[:_MOST_DIGITS]!r} is not a token id; give whole numbers")
     return list(map(int, words))
-
-
-command = Decode.command(context_settings={"ignore_unknown_options": True})

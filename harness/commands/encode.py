@@ -43,6 +43,3 @@ class Encode(Verb):
         rows = list(zip(ids, map(repr, tokens), strict=True))
         about = {"model": self.model, "implementation": self.implementation}
         self.output(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
-
-
-command = Encode.command()

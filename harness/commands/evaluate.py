@@ -91,8 +91,7 @@ class Evaluate(Verb):
         from harness.evaluate.drift import drift_rate
         from harness.report.wording import percent
 
-        others = options.given(self) - {"models", "sampled", "as_json"}
-        options.ensure(not others, "--sampled goes with -m and --json only")
+        options.ensure_alone(self, "sampled", "models")
         rows = [drift_rate(model, file) for model in self.models]
         headers = ["model", "lists", "drifting", "ids", "ids before the first drift", "rate"]
         columns = ("model", "n_lists", "n_drifting", "n_ids", "n_canonical_ids")
@@ -102,8 +101,7 @@ class Evaluate(Verb):
     def _compare_with_morphs(self) -> None:
         from harness.commands import morphology_report
 
-        others = options.given(self) - {"models", "morphology", "as_json", "as_csv", "as_latex"}
-        options.ensure(not others, "--morphology goes with -m, --json, --csv and --latex only")
+        options.ensure_alone(self, "morphology", "models", "as_csv", "as_latex")
         rows = morphology_report.compare_with_morphs(self.models, self.morphology)
         self.output_rows(list(map(morphology_report.cells, rows)), morphology_report.tables(rows))
 
@@ -172,6 +170,3 @@ def _warn_of_single_documents(rows: list[EvaluationRow]) -> None:
         single = [f"each of {len(single)} texts"]
     for corpus in single:
         options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
-
-
-command = Evaluate.command()

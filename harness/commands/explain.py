@@ -61,6 +61,3 @@ class Explain(Verb):
 def _runs_a_model(spec: str) -> bool:
     """Return whether a side needs a model; a model file brings its own."""
     return spec.endswith(".py") or ":" in spec or not Path(spec).is_file()
-
-
-command = Explain.command()

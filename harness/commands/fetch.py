@@ -32,6 +32,3 @@ class Fetch(Verb):
             self.output({"files": files}, lambda: options.table(fresh, ["fetched", "bytes"]))
         if not self.as_json:
             click.echo(f"{plural(len(fetched), 'file')} in the cache, {len(fresh)} of them fetched now", err=True)
-
-
-command = Fetch.command()

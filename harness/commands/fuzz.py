@@ -86,7 +86,7 @@ class Fuzz(Verb):
         from harness.check.fuzz.files import FilesResult, fuzz_files
 
         options.ensure(self.sides, "name the sides that read the files, such as: bpebench fuzz compiled --files 1000")
-        options.ensure(not (self.models or self.random_models), "--files makes files up: leave out -m and --models")
+        options.ensure_alone(self, "files", "sides", "seed", "seconds", "stop_after")
         with progress("fuzzing files", n_files) as bar:
 
             def advance(result: FilesResult) -> None:
@@ -134,6 +134,7 @@ class Fuzz(Verb):
         from harness.check.fuzz.findings import describe_input
         from harness.check.fuzz.replay import read_counterexamples, replay
 
+        options.ensure_alone(self, "again", "file")
         records = read_counterexamples(self.file)
         options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
         with progress("replaying", len(records)) as bar:
@@ -223,6 +224,3 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
 def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
     asked = {"sides": list(plan.sides), "models": plan.models, "seed": plan.seed}
     return asked | {field.name: getattr(result, field.name) for field in fields(result)}
-
-
-command = Fuzz.command()

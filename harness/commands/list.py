@@ -97,6 +97,3 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _cell(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-command = List.command()

@@ -188,6 +188,13 @@ def given(verb: object) -> set[str]:
     return {name for name in vars(verb) if source(name) not in (None, ParameterSource.DEFAULT)}
 
 
+def ensure_alone(verb: object, mode: str, *others: str) -> None:
+    """Raise a usage error if an option is given that does not go with the option `mode`, as `others` do."""
+    flags = {param.name: param.opts[-1] for param in click.get_current_context().command.params}
+    refused = given(verb) - {mode, "as_json", *others}
+    ensure(not refused, f"{flags[mode]} does not go with {', '.join(sorted(str(flags[name]) for name in refused))}")
+
+
 def matches(expression: str | None, name: str) -> bool:
     """Return whether `expression` (None: any) is found in `name`; raise for an invalid regular expression."""
     try:

@@ -68,6 +68,3 @@ def _listen(port: int) -> socket.socket:
     except OSError as error:
         why = f"port {port} of {ADDRESS} cannot be used ({error.strerror}); choose another by --port"
         raise BPEError(why) from None
-
-
-command = Play.command()

@@ -141,6 +141,3 @@ def _readme(*, write: bool) -> bool:
     stale += stale_pages(README.parent)
     click.echo("\n".join(stale) or f"{README}: nothing is stale")
     return bool(stale)
-
-
-command = Report.command()

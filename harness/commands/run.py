@@ -73,9 +73,8 @@ class Run(Verb):
 
     def run(self) -> bool:
         """Measure and print the tables; return whether there are faults."""
-        if self.tour and self.scale:
-            raise click.UsageError("--tour and --scale are two runs; give one of them")
         if self.tour:
+            options.ensure_alone(self, "tour", "out", "dry_run")
             return self._tour()
         return self._scale() if self.scale else self._measure(self.out or DEFAULT_OUT)
 
@@ -84,6 +83,8 @@ class Run(Verb):
         from harness.report.layout import render
         from harness.report.tables.growth import scaling_table
 
+        chosen = ("implementation", "exclude", "models", "out", "resume")
+        options.ensure_alone(self, "scale", *chosen, "families", "doublings", "rounds", "limit")
         families = tuple(dict.fromkeys(self.families)) or FAMILIES
         scale = Scale(
             implementations=tuple(options.choose_implementations(self.implementation, self.exclude)),
@@ -113,6 +114,8 @@ class Run(Verb):
         start = time.monotonic()
         options.say("about 4 minutes on two cores: train two vocabularies, check every pair, time everything", err=True)
         options.say("to see tokens at once: bpebench play --open", err=True)
+        if self.dry_run:
+            return False
         folder = self.out or tour.new_folder(DEFAULT_OUT)
         with RecordWriter(folder, has_resume=False) as writer:
             with progress("training two vocabularies", len(tour.RECIPES)) as bar:
@@ -213,6 +216,3 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
         click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
         return max(1, len(result.measurements))
     return sum(record.exact and record.outcome.is_fault for record in result.measurements)
-
-
-command = Run.command()

@@ -106,6 +106,3 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
             err=True,
         )
     return trained, text
-
-
-command = Sweep.command()

@@ -34,6 +34,3 @@ class Trace(Verb):
             found = trace(self.implementation, loaded, content, self.model)
         self.output(found, lambda: render_trace(found))
         return not found.reproduces
-
-
-command = Trace.command()

@@ -124,7 +124,11 @@ class Train(Verb):
 
     def _count_only(self) -> None:
         """Count the pieces, write and describe them."""
-        training_output.check_count(options.given(self), self.corpora, self.counts, self.out)
+        reading_options = ("corpora", "counts", "documents", "field", "memory_limit", "workers", "scheduler")
+        options.ensure_alone(self, "count_only", *reading_options, "pattern", "out", "min_count", "show")
+        options.ensure(self.corpora or self.counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
+        if self.out is not None:
+            writing.check_target(self.out, (*self.corpora, *map(str, self.counts)))
         text = self._text
         pattern = resolve(self.pattern or next((counts.pattern for counts in text.given_counts), "gpt2"))
         document = training_output.write_counts(self._counts(text, pattern), self.min_count, self.out, self.show)
@@ -194,6 +198,3 @@ class Train(Verb):
         }
         chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
-
-
-command = Train.command()

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.commands import options, writing
+from harness.commands import options
 from harness.printable import printable
 from impls import Model
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import name_of
 from impls.formats.counts import save_counts
-
-_OPTIONS = (
-    *("corpora", "counts", "count_only", "pattern", "out", "min_count", "documents", "field"),
-    *("memory_limit", "workers", "scheduler", "show", "as_json"),
-)
-"""The options of `train` that go with --count-only."""
-
-
-def check_count(given: set[str], corpora: Sequence[str], counts: Sequence[Path], out: Path | None) -> None:
-    """Raise for options (`given`) that do not go with --count-only, and for a file that would be read and written."""
-    others = given - set(_OPTIONS)
-    flags = ", ".join(sorted(f"--{name.replace('_', '-')}" for name in others))
-    options.ensure(not others, f"--count-only does not go with {flags}")
-    options.ensure(corpora or counts, "--count-only: name a corpus (-c) or a file of counts (--counts)")
-    if out is not None:
-        writing.check_target(out, (*corpora, *map(str, counts)))
 
 
 def write_counts(counts: PieceCounts, min_count: int, file: Path | None, n_shown: int) -> dict[str, Any]:

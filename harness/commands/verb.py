@@ -7,9 +7,8 @@
 
         def run(self) -> bool: ...         # True: a check failed, which is exit status 1
 
-    command = Fetch.command()
-
-Every verb also gets `--json`. An option that several verbs share is declared once, in `options`.
+A verb is the class of its name in the module of its name, and also gets `--json`. An option that several verbs share is
+declared once, in `options`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
 
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 class Declared(NamedTuple):
     """An option or argument, named like the attribute it is assigned to."""
 
-    named: Callable[[str], Callable[[Any], Any]]
-    """Name -> the decorator of click that adds it to a function."""
+    parameter: Callable[[str], click.Parameter]
+    """Name -> the parameter of click."""
 
 
 class _Advanced(click.Option):
@@ -41,18 +40,17 @@ class _Advanced(click.Option):
 
 
 def option(help: str | None, *flags: str, default_shown: bool = True, advanced: bool = False, **settings: Any) -> Any:
-    """Declare an option with the arguments of `click.option`; without flags the flag is its name.
+    """Declare an option with the arguments of `click.Option`; without flags the flag is its name.
 
     An `advanced` one is described by `--help-advanced`.
     """
-    if advanced:
-        settings["cls"] = _Advanced
-
-    def named(name: str) -> Callable[[Any], Any]:
-        given = flags or (f"--{name.replace('_', '-')}",)
-        return click.option(*given, name, help=help, show_default=default_shown and "default" in settings, **settings)
-
-    return Declared(named)
+    kind = _Advanced if advanced else click.Option
+    shows_default = default_shown and "default" in settings
+    return Declared(
+        lambda name: kind(
+            [*(flags or [f"--{name.replace('_', '-')}"]), name], help=help, show_default=shows_default, **settings
+        )
+    )
 
 
 def flag(help: str, *flags: str, **settings: Any) -> Any:
@@ -61,12 +59,11 @@ def flag(help: str, *flags: str, **settings: Any) -> Any:
 
 
 def argument(**settings: Any) -> Any:
-    """Declare an argument with the arguments of `click.argument`."""
-    return Declared(lambda name: click.argument(name, **settings))
+    """Declare an argument with the arguments of `click.Argument`."""
+    return Declared(lambda name: click.Argument([name], **settings))
 
 
 _FORMATS = ("json", "csv", "latex")
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
 def terminal_width() -> int | None:
@@ -197,7 +194,8 @@ class _Command(click.Command):
 class Verb(ABC):
     """One call of a verb, with the values of its options as attributes."""
 
-    as_json: bool
+    context_settings: ClassVar[dict[str, Any]] = {}
+    as_json: bool = flag("One JSON document on standard output.", "--json")
 
     @abstractmethod
     def run(self) -> bool | None:
@@ -234,7 +232,7 @@ class Verb(ABC):
         )
 
     @classmethod
-    def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:
+    def command(cls, epilog: str = "") -> click.Command:
         """Return the click command of the same name."""
 
         def call(**given: Any) -> None:
@@ -246,9 +244,7 @@ class Verb(ABC):
             if verb.run():
                 raise click.exceptions.Exit(1)
 
-        call.__doc__ = cls.__doc__
-        decorated: Callable[..., Any] = as_json(call)
-        for name, declared in reversed(list(vars(cls).items())):
-            if isinstance(declared, Declared):
-                decorated = declared.named(name)(decorated)
-        return click.command(cls.__name__.lower(), _Command, context_settings=context_settings)(decorated)
+        declared = [(name, value) for name, value in (vars(cls) | vars(Verb)).items() if isinstance(value, Declared)]
+        parameters = [value.parameter(name) for name, value in declared]
+        name, settings = cls.__name__.lower(), cls.context_settings
+        return _Command(name, settings, call, parameters, help=cls.__doc__, epilog=epilog)

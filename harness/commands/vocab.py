@@ -43,11 +43,10 @@ class Vocab(Verb):
         """Print what the model is, and the requested tokens; return whether a finding is one of --fail-on."""
         from harness.data import load_model
 
-        given = options.given(self)
         if not self.lint:
-            options.ensure("fail_on" not in given, "--fail-on needs --lint")
+            options.ensure(not self.fail_on, "--fail-on needs --lint")
             return self._describe()
-        options.ensure(not given & {"show", "find"}, "--show and --find do not go with --lint")
+        options.ensure_alone(self, "lint", "model", "fail_on")
         found = _health(self.model, load_model(self.model))
         self.output(found.document(self.fail_on), lambda: _shown_health(found, self.fail_on))
         return bool(found.failed(self.fail_on))
@@ -180,6 +179,3 @@ def _ids(ids: Iterable[int] | None) -> str:
 
 def _quoted(token: bytes) -> str:
     return repr(token.decode("utf-8", "backslashreplace"))
-
-
-command = Vocab.command()

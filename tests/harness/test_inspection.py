@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rank_files import rank_file
 
-from harness.commands.vocab import command
+from harness.commands.vocab import Vocab
 from harness.data import load_model
 from harness.data.inspection import inspect
 from impls.core.model.model import Model
@@ -52,7 +52,7 @@ def test_irregular_merges_are_a_finding_and_what_was_assumed_is_noted(tmp_path: 
 
 
 def run(*arguments: Any) -> tuple[int, str]:
-    ended = CliRunner().invoke(command, list(map(str, arguments)))
+    ended = CliRunner().invoke(Vocab.command(), list(map(str, arguments)))
     return ended.exit_code, ended.output
 
 

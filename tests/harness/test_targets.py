@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 import impls
-from harness.commands import decode, encode, explain, fuzz, trace, vocab
+from harness.commands.decode import Decode
+from harness.commands.encode import Encode
+from harness.commands.explain import Explain
+from harness.commands.trace import Trace
+from harness.commands.vocab import Vocab
 from harness.targets import DEFAULT_MODEL, NotLoadable, is_target, load_object, load_tokenizer
 from impls.formats import save
 
@@ -109,9 +113,8 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 
 
 def test_verbs_have_one_default_model() -> None:
-    for module in (encode, decode, explain, trace, vocab):
-        for parameter in module.command.params:
+    for verb in (Decode, Encode, Explain, Trace, Vocab):
+        for parameter in verb.command().params:
             if parameter.name == "model":
-                assert parameter.default == DEFAULT_MODEL, module.__name__
-    assert DEFAULT_MODEL in next(p.help for p in explain.command.params if p.name == "models")
-    assert fuzz.command.callback is not None
+                assert parameter.default == DEFAULT_MODEL, verb
+    assert DEFAULT_MODEL in next(p.help for p in Explain.command().params if p.name == "models")

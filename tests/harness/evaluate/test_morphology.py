@@ -193,7 +193,7 @@ def test_the_verb_takes_a_language_or_a_file_and_prints_json_csv_and_latex(bpebe
     shown = bpebench(*command).out
     assert ("MorphScore" in shown, "A lossy vocabulary comes last" in shown) == (True, True)
     for arguments, message in (
-        (("-c", "samples/tr"), "--morphology goes with -m, --json, --csv and --latex only"),
+        (("-c", "samples/tr"), "--morphology does not go with --corpus"),
         (("--morphology", "xx"), "xx: there is no such file; built in: he, ru, tr"),
         (("--csv", "--latex"), "choose one of --json, --csv and --latex"),
     ):

@@ -38,7 +38,7 @@ def sides(
         (["priority", "nobody@1.0", "-m", "MODEL"], "unknown implementation 'nobody@1.0'; known: naive"),
         (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
         (["priority", "greedy", "-m", "x", "--models"], "leave out -m"),
-        (["priority", "--files", "3", "--models"], "leave out -m and --models"),
+        (["priority", "--files", "3", "--models"], "--files does not go with --models"),
         (["priority", "naive", "-c", "no-such-corpus", "-m", "MODEL"], "no-such-corpus"),
         (["--replay", "--save", "no-such-file.jsonl"], "no-such-file.jsonl: holds no counterexamples"),
     ],
