@@ -10,13 +10,15 @@ pass too. Reordered ids are new to it, and their text follows from the model alo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from harness.outcome import Outcome
 from impls import Model, Tokenizer, UnknownId
 from impls.core.text.text import repair_surrogates
 from impls.operations.decoding import decode, round_trip_text
+from impls.operations.stream_rules import stream_rules
 
 LOST = "the ids do not decode to the text they came from"
 MISREAD = "its ids in another order do not decode to what the model has for them"
@@ -36,10 +38,6 @@ class ModelDecoder:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    @cached_property
-    def _bytes_by_id(self) -> dict[int, bytes]:  # takes 20 ms for 200,000 ids, and most answers are not decoded
-        return self._model.bytes_by_id()
-
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of the ids."""
         return decode(self._model, ids)
@@ -56,7 +54,7 @@ class ModelDecoder:
         return other if other != list(ids) else [*ids, *ids]
 
     def _begins_character(self, token: int) -> bool:
-        return self._bytes_by_id.get(token, b"")[:1] not in _CONTINUING
+        return stream_rules(self._model).bytes_by_id.get(token, b"")[:1] not in _CONTINUING
 
 
 class Encoded(NamedTuple):
@@ -101,22 +99,29 @@ def judge(
         return Judgement(Outcome.MISMATCH, f"{len(answers)} answers to {len(reference)} texts")
     confirmed = True
     for index, answer in enumerate(answers):
-        wanted = None if reference is None else _listed(reference[index])
-        if wanted is not None and exact and _listed(answer.ids) != wanted:
-            return Judgement(Outcome.MISMATCH, "other ids than the reference", index, wanted)
+        wanted = None if reference is None else reference[index]
+        if wanted is not None and exact and not _are_equal(answer.ids, wanted):
+            return Judgement(Outcome.MISMATCH, "other ids than the reference", index, _listed(wanted))
         if reason := _misread(answer, decoder, model):
             return Judgement(Outcome.MISMATCH, reason, index)
         if not exact:
             restored = answer.back is not None and round_trip_text(model, repair_surrogates(answer.text)) is not None
-            confirmed = confirmed and (restored or _spell_alike(decoder, answer.ids, wanted))
+            confirmed = confirmed and (restored or _spell_alike(decoder, _listed(answer.ids), wanted))
     if (exact and reference is None) or not confirmed:
         return Judgement(Outcome.UNVERIFIED, _UNCONFIRMED)
     return RIGHT
 
 
-def _listed(ids: Any) -> list[int]:
+def _listed(ids: Ids) -> list[int]:
     """Return ids as a list; those of an array as its own method does, which is faster."""
-    return ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    return ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+
+
+def _are_equal(a: Ids, b: Ids) -> bool:
+    """Return whether ids are the same; two arrays are compared without making lists."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return _listed(a) == _listed(b)
 
 
 def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
@@ -136,9 +141,9 @@ def _misread(answer: Encoded, decoder: ModelDecoder, model: Model) -> str:
     return ""
 
 
-def _spell_alike(decoder: ModelDecoder, ids: Sequence[int], wanted: Sequence[int] | None) -> bool:
+def _spell_alike(decoder: ModelDecoder, ids: Sequence[int], wanted: Ids | None) -> bool:
     """Return whether ids that may differ from the reference's decode to the same text."""
-    return wanted is not None and decoder.decode(ids) == decoder.decode(wanted)
+    return wanted is not None and decoder.decode(ids) == decoder.decode(_listed(wanted))
 
 
 def judge_counts(counts: Sequence[int], reference: Sequence[Ids] | None, *, exact: bool = True) -> Judgement:
@@ -220,4 +225,4 @@ def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:
 
 def wrong_types(entries: Any, kind: type) -> str:
     """Return the names of the types of entries other than `kind`: objects that compare equal to it are not it."""
-    return ", ".join(sorted({type(entry).__name__ for entry in entries} - {kind.__name__}))
+    return ", ".join(sorted({other.__name__ for other in set(map(type, entries))} - {kind.__name__}))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.data import load_corpus, load_model
-from harness.measure import placement
+from harness.measure import contestant, placement
 from harness.measure.references import CONFIRMING, ENCODERS, References
 from harness.measure.texts import Corpora, LoadCorpus, write_training_file
 from harness.measure.workloads import Workload, short_corpus, short_name
@@ -87,6 +88,7 @@ class Materials:
                 model = Model.load(path)  # fills the cache of parsed files before any implementation is timed
                 if model.merge_rule == "concatenation":
                     _ = model.recovered_merges  # derived once, instead of in each process whose library needs merges
+                contestant.derived_file(path).write_bytes(pickle.dumps(model))
                 self.models[name], self._files[name] = model, str(path)
             except (BPEError, OSError) as error:
                 self._files[name] = self.unavailable(error)

@@ -1,10 +1,10 @@
 """Statistics of passes: ratios with intervals, claims, exponents. Pure functions on numbers.
 
 Passes of one opening share a process and differ little, openings differ more (hash seeds, address spaces). So intervals
-are a bootstrap over openings, then rounds, of the median of an opening (Davison and Hinkley 1997, "Bootstrap Methods
-and their Application", §3.8). With few openings a bootstrap interval is too narrow; it is widened by the ratio of
-Student's t to the normal quantile and by sqrt(n/(n-1)) (Hesterberg 2015, "What Teachers Should Know About the
-Bootstrap").
+are a bootstrap over openings, each with the rounds it has: drawing rounds again within the drawn openings would count
+their scatter twice (Davison and Hinkley 1997, "Bootstrap Methods and their Application", §3.8). With few openings a
+bootstrap interval is too narrow; it is widened by the ratio of Student's t to the normal quantile and by sqrt(n/(n-1))
+(Hesterberg 2015, "What Teachers Should Know About the Bootstrap").
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def student_t_975(degrees_of_freedom: int) -> float:
 
 
 def estimate(logs: Logs) -> Estimate:
-    """Return the mean over openings of the median over rounds, resampled over both; raise `ValueError` without any.
+    """Return the mean over openings of the median over rounds, with resampled values; raise `ValueError` without any.
 
-    Of six openings or more the lowest and the highest sixth are left out (the trimmed mean of Tukey and McLaughlin
+    Openings are resampled; of a single one its rounds. Of six openings or more the lowest and the highest sixth are left out (the trimmed mean of Tukey and McLaughlin
     1963): what disturbed one opening does not count.
 
     Resampling is seeded, so that of two contestants the same openings are drawn and a slow opening slows down both.
@@ -80,14 +80,13 @@ def estimate(logs: Logs) -> Estimate:
 @lru_cache(maxsize=4096)
 def _estimated(logs: tuple[tuple[float, ...], ...], resamples: int = RESAMPLES) -> Estimate:
     random = np.random.default_rng(0)
-    medians = np.empty((len(logs), resamples))
-    for row, rounds in zip(medians, logs, strict=True):
-        values = np.asarray(rounds, dtype=float)
-        row[:] = np.median(values[random.integers(len(values), size=(resamples, len(values)))], axis=1)
-    openings = random.integers(len(logs), size=(resamples, len(logs)))
-    draws = _trimmed_mean(medians[openings, random.integers(resamples, size=openings.shape)])
-    value = float(_trimmed_mean(np.array([np.median(rounds) for rounds in logs])))
-    return Estimate(value, draws, len(logs))
+    medians = np.array([np.median(rounds) for rounds in logs])
+    if len(logs) == 1:
+        rounds = np.asarray(logs[0], dtype=float)
+        draws = np.median(rounds[random.integers(len(rounds), size=(resamples, len(rounds)))], axis=1)
+    else:
+        draws = _trimmed_mean(medians[random.integers(len(logs), size=(resamples, len(logs)))])
+    return Estimate(float(_trimmed_mean(medians)), draws, len(logs))
 
 
 def _trimmed_mean(values: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ class Corpora:
     def __init__(self, load_corpus: LoadCorpus) -> None:
         self._load, self._documents = load_corpus, dict[tuple[str, str | None], list[bytes]]()
         self.digests: dict[tuple[str, str | None], str] = {}
+        self._sizes: dict[tuple[str, str | None], int] = {}
 
     def documents(self, name: str, split: str | None) -> list[bytes]:
         """Return the documents of a corpus. Raises what loading raises."""
@@ -43,7 +44,13 @@ class Corpora:
                     break
             self.digests[name, split] = corpus.digest
             self._documents[name, split] = documents
+            self._sizes[name, split] = sum(map(len, documents))
         return self._documents[name, split]
+
+    def n_bytes(self, name: str, split: str | None) -> int:
+        """Return the size of a corpus. Raises what loading raises."""
+        self.documents(name, split)
+        return self._sizes[name, split]
 
 
 class Stream:
@@ -67,7 +74,8 @@ class Stream:
         if workload.corpus.startswith("gen/"):
             return [[document] for document in documents[: workload.n_calls]]
         # A corpus that is too short for two passes is read in shorter calls.
-        n_bytes = min(workload.call_bytes, sum(map(len, documents)) // least_bytes(workload))
+        corpus_bytes = self._corpora.n_bytes(workload.corpus, workload.split)
+        n_bytes = min(workload.call_bytes, corpus_bytes // least_bytes(workload))
         made = []
         for _ in range(workload.n_calls if n_bytes else 0):
             texts = [self._take(workload, n_bytes) for _ in range(workload.n_documents)]

@@ -7,7 +7,6 @@ error, and its standard input is empty.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -26,7 +25,7 @@ from harness.process.limits import excerpt
 from impls.core.errors import Missing, Unsupported
 
 CALL = "call"
-"""The operation with which a process of ours runs a function; its arguments and its result are pickles."""
+"""The operation with which a process of ours runs a function; its arguments and its result are pickles (base64)."""
 ERROR = "error"
 """The status of an answer with an error after which the process continues."""
 
@@ -39,8 +38,8 @@ class ErrorResult(msgspec.Struct, frozen=True):
     message: str = ""
     status: str = ERROR
     """`error`, or the outcome it means."""
-    raised: str = ""
-    """The exception itself, packed, in an answer to `call`."""
+    raised: bytes = b""
+    """The exception itself, pickled, in an answer to `call`."""
 
 
 T = TypeVar("T")
@@ -56,7 +55,7 @@ class _Answer(msgspec.Struct, Generic[T], frozen=True):
     error: str | None = None
     message: str = ""
     status: str = ERROR
-    raised: str = ""
+    raised: bytes = b""
 
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -71,7 +70,10 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[_Answer[Any]]:
 
 def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
     """Return a request as a line; sets become sorted lists, lone surrogates JSON escapes."""
-    return _REQUEST.encode({"id": number, "op": operation, **arguments}).encode() + b"\n"
+    request = {"id": number, "op": operation, **arguments}
+    if operation == CALL:
+        return msgspec.json.encode(request) + b"\n"
+    return _REQUEST.encode(request).encode() + b"\n"
 
 
 def read_answer(line: bytes, number: int, operation: str, shape: Any = Any) -> Any:
@@ -146,27 +148,24 @@ def serve_lines(reply: Callable[[bytes], bytes]) -> None:
     os._exit(0)
 
 
-def packed(content: Any) -> str:
-    """Return a value of Python as text for the operation `call`."""
-    return base64.b64encode(pickle.dumps(content)).decode("ascii")
+class _Request(msgspec.Struct, frozen=True):
+    """A request of the operation `call`: a function and its arguments, pickled."""
 
-
-def unpacked(content: str) -> Any:
-    """Return the value that `packed` packed."""
-    return pickle.loads(base64.b64decode(content))
+    id: int
+    function: bytes
 
 
 def _call(line: bytes) -> bytes:
     """Answer one request of the operation `call`."""
-    request = msgspec.json.decode(line)
-    answer: dict[str, Any] = {"id": request["id"]}
+    request = msgspec.json.decode(line, type=_Request)
+    answer: dict[str, Any] = {"id": request.id}
     try:
-        function, arguments = unpacked(request["function"])
-        answer["result"] = packed(function(*arguments))
+        function, arguments = pickle.loads(request.function)
+        answer["result"] = pickle.dumps(function(*arguments))
     except BaseException as error:  # a Rust panic is not an Exception
         answer |= {"error": type(error).__name__, "message": message_of(error), "status": _status(error)}
         with contextlib.suppress(Exception):  # an error that cannot be sent is described
-            unpacked(raised := packed(error))
+            pickle.loads(raised := pickle.dumps(error))
             answer["raised"] = raised
     return msgspec.json.encode(answer)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,11 +21,9 @@ from harness.process.protocol import (
     ERROR,
     ErrorResult,
     MalformedAnswer,
-    packed,
     python_command,
     read_answer,
     request_line,
-    unpacked,
 )
 
 T = TypeVar("T")
@@ -45,8 +44,8 @@ class Failed(NamedTuple):
     """Type of the error that the process answered with; empty if it gave no answer."""
     message: str = ""
     """Message of that error."""
-    packed_error: str = ""
-    """That error itself, packed, for a call of a function of ours."""
+    pickled_error: bytes = b""
+    """That error itself, pickled, for a call of a function of ours."""
 
     @staticmethod
     def by(answer: ErrorResult) -> Failed:
@@ -72,7 +71,7 @@ class Failed(NamedTuple):
     def raised(self) -> BaseException | None:
         """Return that error, if this process can: only one of ours is sure to be importable here."""
         with contextlib.suppress(Exception):
-            error = unpacked(self.packed_error) if self.packed_error else None
+            error = pickle.loads(self.pickled_error) if self.pickled_error else None
             return error if isinstance(error, BaseException) else None
         return None
 
@@ -198,7 +197,7 @@ class Session:
         failed = Failed.by(answer)
         if failed.outcome.ends_process:
             self.close()
-        return failed._replace(packed_error=answer.raised) if self._asked[0] == CALL else failed
+        return failed._replace(pickled_error=answer.raised) if self._asked[0] == CALL else failed
 
     def call(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> Answer | Failed:
         """Return what `function(*arguments)` returns in a process started by `functions`."""
@@ -209,12 +208,12 @@ class Session:
 
     def begin_call(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
         """Begin a call, whose end `poll_call` returns."""
-        self.begin(CALL, seconds=seconds, shape=str, function=packed((function, arguments)))
+        self.begin(CALL, seconds=seconds, shape=bytes, function=pickle.dumps((function, arguments)))
 
     def poll_call(self, wait_seconds: float = 0.0) -> Answer | Failed | None:
         """Return the answer to a call, or None if there is none within `wait_seconds`."""
         answer = self.poll(wait_seconds)
-        return Answer(unpacked(answer.value)) if isinstance(answer, Answer) else answer
+        return Answer(pickle.loads(answer.value)) if isinstance(answer, Answer) else answer
 
     def value(self, function: Callable[..., T], *arguments: Any, seconds: float | None = None) -> T:
         """Return what `function(*arguments)` returns there, or raise what it raises; else raise `FailedError`."""

@@ -24,6 +24,8 @@ from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
+_UNMERGED = frozenset(("special_tokens", "added_tokens", "whole_token_flags", "normalization", "pattern"))
+"""Fields on which the recovered merges do not depend."""
 
 
 class Model(ModelData):
@@ -86,7 +88,10 @@ class Model(ModelData):
             kept = [changes.get(name, getattr(self, name)) for name in ("special_tokens", "added_tokens")]
             whole = {text for tokens in kept for text in tokens}
             changes["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
-        return replace(self, **changes)
+        changed = replace(self, **changes)
+        if "recovered_merges" in self.__dict__ and _UNMERGED.issuperset(changes):
+            changed.__dict__["recovered_merges"] = self.__dict__["recovered_merges"]
+        return changed
 
     digest = cached_property(digest_of)
 

@@ -31,6 +31,14 @@ def test_the_interval_holds_the_true_ratio_about_95_times_of_100(n_openings: int
     assert held >= 90
 
 
+def test_the_scatter_of_rounds_counts_once() -> None:
+    random = np.random.default_rng(6)
+    intervals = [stats.estimate(simulated(random, 1.1, 12)).interval for _ in range(60)]
+    deviation = np.std([math.log(interval.value) for interval in intervals])
+    half = np.mean([math.log(interval.high / interval.low) / 2 for interval in intervals])
+    assert 1.9 < half / deviation < 2.8, "Student's t of 11 degrees of freedom is 2.2"
+
+
 def test_a_planted_slowdown_is_found_by_twenty_openings_and_a_copy_is_not_called_slower() -> None:
     random = np.random.default_rng(7)
     found = {1.0: 0, 1.05: 0, 1.1: 0}
