@@ -33,7 +33,7 @@ OPEN_SECONDS = 120.0
 """Limit on what is not timed: taking inputs, packing answers."""
 FIRST_TEXT = "hello world"
 """The text whose ids end the loading of an implementation."""
-_TRIAL_PASSES = 3
+_WARM_UP_SECONDS = 0.1
 """Length of a warm-up, since first calls are slower."""
 APPENDED_CHARACTERS, N_APPENDS = 20, 20
 TURN_CHARACTERS, N_TURNS = (200, 2_000), 8
@@ -238,7 +238,7 @@ class Trial(NamedTuple):
 
 
 def warm_up(most_seconds: float) -> Trial:
-    """Run calls of what was prepared, 1, 1, 2, 4 …, until `_TRIAL_PASSES` passes of `most_seconds` are over."""
+    """Run calls of what was prepared, 1, 1, 2, 4 …, for `_WARM_UP_SECONDS`; a pass takes `most_seconds`."""
     inputs, answers, call = _held.inputs, _held.answers, _held.run
 
     def timed(some: Sequence[Any]) -> float:
@@ -249,7 +249,7 @@ def warm_up(most_seconds: float) -> Trial:
 
     spent = per_call = timed(inputs[:1])
     done = fitting = 1
-    while done < len(inputs) and spent < _TRIAL_PASSES * most_seconds:
+    while done < len(inputs) and spent < _WARM_UP_SECONDS:
         per_call = timed(inputs[done : 2 * done])
         spent += per_call * done
         done *= 2

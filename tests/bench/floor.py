@@ -63,7 +63,8 @@ def main() -> None:
     given = parser.parse_args()
     names = tuple(f"{original}-{plug_in}" for original in ORIGINALS for plug_in in PLANTED)
     workloads = tuple(select(load_workloads(), include=[given.workload]))
-    profile = replace(PROFILES["default"], openings=given.openings, slow_openings=given.openings, slow_rounds=15)
+    default = PROFILES["default"]
+    profile = replace(default, openings=given.openings, slow_openings=given.openings, slow_rounds=default.rounds)
     called: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         plant(Path(folder))
