@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.model.data import ModelData
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
 from impls.formats.parse_cache import cached_model
 
@@ -24,35 +24,12 @@ VERSION = 6
 """What is written; files of lower versions lack some of the fields, and are read too."""
 
 
-class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The fields of the file; all but the first three and `tokens` are optional."""
-
-    format: str
-    version: int
-    digest: str
-    alphabet: Literal["bytes", "chars"] = "bytes"
-    merge_rule: Literal["pairs", "concatenation"] = "pairs"
-    ignore_merges: bool = False
-    normalization: str | None = None
-    id_offset: int = 0
-    end_of_word: str | None = None
-    unknown: str | None = None
-    unknown_id: int | None = None
-    pattern: tuple[str, ...] = ()
-    special_tokens: dict[str, int] = {}
-    added_tokens: dict[str, int] = {}
-    whole_token_flags: dict[str, tuple[str, ...]] = {}
-    sentencepiece: SentencePieceRules | None = None
-    decoder: str | None = None
-    tokens: tuple[bytes | None, ...]
-    merges: tuple[tuple[int, int], ...] = ()
-    merge_counts: tuple[int, ...] | None = None
-
-
 _HEAD = ("format", "version", "digest")
 _DERIVED = "id_offset"
 """Written for other programs; the model derives it."""
 _LISTS = ("tokens", "merges", "merge_counts")
+_FIELDS = [name for name in ModelData.__dataclass_fields__ if name not in _LISTS] + [*_LISTS]
+"""The fields of the model, in the order of the file."""
 
 
 def read(content: bytes) -> Model:
@@ -76,15 +53,17 @@ def _parsed(content: bytes) -> Model:
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
     document.pop("training_documents", None)  # files of earlier releases may note them
-    fields = msgspec.structs.asdict(converted(document, _Document))
-    if len(fields["tokens"]) > MAX_TABLE_ID + 1:
-        raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
-    return Model(**{name: value for name, value in fields.items() if name not in (*_HEAD, _DERIVED)})
+    if unknown := document.keys() - {*_HEAD, *_FIELDS, _DERIVED}:
+        raise InvalidModel(f"the field {min(unknown)!r} is not known")
+    model = converted(document, Model)
+    if len(model.tokens) > MAX_TABLE_ID + 1:
+        raise InvalidModel(f"{len(model.tokens)} tokens; at most {MAX_TABLE_ID + 1} are kept")
+    return model
 
 
 def write(model: Model) -> bytes:
     """Return the file of `model`, which loses nothing."""
-    given = {name: getattr(model, name) for name in _Document.__struct_fields__ if name not in _HEAD}
+    given = {name: getattr(model, name) for name in (_DERIVED, *_FIELDS)}
     fields = {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
     document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
     try:
