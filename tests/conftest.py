@@ -158,6 +158,6 @@ def hand_made() -> HandMade:
         listed = (
             () if fields.get("merge_rule") == "concatenation" else [(ids[left], ids[right]) for left, right in pairs]
         )
-        return Model(tokens=tuple(tokens), merges=tuple(listed), alphabet=alphabet, **fields)
+        return Model(tokens=tuple(tokens), merges=tuple(listed), alphabet=alphabet).with_(**fields)
 
     return build

@@ -7,20 +7,19 @@ covers the content, not the layout: reformatting keeps it valid, any other chang
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.model.data import ModelData
+from impls.core.model.data import HuggingFaceRules, ModelData
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
 from impls.formats.parse_cache import cached_model
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
-VERSION = 6
+VERSION = 7
 """What is written; files of lower versions lack some of the fields, and are read too."""
 
 
@@ -53,6 +52,9 @@ def _parsed(content: bytes) -> Model:
     if document.get("digest") != _digest(document):
         raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
     document.pop("training_documents", None)  # files of earlier releases may note them
+    if "hugging_face" not in document:  # files of versions below 7
+        rules = {name: document.pop(name) for name in HuggingFaceRules.__dataclass_fields__ if name in document}
+        document["hugging_face"] = rules
     if unknown := document.keys() - {*_HEAD, *_FIELDS, _DERIVED}:
         raise InvalidModel(f"the field {min(unknown)!r} is not known")
     model = converted(document, Model)
@@ -63,9 +65,8 @@ def _parsed(content: bytes) -> Model:
 
 def write(model: Model) -> bytes:
     """Return the file of `model`, which loses nothing."""
-    given = {name: getattr(model, name) for name in (_DERIVED, *_FIELDS)}
-    fields = {name: dict(value) if isinstance(value, Mapping) else value for name, value in given.items()}
-    document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
+    fields = {name: getattr(model, name) for name in (_DERIVED, *_FIELDS)}
+    document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields}, enc_hook=dict)
     try:
         document["digest"] = _digest(document)
     except UnicodeEncodeError:

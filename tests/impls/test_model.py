@@ -55,7 +55,7 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 )
 def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidModel, match=message):
-        Model(**({"tokens": BYTES} | fields))
+        Model(tokens=BYTES).with_(**fields)
 
 
 def test_a_special_token_may_stand_among_the_tokens_under_its_own_id() -> None:

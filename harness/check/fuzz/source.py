@@ -16,7 +16,7 @@ from harness.generators import families
 from harness.generators.families import mutations
 from harness.generators.texts import RandomIds, joined_hard, pairs_of_parts, short_parts, texts_by_size
 from impls.core.errors import BPEError
-from impls.core.model.model import Model
+from impls.core.model import HuggingFaceRules, Model
 from impls.core.text.patterns import resolve
 
 TEXTS_A_BATCH = 256
@@ -124,7 +124,7 @@ def _drawn(letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
         tokens=tokens,
         merges=tuple((ids[left], ids[right]) for left, right in merges) if by_pairs else (),
         merge_rule="pairs" if by_pairs else "concatenation",
-        ignore_merges=by_pairs and random.random() < 0.1,
+        hugging_face=HuggingFaceRules(ignore_merges=by_pairs and random.random() < 0.1),
         alphabet="bytes" if alphabet == "bytes" else "chars",
         pattern=resolve(random.choice(("none", "none", "gpt2", "cl100k"))),
     )

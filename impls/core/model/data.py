@@ -31,6 +31,23 @@ def _pairs(merges: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HuggingFaceRules:
+    """The rules that only Hugging Face's library has; a `Model` has each as a property too."""
+
+    ignore_merges: bool = False
+    """A whole piece that is in the vocabulary is one token."""
+    whole_token_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Text of a special or added token -> restrictions on where it matches; see `whole_tokens`."""
+    decoder: str | None = None
+    """The steps by which a file's tokens become text (see `core.text.decoder_steps`); None: their bytes are joined, by
+    the rules of `Model.sentencepiece` and `Model.end_of_word`."""
+
+    def __post_init__(self) -> None:
+        flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
+        self.__dict__["whole_token_flags"] = MappingProxyType(flags)  # the dataclass is frozen
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelData:
     """Tokens, merges and the rules for using them, immutable but not checked; see `Model`."""
 
@@ -46,27 +63,21 @@ class ModelData:
     """Text -> id, recognised only when allowed."""
     added_tokens: Mapping[str, int] = field(default_factory=dict)
     """Text -> id, always recognised (Hugging Face's added tokens)."""
-    whole_token_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Text of a special or added token -> restrictions on where it matches; see `whole_tokens`."""
     normalization: str | None = None
     """None, the names of steps (see `core.text.normalization`), or the name of the charsmap in `sentencepiece`; applied
     before splitting."""
     alphabet: Literal["bytes", "chars"] = "bytes"
     merge_rule: Literal["pairs", "concatenation"] = "pairs"
-    ignore_merges: bool = False
-    """Hugging Face's flag: a whole piece that is in the vocabulary is one token."""
     end_of_word: str | None = None
     unknown: str | None = None
     """Text of the unknown token."""
     unknown_id: int | None = None
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
-    decoder: str | None = None
-    """The steps by which a file's tokens become text (see `core.text.decoder_steps`); None: their bytes are joined, by
-    the rules of `sentencepiece` and `end_of_word`."""
+    hugging_face: HuggingFaceRules = HuggingFaceRules()
+    """What Hugging Face's library does around the merges, for a model that comes from it."""
 
     def __post_init__(self) -> None:
-        flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
         fields: dict[str, Any] = {
             "tokens": tuple(self.tokens),
             "merges": _pairs(self.merges),
@@ -74,9 +85,23 @@ class ModelData:
             "pattern": resolve(self.pattern),
             "special_tokens": MappingProxyType(dict(self.special_tokens)),
             "added_tokens": MappingProxyType(dict(self.added_tokens)),
-            "whole_token_flags": MappingProxyType(flags),
         }
         self.__dict__.update(fields)  # the dataclass is frozen
+
+    @property
+    def ignore_merges(self) -> bool:
+        """Return `HuggingFaceRules.ignore_merges`."""
+        return self.hugging_face.ignore_merges
+
+    @property
+    def whole_token_flags(self) -> Mapping[str, tuple[str, ...]]:
+        """Return `HuggingFaceRules.whole_token_flags`."""
+        return self.hugging_face.whole_token_flags
+
+    @property
+    def decoder(self) -> str | None:
+        """Return `HuggingFaceRules.decoder`."""
+        return self.hugging_face.decoder
 
     def derived(self, derive: Callable[..., Kind], *arguments: Hashable) -> Kind:
         """Return `derive(self, *arguments)`, computed once for this model."""

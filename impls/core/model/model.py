@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 from impls.core.model import derivations
 from impls.core.model.checks import check_model
 from impls.core.model.cuts import Cuts
-from impls.core.model.data import ModelData
+from impls.core.model.data import HuggingFaceRules, ModelData
 from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.text.decoder_steps import usual_decoders
 from impls.core.text.normalization import is_settled
@@ -24,7 +24,7 @@ from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.core.text.stages import drops_text
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
-_UNMERGED = frozenset(("special_tokens", "added_tokens", "whole_token_flags", "normalization", "pattern"))
+_UNMERGED = frozenset(("special_tokens", "added_tokens", "normalization", "pattern"))
 """Fields on which the recovered merges do not depend."""
 
 
@@ -83,12 +83,14 @@ class Model(ModelData):
         return _restored, (bytes(packed.content), packed.digest), known
 
     def with_(self, **changes: Any) -> Model:
-        """Return a copy with other fields, checked again; the flags of removed special and added tokens are removed."""
-        if self.whole_token_flags and "whole_token_flags" not in changes:
+        """Return a copy with other fields, or other fields of `hugging_face`, checked again; the flags of removed
+        special and added tokens are removed."""
+        rules = {name: changes.pop(name) for name in HuggingFaceRules.__dataclass_fields__ if name in changes}
+        if self.whole_token_flags and "whole_token_flags" not in rules:
             kept = [changes.get(name, getattr(self, name)) for name in ("special_tokens", "added_tokens")]
             whole = {text for tokens in kept for text in tokens}
-            changes["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
-        changed = replace(self, **changes)
+            rules["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
+        changed = replace(self, **{"hugging_face": replace(self.hugging_face, **rules)} | changes)
         if "recovered_merges" in self.__dict__ and _UNMERGED.issuperset(changes):
             changed.__dict__["recovered_merges"] = self.__dict__["recovered_merges"]
         return changed

@@ -12,27 +12,30 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from struct import Struct
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
-from impls.core.model.data import ModelData
-from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.model.data import HuggingFaceRules, ModelData
 
-MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
+MAPPINGS = ("special_tokens", "added_tokens")
 """Fields of the model that are mappings."""
 
 _ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "decoder")
 """Fields that are part of the digest only if they are used: models without them keep their digest."""
 
 
+_NAMES = [name for name in ModelData.__dataclass_fields__ if name not in ("tokens", "merges")]
+_Head = msgspec.defstruct("_Head", [(name, get_type_hints(ModelData)[name]) for name in _NAMES])
+
+
 class _Parts(msgspec.Struct, array_like=True):
-    head: dict[str, Any]
-    """Fields by name, as JSON values."""
+    head: _Head  # type: ignore[valid-type]
+    """All fields but the long ones."""
     notes: list[tuple[str, str]]
     kind: str
     """Type code of the lengths."""
@@ -80,34 +83,34 @@ class PackedModel:
 
     def fields(self) -> dict[str, Any]:
         """Return all other fields of the model by name."""
-        fields = dict(self.parts.head)
-        if (rules := fields["sentencepiece"]) is not None:
-            fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
-        if (counts := fields["merge_counts"]) is not None:
-            fields["merge_counts"] = tuple(counts)
-        flags = {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()}
-        return fields | {"pattern": tuple(fields["pattern"]), "whole_token_flags": flags}
+        return msgspec.structs.asdict(self.parts.head)
 
 
-def _head(model: ModelData) -> dict[str, Any]:
-    """Return the fields of `model` except tokens and merges, as JSON values."""
-    head = {name: getattr(model, name) for name in model.__dataclass_fields__ if name not in ("tokens", "merges")}
-    head |= {name: dict(head[name]) for name in MAPPINGS}
-    if (rules := model.sentencepiece) is not None:
-        head["sentencepiece"] = {name: getattr(rules, name) for name in rules.__dataclass_fields__} | {
-            "charsmap": rules.charsmap.hex()
-        }
-    return head
+def _fields(model: ModelData) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in _NAMES}
+
+
+def _plain(value: Any) -> Any:
+    """Return a field, or a field of rules, as JSON."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return (
+        dict(value)
+        if isinstance(value, Mapping)
+        else {name: getattr(value, name) for name in value.__dataclass_fields__}
+    )
 
 
 def digest_of(model: ModelData) -> str:
     """Return the SHA-256 (hex) of the content of `model`, the same on every machine."""
+    fields = _fields(model) | {name: getattr(model, name) for name in HuggingFaceRules.__dataclass_fields__}
     content = (
-        {name: value for name, value in _head(model).items() if value or name not in _ONLY_IF_USED}
+        {name: value for name, value in fields.items() if value or name not in _ONLY_IF_USED}
         | dict.fromkeys(("tokens", "merges", "merge_counts"), None)
         | {"id_offset": model.id_offset}
     )
-    hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    del content["hugging_face"]
+    hasher = hashlib.sha256(json.dumps(content, sort_keys=True, default=_plain).encode())
     for token in model.tokens:
         hasher.update(b"-" if token is None else b"%d:%b" % (len(token), token))
     hasher.update(repr((model.merges, model.merge_counts)).encode())
@@ -121,7 +124,9 @@ def pack(model: ModelData, notes: Sequence[tuple[str, str]] = ()) -> PackedModel
     kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
     blob = b"".join([token for token in model.tokens if token is not None])
     merges = array("I", chain.from_iterable(model.merges)).tobytes()
-    content = msgspec.msgpack.encode([_head(model), list(notes), kind, array(kind, lengths).tobytes(), blob, merges])
+    content = msgspec.msgpack.encode(
+        [_fields(model), list(notes), kind, array(kind, lengths).tobytes(), blob, merges], enc_hook=dict
+    )
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 

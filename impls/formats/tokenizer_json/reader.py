@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import starmap
 from operator import add
 from typing import Any
 
 from impls.core.errors import InvalidModel
 from impls.core.model import Model
-from impls.core.model.data import ModelData
+from impls.core.model.data import HuggingFaceRules, ModelData
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.decoder_steps import usual_decoders
@@ -119,14 +120,13 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
         "pattern": stages,
         "special_tokens": special,
         "added_tokens": added,
-        "whole_token_flags": flags,
         "normalization": spaces.normalization,
         "alphabet": "bytes" if byte_level else "chars",
         "end_of_word": end_of_word,
-        "ignore_merges": bool(bpe.ignore_merges),
         "unknown": unknown,
         "unknown_id": None if unknown is None else vocab.get(unknown, whole.get(unknown)),
         "sentencepiece": rules,
+        "hugging_face": HuggingFaceRules(ignore_merges=bool(bpe.ignore_merges), whole_token_flags=flags),
     }
     ignored = None
     try:
@@ -139,7 +139,8 @@ def read_with_notes(document: Any) -> tuple[Model, list[UserWarning]]:
     try:
         if pairs is None:
             pairs = read_merges(merges, kept, "model.merges")
-        model = Model(tokens=tokens, merges=pairs, decoder=decoder, **fields)
+        fields["hugging_face"] = replace(fields["hugging_face"], decoder=decoder)
+        model = Model(tokens=tokens, merges=pairs, **fields)
     except InvalidModel:
         read_merges(merges, kept, "model.merges")  # names a merge as the file spells it
         raise

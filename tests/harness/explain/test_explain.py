@@ -34,7 +34,7 @@ def model_with(pattern: str = "cl100k", **fields: Any) -> Model:
     for token in _TOKENS:
         data = token.encode()
         tokens += [data[:end] for end in range(2, len(data) + 1) if data[:end] not in tokens]
-    return Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=NAMED[pattern], **fields)
+    return Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=NAMED[pattern]).with_(**fields)
 
 
 MODEL = model_with(special_tokens={"<|end|>": 400})

@@ -48,9 +48,8 @@ def random_pairs(rng: random.Random, *, monotone: bool) -> Model:
     if not monotone:
         rng.shuffle(merges)
     pattern = rng.choice(["gpt2", "cl100k", ()])
-    return Model(
-        tokens=tuple(tokens), merges=tuple(merges), pattern=pattern, ignore_merges=rng.random() < 0.3
-    )  # fmt: skip
+    model = Model(tokens=tuple(tokens), merges=tuple(merges), pattern=pattern)
+    return model.with_(ignore_merges=rng.random() < 0.3)
 
 
 def short_texts(rng: random.Random) -> list[str]:

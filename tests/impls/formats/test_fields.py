@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from impls import InvalidFile, Model
+from impls.core.model import HuggingFaceRules
 from impls.core.text.patterns import NAMED
 from impls.formats import load, save
 from impls.formats import own as own_format
@@ -89,7 +90,7 @@ def own(tmp_path: Path) -> Path:
         special_tokens={"<é\u2028>": 256},
         added_tokens={"\U0001f600": 300},
         normalization="nfc",
-        ignore_merges=True,
+        hugging_face=HuggingFaceRules(ignore_merges=True),
     )
     model.save(tmp_path / "model.json")
     assert Model.load(tmp_path / "model.json") == model
@@ -102,6 +103,13 @@ def test_our_own_file_is_one_json_document_that_can_be_laid_out_anew(own: Path) 
     assert Model.load(own) == before
 
 
+def test_a_file_of_version_6_is_read(own: Path) -> None:
+    model, document = Model.load(own), json.loads(own.read_text())
+    document |= document.pop("hugging_face") | {"version": 6}
+    own.write_text(json.dumps(document | {"digest": own_format._digest(document)}))
+    assert Model.load(own) == model
+
+
 EDITED = "digest does not match: the file was edited or damaged; save the model again"
 
 
@@ -111,7 +119,7 @@ EDITED = "digest does not match: the file was edited or damaged; save the model 
         ("normalization", None, False, EDITED),
         ("note", "mine", False, EDITED),
         ("digest", "sha256:0", False, EDITED),
-        *(("version", version, False, "this release reads version 1 to 6") for version in (99, "1", None)),
+        *(("version", version, False, "this release reads version 1 to 7") for version in (99, "1", None)),
         ("tokens", [1], True, "$.tokens[0]"),
         ("merges", [[1, 2, 3]], True, "$.merges[0]"),
         ("merges", [[97, 9999999999]], True, "merge 0: no token has id 9999999999"),

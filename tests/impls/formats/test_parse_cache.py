@@ -32,7 +32,9 @@ def models() -> dict[str, Model]:
         "gaps": Model(tokens=(*BYTES, None, b"ab", None), merge_rule="concatenation", special_tokens={"<|x|>": 256}),
         "long tokens": Model(tokens=(*BYTES, b"a" * 300, b"b" * 70_000), pattern=(r"\s+", r"\S+|\s+")),
         "characters": Model(tokens=(b"a", "é".encode()), alphabet="chars", unknown="?", unknown_id=9),
-        "flags": Model(tokens=BYTES, added_tokens={"\U0001f600": 300}, normalization="nfc", ignore_merges=True),
+        "flags": Model(tokens=BYTES, normalization="nfc").with_(
+            added_tokens={"\U0001f600": 300}, ignore_merges=True, whole_token_flags={"\U0001f600": ("lstrip",)}
+        ),
         "sentencepiece": Model(
             tokens=("\u2581".encode(), b"a"),
             alphabet="chars",

@@ -98,6 +98,5 @@ def test_what_the_kernels_cannot_run_is_refused_with_the_reason(changes: dict[st
                 alphabet="chars",
                 merge_rule="concatenation",
                 sentencepiece=None if rules is None else SentencePieceRules(**rules),
-                **given,
-            )
+            ).with_(**given)
         )

@@ -181,7 +181,7 @@ def irregular(*merges: str, tokens: tuple[bytes, ...] = (), **fields: Any) -> Mo
     pairs = [merge.encode().split(b"+") for merge in merges]
     known = (*BYTES, *dict.fromkeys(left + right for left, right in pairs), *tokens)
     ids = {token: i for i, token in enumerate(known)}
-    return Model(tokens=known, merges=tuple((ids[left], ids[right]) for left, right in pairs), **fields)
+    return Model(tokens=known, merges=tuple((ids[left], ids[right]) for left, right in pairs)).with_(**fields)
 
 
 REFUSED = {
