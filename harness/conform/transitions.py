@@ -24,8 +24,9 @@ _MOST_OF_CLASSES = 60_000
 CLASS = regex.compile(r"\\[pP](?:\{\^?[^}]+\}|\w)|\\[sSdDwWhvR]|\[(?:[^]\\]|\\.)+\]")
 
 
+_CONTINUING = bytes(range(0x80, 0xC0))
 Pairs = dict[tuple[int, int], str]
-"""Classes of two neighbours -> the two characters that most tokens have in this order."""
+"""Classes of two neighbours -> the two characters that most tokens have in this order, or that a token has in part."""
 
 
 def transitions(model: Model) -> Iterator[str]:
@@ -62,9 +63,29 @@ def _common_pairs(model: Model, automaton: Automaton) -> Pairs:
         for pair in {text[k : k + 2] for k in range(len(text) - 1)}:
             n_tokens[pair] = n_tokens.get(pair, 0) + 1
     pairs: Pairs = {}
-    for pair in sorted(n_tokens, key=lambda pair: (n_tokens[pair], pair)):
-        pairs[int(automaton.class_of[ord(pair[0])]), int(automaton.class_of[ord(pair[1])])] = pair
+    common = sorted(n_tokens, key=lambda pair: (n_tokens[pair], pair), reverse=True)
+    for pair in chain(common, _pairs_in_part(model, automaton)):
+        pairs.setdefault((int(automaton.class_of[ord(pair[0])]), int(automaton.class_of[ord(pair[1])])), pair)
     return pairs
+
+
+def _pairs_in_part(model: Model, automaton: Automaton) -> Iterator[str]:
+    """Yield the pairs of which a token has one character and a part of the other, this one of every class.
+
+    A token of the last byte of a blank and of a mark shows a cut between the two where no token has both.
+    """
+    characters: dict[bytes, dict[int, str]] = {}  # by their first and their last bytes, one of each class
+    class_of = automaton.class_of.tolist()
+    for code in chain(range(0x80, 0xD800), range(0xE000, 0x20000)):
+        data = chr(code).encode()
+        for k in range(1, len(data)):
+            for part in (data[:k], data[k:]):
+                characters.setdefault(part, {}).setdefault(class_of[code], chr(code))
+    for token in filter(None, model.tokens):
+        if text := token.decode("utf-8", "ignore"):
+            begun, cut = token[: -len(token.lstrip(_CONTINUING))], token.rpartition(text[-1].encode())[2]
+            yield from (before + text[0] for before in characters.get(begun, {}).values())
+            yield from (text[-1] + after for after in characters.get(cut, {}).values())
 
 
 def _with_a_token(automaton: Automaton, text: str, last: int, pairs: Pairs) -> Iterator[str]:

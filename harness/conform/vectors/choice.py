@@ -153,7 +153,7 @@ def _texts(model: Model) -> Iterator[str]:
         yield from (frame.replace("*", c) for c in some for frame in _OF_PLACED)
         joined = list(filter(expression.search, odd))  # where a token joins them a wrong cut shows
         for text in joined[:: 1 + len(joined) // _N_JOINED]:
-            yield from (text, f" {text}", f"1{text}a", f"{text}a")
+            yield from (text, text * 2, f" {text}", f"1{text}a", f"!{text}a", f"{text}a")
     yield from (f"a{chr(code)}" for code in (*range(0x80, 0x100), *_LEADS))
     yield from map(chr, range(0x80))
     yield from (frame.replace("*", c) for c in _BETWEEN for frame in _FRAMES)

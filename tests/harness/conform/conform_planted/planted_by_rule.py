@@ -238,7 +238,7 @@ def cost(number: int) -> type[Right]:
 KINDS: dict[str, tuple[Rule, Sequence[int], tuple[str, ...]]] = {
     "code-points": (code_point, range(6), ("code-points",)),
     "tokens": (token, range(4), ("tokens",)),
-    "transitions": (transition, (1,), ("transitions",)),
+    "transitions": (transition, (1, 7), ("transitions",)),
     "merges": (piece_length, (5, 15), ("lengths",)),
     "state": (left_behind, (5, 8, 10, 11, 12), ("state", "python-values")),
     "derived": (derived, (0, 5, 7, 11, 12), ()),
