@@ -50,14 +50,11 @@ def relation(a: str, b: str, *, sentencepiece: bool = False) -> Relation:
 def conditions_of(name: str, sentencepiece: bool = False) -> list[str]:
     """Return under which conditions an implementation equals ours; none for those that split as ours do."""
     known = registered(name)
-    if name == PUBLISHED:
-        return [] if sentencepiece else ["splitting engines of one Unicode version (16)"]
-    if known is None:
-        return [f"{name} is exact, as its author claims"]
-    if impls.get(known).kind in OWN_KINDS or known == "sentencepiece":
+    if known == "sentencepiece" or (name == PUBLISHED and sentencepiece):
         return []
     if known == "tokenizers" and sentencepiece:
         return ["white space written by Prepend and Replace or by us, and the merges that ranks imply"]
-    if known in ("tiktoken", "tokenizers"):
+    if name in (PUBLISHED, "tiktoken", "tokenizers"):
         return ["splitting engines of one Unicode version (16)"]
-    return [f"{name} is exact, as its author claims"]
+    is_own = known is not None and impls.get(known).kind in OWN_KINDS
+    return [] if is_own else [f"{name} is exact, as its author claims"]

@@ -62,7 +62,7 @@ class Conform(Verb):
         self.output({**found, **msgspec.to_builtins(report)}, lambda: render(report))
         if self.as_json:
             click.echo(conclusion(report), err=True)
-        return bool(report.failed or report.unjudged or report.incomplete)
+        return not report.has_passed
 
     def _by_checks(self) -> ConformanceReport:
         from harness.conform.run import choose, run

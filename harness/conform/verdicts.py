@@ -31,6 +31,7 @@ encoded before; `determinism`: the same call gives different answers for no visi
 
 ESSENTIAL = {"ids": "ids were", "round-trip": "round trip was"}
 """The checks without which a target is not judged, with words for them."""
+CONFORMS, PASSED = "conforms", "the checks asked for passed"
 _SHOWN_ALIKE = 8
 _VARYING = re.compile(r"\d+|: '.*|^.*(ends: |at last: )")
 """Parts of a process failure's reason that vary: counts, how often, and its output."""
@@ -137,29 +138,19 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
-    def statuses(self) -> dict[str, str]:
-        """Return the status of each check."""
-        return {verdict.check: verdict.status for verdict in self.verdicts}
-
-    @property
-    def unjudged(self) -> str:
-        """Return why a run without failures is inconclusive; empty if it is not."""
-        return why_unjudged(self.statuses)
-
-    @property
-    def incomplete(self) -> list[CheckVerdict]:
-        """Return the checks that their deadline cut."""
-        return [verdict for verdict in self.verdicts if verdict.status == "incomplete"]
-
-    @property
     def verdict(self) -> str:
         """Return the overall verdict in a few words."""
-        return overall(self.statuses)
+        return overall({verdict.check: verdict.status for verdict in self.verdicts})
 
     @property
     def conforms(self) -> bool:
         """Return whether nothing failed, and ids and round trip were judged."""
-        return self.verdict == "conforms"
+        return self.verdict == CONFORMS
+
+    @property
+    def has_passed(self) -> bool:
+        """Return whether it conforms, or passed the checks asked for where these leave out ids or round trip."""
+        return self.verdict in (CONFORMS, PASSED)
 
     @property
     def faults(self) -> list[CheckVerdict]:
@@ -167,24 +158,17 @@ class ConformanceReport(msgspec.Struct, kw_only=True):
         return [verdict for verdict in self.failed if not verdict.same_as]
 
 
-def why_unjudged(statuses: Mapping[str, str]) -> str:
-    """Return why checks with these statuses are inconclusive if none failed; empty if they are not."""
-    for check, what in ESSENTIAL.items():
-        if statuses.get(check) == "not asked":
-            return f"the {what} not judged"
-    judged = {"passed", "same as reference"}.intersection(statuses.values())
-    return "" if judged else "no check could judge anything"
-
-
 def overall(statuses: Mapping[str, str]) -> str:
     """Return the verdict on a target whose checks have these statuses."""
     if "failed" in statuses.values():
         return "does not conform"
-    if why := why_unjudged(statuses):
-        return f"not judged ({why})"
+    if missing := [what for check, what in ESSENTIAL.items() if statuses.get(check) == "not asked"]:
+        return f"not judged (the {missing[0]} not judged)"
+    if {"passed", "same as reference"}.isdisjoint(statuses.values()):
+        return "not judged (no check could judge anything)"
     if cut := [check for check, status in statuses.items() if status == "incomplete"]:
         return f"incomplete ({', '.join(cut)})"
-    return "conforms" if statuses.keys() >= ESSENTIAL.keys() else "the checks asked for passed"
+    return CONFORMS if statuses.keys() >= ESSENTIAL.keys() else PASSED
 
 
 def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:

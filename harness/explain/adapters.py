@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import impls
-from harness.explain.algorithms import ALGORITHM_OF
+from harness.explain.algorithms import algorithm_of
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
 from harness.explain.rules import merge_input_bytes
 from harness.explain.sides import Side, black_box
 from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, TargetSpec, is_target, load_object
+from harness.targets.published import published
 from impls.core.errors import UnknownName
 from impls.core.model.cuts import Cuts
 from impls.core.model.model import Model
@@ -92,51 +93,28 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         encode=lambda text: tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),
         decode=lambda ids: tokenizer.decode(ids),
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
-        algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
+        algorithm=algorithm_of(tokenizer.name),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=merge_input_bytes(model).get,
         whole_tokens=model.whole_token_ids,
-        **(_runs(model) if inner is None else {**_runs(model), "split": pieces_of(inner, model.alphabet == "bytes")}),
+        model=model,
+        normalize=model.normalize,
+        split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
     )
-
-
-def _runs(model: Model) -> dict[str, Any]:
-    """Return the fields of a side that runs `model`."""
-    return {"model": model, "normalize": model.normalize, "split": _pieces_by(model)}
 
 
 def _of_file(path: Path, allow_special: bool) -> Side:
     by = TargetSpec.parse(str(path)).words[0]
     if by == "sentencepiece":
-        return _sentencepiece(path)
-    if by == "tokenizers":
-        import tokenizers
+        return replace(_own(published(path), path.name, allow_special), about="sentencepiece.SentencePieceProcessor")
+    if by != "tokenizers":
+        return side_of(impls.load(by, Model.load(path)), f"{path.name} by {by}", allow_special=allow_special)
+    import tokenizers
 
-        return side_of(_read("tokenizers", path, tokenizers.Tokenizer.from_file), path.name)
-    return side_of(impls.load(by, Model.load(path)), f"{path.name} by {by}", allow_special=allow_special)
-
-
-def _read(library: str, path: Path, read: Callable[[str], Any]) -> Any:
-    try:
-        return read(str(path))
+    try:  # by the library alone: it also reads what we refuse
+        return side_of(tokenizers.Tokenizer.from_file(str(path)), path.name)
     except Exception as error:  # tokenizers raises a plain Exception
-        raise NotLoadable(f"{path}: {library} does not read it: {message_of(error)[:200]}") from None
-
-
-def _sentencepiece(path: Path) -> Side:
-    import sentencepiece
-
-    processor = _read("sentencepiece", path, lambda file: sentencepiece.SentencePieceProcessor(model_file=file))
-    model = Model.load(path)
-    return Side(
-        name=path.name,
-        encode=lambda text: list(processor.encode(text)),
-        decode=lambda ids: str(processor.decode(ids)),
-        about="sentencepiece.SentencePieceProcessor",
-        algorithm="leftmost",
-        token_bytes=merge_input_bytes(model).get,
-        **_runs(model),
-    )
+        raise NotLoadable(f"{path}: tokenizers does not read it: {message_of(error)[:200]}") from None
 
 
 def _pieces_by(model: Model) -> Callable[[str], list[str]]:

@@ -22,19 +22,7 @@ ALGORITHMS: dict[Algorithm, str] = {
     "backtracking": "the longest token compatible with the one before it, else one step back",
     "greedy": "the longest token at each place",
 }
-ALGORITHM_OF: dict[str, Algorithm] = {
-    "naive": "leftmost",
-    "bytelevel": "leftmost",
-    "wordcount": "replay",
-    "priority": "leftmost",
-    "compiled": "leftmost",
-    "backtracking": "backtracking",
-    "greedy": "greedy",
-    "tiktoken": "leftmost",
-    "tokenizers": "leftmost",
-    "sentencepiece": "leftmost",
-}
-"""Implementation -> its algorithm. Peers are assumed to be exact, that is `leftmost`, unless their ids differ."""
+_OTHERS: dict[str, Algorithm] = {"wordcount": "replay", "backtracking": "backtracking", "greedy": "greedy"}
 
 MAX_SYMBOLS = 500
 """Longer pieces are not derived: these algorithms are written for readability, and quadratic."""
@@ -78,6 +66,11 @@ class Derived:
         self.join("merge", index, 2, made, left=left, right=right, rank=rank, round=round)
 
 
+def algorithm_of(implementation: str) -> Algorithm:
+    """Return the algorithm of an implementation. Peers are assumed to be exact, that is `leftmost`."""
+    return _OTHERS.get(implementation, "leftmost")
+
+
 def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = True) -> Derived:
     """Return the steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
 
@@ -100,6 +93,16 @@ def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = Tr
     rank = model.ranks[whole] if model.merge_rule == "concatenation" else None
     derived.join("whole piece", 0, len(derived.symbols), whole, left="", rank=rank, note=note)
     return derived
+
+
+def derive_by_merging(rules: Rules, piece: str, algorithm: Algorithm) -> tuple[Derived, bool]:
+    """Run `derive`; of a piece looked up at once return the merges that lead to it as well, if they do, and True."""
+    derived = derive(rules, piece, algorithm)
+    if derived.steps and derived.steps[0].action == "whole piece":
+        merged = derive(rules, piece, algorithm, look_up=False)
+        if merged.ids == derived.ids:
+            return merged, True
+    return derived, False
 
 
 def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
+from harness.explain.algorithms import ALGORITHMS, MAX_SYMBOLS, algorithm_of, derive_by_merging
 from harness.explain.observations import Observation, StageDifference, decoded, observe, resolve
 from harness.explain.piece_stage import pieces_or_merges
 from harness.explain.rules import Rules, merge_input_bytes
@@ -152,7 +152,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
     """
     tokenizer = load_tokenizer(implementation, model)
     model = tokenizer.model  # a model file brings its own
-    algorithm = ALGORITHM_OF.get(implementation, "leftmost")
+    algorithm = algorithm_of(implementation)
     ids = tokenizer.encode(text, disallowed_special=())
     rules = Rules(model)
     pieces: list[TracedPiece] = []
@@ -160,12 +160,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
     for piece in tokenizer.pieces(text):
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
-        derived = derive(rules, piece, algorithm)
-        note = ""
-        if derived.steps and derived.steps[0].action == "whole piece":
-            merged = derive(rules, piece, algorithm, look_up=False)
-            if merged.ids == derived.ids:
-                derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
+        derived, is_looked_up = derive_by_merging(rules, piece, algorithm)
         its_ids = ids[n_derived : n_derived + len(derived.ids)]
         n_derived += len(derived.ids)
         pieces.append(
@@ -174,7 +169,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
                 symbols=rules.texts(derived.symbols),
                 steps=tuple(derived.steps),
                 ids=tuple(derived.ids),
-                note=note,
+                note="a token: looked up at once, not merged; merging leads to it as well" if is_looked_up else "",
                 reproduces=its_ids == derived.ids,
             )
         )

@@ -76,18 +76,8 @@ def _every_character() -> str:
 
 
 @cache
-def of_category(category: str) -> str:
-    """Return every code point of a general category, in order."""
-    return _of_property(category)
-
-
-@cache
-def of_script(script: str) -> str:
-    """Return every code point of a script, in order."""
-    return _of_property(f"Script={script}")
-
-
-def _of_property(name: str) -> str:
+def of_property(name: str) -> str:
+    """Return every code point of a general category (`Lu`) or script (`Script=Greek`), in order."""
     matched = regex.finditer(rf"\p{{{name}}}+", as_unicode_16(_every_character()))
     return "".join([_every_character()[match.start() : match.end()] for match in matched])
 

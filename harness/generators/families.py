@@ -31,14 +31,14 @@ def _of(longest: int, *pools: Sequence[str], mean: int = 1) -> Family:
 
 
 def _categories(random: Random) -> str:
-    chosen = list(map(alphabets.of_category, random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))))
+    chosen = list(map(alphabets.of_property, random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))))
     return "".join(random.choice(random.choice(chosen)) for _ in range(length(random)))
 
 
 def _scripts(random: Random) -> str:
     parts: list[str] = []
     for script in random.choices(alphabets.SCRIPTS, k=random.randint(1, 3)):
-        letters = alphabets.of_script(script)
+        letters = alphabets.of_property(f"Script={script}")
         start = random.randrange(len(letters))
         parts += random.choices(letters[start : start + 80], k=random.randint(1, 12))
         parts.append(random.choice(("", " ", "'", "\u200d", "\n", "-")))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import impls
-from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, derive
+from harness.explain.algorithms import ALGORITHMS, algorithm_of, derive_by_merging
 from harness.explain.rules import Rules
 from harness.play.messages import MAX_PIECE_CHARACTERS, Derivation, State, StepsAnswer
 from impls.core.errors import BPEError, Unsupported
@@ -38,13 +38,11 @@ def steps_of(load: Callable[[str], impls.Tokenizer], text: str, piece: int | Non
 
 
 def _derivation(rules: Rules, piece: str, name: str, load: Callable[[str], impls.Tokenizer]) -> Derivation:
-    algorithm = ALGORITHM_OF[name]
-    derived = derive(rules, piece, algorithm)
+    algorithm = algorithm_of(name)
+    derived, is_looked_up = derive_by_merging(rules, piece, algorithm)
     way = ALGORITHMS[algorithm]
-    if derived.steps and derived.steps[0].action == "whole piece":
-        merged = derive(rules, piece, algorithm, look_up=False)
-        if merged.ids == derived.ids:
-            derived, way = merged, f"{way} (in fact the whole piece is looked up at once, with the same result)"
+    if is_looked_up:
+        way += " (in fact the whole piece is looked up at once, with the same result)"
     reproduces: bool | None
     try:  # a user-defined piece is cut out before an algorithm sees it
         reproduces = piece in rules.model.user_defined_texts or load(name).encode_piece(piece) == derived.ids

@@ -66,6 +66,8 @@ class Child:
         self._stopped: Stopped | None = None
         self._pid: int | None = None
         self._peak_bytes = 0
+        self._waited: float | None = None
+        """Seconds that it had waited for a processor when the deadline was last put off or, before, at first sight."""
         self._ended = False
         self._start(command, environment)
 
@@ -117,7 +119,7 @@ class Child:
         if self._line or self._answer is not None:
             line = self._line if self._answer is None else self._answer
             raise self._stop(Outcome.PROTOCOL, f"wrote without a request: {excerpt(line)}")
-        self._seconds, self._deadline = seconds, monotonic() + seconds
+        self._seconds, self._deadline, self._waited = seconds, monotonic() + seconds, None
         self._pending = memoryview(request)
         self._selector.register(self._stdin, selectors.EVENT_WRITE, self._send)
 
@@ -143,7 +145,7 @@ class Child:
         if self._closed_pipe and self._process.poll() is not None:
             raise self._gone()
         left = min(self._deadline, self._grace_ends) - now
-        if left <= 0:
+        if left <= 0 and not self._put_off():
             raise self._late()
         pause = 0.01 if self._closed_pipe else wait_seconds
         self._act(max(0.0, min(left, self._next_watch - now, pause)))
@@ -220,6 +222,7 @@ class Child:
     def _watch(self) -> None:
         self._next_watch = monotonic() + WATCH_SECONDS
         limit, pid = self.limits.memory_bytes, self.pid
+        self._waited = memory.waiting_seconds(pid) if self._waited is None else self._waited
         if limit is not None and pid is not None and memory.resident_bytes(pid) > limit:
             raise self._stop(Outcome.OUT_OF_MEMORY, f"held more than the limit of {limit / 1e9:.1f} GB")
 
@@ -229,6 +232,15 @@ class Child:
         if not self._ended and (pid := self.pid) is not None:
             self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(pid) or 0)
         return self._peak_bytes
+
+    def _put_off(self) -> bool:
+        """Put the deadline off by what the child has waited for a processor: a busy machine does not make it late."""
+        if self._closed_pipe or self._waited is None:
+            return False
+        waited = memory.waiting_seconds(self.pid)
+        more, self._waited = waited - self._waited, waited
+        self._deadline += more
+        return more > WATCH_SECONDS
 
     def _late(self) -> Stopped:
         if self._closed_pipe:

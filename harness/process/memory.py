@@ -41,8 +41,17 @@ def peak_bytes(pid: int | None = None) -> int | None:
 
 def cpu_seconds(pid: int | None) -> float:
     """Return the processor time that the system counted for all threads of `pid` so far; 0 where it does not tell."""
-    total = 0
+    return sum(_of_threads(pid, 0))
+
+
+def waiting_seconds(pid: int | None) -> float:
+    """Return how long any thread of `pid` has waited for a processor so far; 0 where the system does not tell."""
+    return max(_of_threads(pid, 1), default=0.0)
+
+
+def _of_threads(pid: int | None, place: int) -> list[float]:
+    seconds: list[float] = []
     with contextlib.suppress(OSError, ValueError, IndexError):
         for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            total += int(path.read_text().split()[0])
-    return total / 1e9
+            seconds.append(int(path.read_text().split()[place]) / 1e9)
+    return seconds

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import impls
@@ -14,20 +13,10 @@ from harness.check.classes import registered
 from harness.check.fuzz import questions
 from harness.check.fuzz.questions import Answer, Answers, Question
 from harness.data.errors import DataError
-from harness.process.session import Failed, FailedError, Session, functions
+from harness.process.session import Failed, FailedError, functions
 
-
-def ensure_known(name: str) -> None:
-    """Raise `UnknownName` if `name` is neither a registered implementation nor any other form of target."""
-    if (implementation := registered(name)) is not None and implementation not in impls.names():
-        known = [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"]
-        raise impls.UnknownName("implementation", name, known)
-
-
-_SECONDS_TO_START = 120.0
-_SECONDS_TO_ANSWER = 120.0
-_SECONDS_FOR_ONE = 60.0
-"""Includes loading the model, if needed."""
+_SECONDS = 120.0
+"""To start or to answer; includes loading the model, if needed."""
 
 
 class SideProcess:
@@ -35,33 +24,26 @@ class SideProcess:
 
     def __init__(self, name: str) -> None:
         """Start the process. Raises `UnknownName`, or `DataError` if it cannot be started."""
-        ensure_known(name)
+        if (implementation := registered(name)) is not None and implementation not in impls.names():
+            known = [*impls.names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND"]
+            raise impls.UnknownName("implementation", name, known)
         self.name = name
-        self._environment = os.environ | {"PYTHONHASHSEED": "0"}
         self._asked: list[Question] = []
-        self.versions = self._start()
-        """The versions of the packages it runs."""
-
-    def _start(self) -> dict[str, str]:
-        self._session: Session = functions(environment=self._environment)
+        self._session = functions(environment={"PYTHONHASHSEED": "0"})
         try:
-            versions: dict[str, str] | Failed = self._session.value(
-                questions.versions, self.name, seconds=_SECONDS_TO_START
-            )
+            versions = self._session.value(questions.versions, name, seconds=_SECONDS)
         except FailedError as error:
-            raise DataError(f"{self.name}: {error.failed.reason}") from None
-        except BaseException:
-            self.close()
-            raise
+            versions = error.failed._replace(reason=f"{name}: {error.failed.reason}")
         if isinstance(versions, Failed):
             self.close()
             raise DataError(versions.reason)
-        return versions
+        self.versions: dict[str, str] = versions
+        """The versions of the packages it runs."""
 
     def submit(self, asked: list[Question]) -> None:
         """Send questions without waiting; `result` returns the answers."""
         self._asked = asked
-        self._session.begin_call(questions.answer, self.name, asked, seconds=_SECONDS_TO_ANSWER)
+        self._session.begin_call(questions.answer, self.name, asked, seconds=_SECONDS)
         self._session.flush()
 
     def result(self) -> list[Answers]:
@@ -88,17 +70,10 @@ class SideProcess:
         """Ask about every text separately, restarting the process after each text that kills it."""
         answers: list[Answer] = []
         for text in question.texts:
-            seconds = _SECONDS_FOR_ONE + _SECONDS_TO_START * (not self._session.is_running)
-            try:
-                (found,) = self._session.value(
-                    questions.answer, self.name, [replace(question, texts=[text])], seconds=seconds
-                )
-            except FailedError as error:
-                answers.append(error.failed)
-                continue
-            if isinstance(found, Failed):
-                return found
-            answers += found
+            of_text = self.ask(replace(question, texts=[text]))
+            if isinstance(of_text, Failed):
+                return of_text
+            answers += of_text
         return answers
 
     def close(self) -> None:

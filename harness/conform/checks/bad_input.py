@@ -5,11 +5,10 @@ from __future__ import annotations
 from harness.conform.case import Case
 from harness.conform.locate import ids_afresh
 from harness.conform.verdicts import Fault
-from harness.conform.wording import answered, expression, has_surrogate, joined
+from harness.conform.wording import answered, expression, has_surrogate
 from harness.outcome import Outcome
 from harness.process.session import Failed
 
-_MILLION = 1_000_000
 _AFTERWARDS = "hello world"
 _MOST_SPECIALS = 4
 AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
@@ -17,7 +16,7 @@ SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
 def bad_input(case: Case) -> str:
-    """Check unknown ids, lone surrogates, the empty text and a million characters of one kind."""
+    """Check unknown ids, lone surrogates and the empty text, and an ordinary one after each of them."""
     beyond = case.reference.model.vocab_size
     known = next(iter(case.reference.bytes_by_id))
     for ids in [beyond + 1_000], [known, beyond + 1_000], [2**31], [2**63], [-1], [known, -1]:
@@ -27,13 +26,10 @@ def bad_input(case: Case) -> str:
         for name in sorted(case.reference.model.special_tokens)[:_MOST_SPECIALS]:
             case.client.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
             _encode_afterwards(case, f"{_AFTERWARDS}{name}")
-    huge = (" " * _MILLION, "a" * _MILLION, "\t  " * (_MILLION // 3) + "x")
-    left_out = [expression(text) for text in huge if not case.can_ask(text)]
-    for text in ("", *SURROGATES, *filter(case.can_ask, huge)):
+    for text in ("", *SURROGATES):
         _encode(case, text)
         _encode_afterwards(case, text)
-    refused = f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
-    return joined(refused, f"the target or the reference is too slow for {', '.join(left_out)}" if left_out else "")
+    return f"{len(case.excused)} of {case.n_inputs} inputs are refused by both" if case.excused else ""
 
 
 def _is_refused(answer: object) -> bool:

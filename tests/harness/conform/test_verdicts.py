@@ -160,12 +160,10 @@ def test_texts_that_the_reference_refuses_are_not_judged_but_no_reason_to_die(co
     assert grown.status == "passed", grown.reason
 
 
-def test_no_text_passes_no_check_and_long_texts_left_out_are_named(conform: Conform, planted_model: Any) -> None:
+def test_no_text_passes_no_check(planted_model: Any) -> None:
     client = TargetClient(lambda environment: InProcess(Right, environment))
     with client, pytest.raises(NotAsked, match="no text"):
         ask_all(Case(client, Reference("tiktoken", "planted", planted_model)), [])
-    (verdict,) = conform(Right, "bad-input", reference="priority").verdicts
-    assert "too slow for ' ' * 1000000" in verdict.reason
 
 
 def test_a_fault_that_comes_and_goes_on_the_first_text_of_a_process_is_intermittent(planted_model: impls.Model) -> None:

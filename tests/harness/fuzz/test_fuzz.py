@@ -146,7 +146,7 @@ def test_a_side_that_dies_or_hangs_fails_on_the_text_that_ends_it_and_answers_th
         case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
         found = examine(reference, dying, case, None, 60.0)
         dying.ask_one(question, "a")  # started again, with the model
-        monkeypatch.setattr(side_process, "_SECONDS_TO_ANSWER", 1.0)
+        monkeypatch.setattr(side_process, "_SECONDS", 1.0)
         hung = dying.ask_one(question, "\x01")
     assert isinstance(hung, Failed)
     assert (found.text, hung.kind) == ("\x00", "timeout")

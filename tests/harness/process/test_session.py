@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,14 @@ def test_a_process_keeps_what_it_loaded_until_it_dies_and_is_then_replaced(sessi
     assert died == Failed(Outcome.CRASH, "the process ended with exit status 7")
     assert not session.is_running
     assert session.value(os.getpid) != first
+
+
+def test_what_waits_for_a_processor_is_not_late(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    import process_tasks
+
+    waited = count()
+    monkeypatch.setattr("harness.process.memory.waiting_seconds", lambda pid: float(next(waited)))
+    assert isinstance(session.call(process_tasks.sleep, 0.8, seconds=0.5), Answer)
 
 
 def test_what_takes_too_long_or_too_much_is_an_outcome_and_not_an_error(session: Session) -> None:

@@ -41,7 +41,7 @@ from impls.core.errors import InvalidPattern
 from impls.core.pattern.classes import members
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import NAMED, Splitter
-from harness.generators.alphabets import of_category
+from harness.generators.alphabets import of_property
 
 everything = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
 texts = [everything, "".join(each + "'s" for each in everything[0x250:0x30000:31]), "1\U00011DE0234",
@@ -63,7 +63,7 @@ for name in ("priority", "compiled"):
     answers[name] = digest([impls.load(name, model).encode_ordinary(text) for text in texts])
 for steps in (r'replace-regex("\\p{L}+","x")', "nfkc", "strip-accents"):
     answers[steps] = digest(normalizer(steps)(everything))
-answers["unassigned"] = digest(of_category("Cn"))
+answers["unassigned"] = digest(of_property("Cn"))
 try:
     Splitter(["[a-z\ua7ce]+|[^a-z\ua7ce]+"])
 except InvalidPattern as error:
