@@ -196,10 +196,8 @@ def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
         yield options.table(table_rows(result.findings), headers)
         yield ""
-    for name, n_texts in result.n_differing_texts.items():
-        yield f"{name} differs from {first} on {n_texts:,} texts"
-    for name, n_texts in result.n_expected_texts.items():
-        yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may"
+    for counts, of in ((result.n_differing_texts, ""), (result.n_expected_texts, " of models on which it may")):
+        yield from (f"{name} differs from {first} on {n:,} texts{of}" for name, n in counts.items() if n)
     for name in _not_compared(plan, result):
         yield f"{name} and {first} both answered no text, so nothing was compared"
     for name, n_texts in result.n_failed_texts.items():

@@ -92,7 +92,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         name=name,
         encode=lambda text: tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),
         decode=lambda ids: tokenizer.decode(ids),
-        about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
+        about=f"{_KINDS[tokenizer.kind]}; {_about_model(model)}",
         algorithm=algorithm_of(tokenizer.name),
         split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=merge_input_bytes(model).get,
@@ -128,7 +128,8 @@ def _pieces_by(model: Model) -> Callable[[str], list[str]]:
 
 def _about_model(model: Model) -> str:
     listed = f"{len(model.merges):,} listed merges"
-    about = ["a model that looks joined bytes up" if model.merge_rule == "concatenation" else listed]
+    looked_up = "merges two tokens if their joined bytes are in the vocabulary"
+    about = [looked_up if model.merge_rule == "concatenation" else listed]
     if model.ignore_merges:
         about.append("whole pieces in the vocabulary are one token")
     if model.normalization:
