@@ -99,11 +99,14 @@ class Evaluate(Verb):
         self.output(rows, lambda: options.table(shown, headers))
 
     def _compare_with_morphs(self) -> None:
-        from harness.commands import morphology_report
+        from harness.evaluate import output
+        from harness.evaluate.morphology import compare_with_morphs
+        from harness.progress import progress
 
         options.ensure_alone(self, "morphology", "models", "as_csv", "as_latex")
-        rows = morphology_report.compare_with_morphs(self.models, self.morphology)
-        self.output_rows(list(map(morphology_report.cells, rows)), morphology_report.tables(rows))
+        with progress("comparing with morphs"):
+            rows = compare_with_morphs(self.models, self.morphology)
+        self.output_rows(list(map(output.morphology_cells, rows)), output.morphology_tables(rows))
 
     @property
     def _is_parallel(self) -> bool:

@@ -110,11 +110,7 @@ class Report(Verb):
         """Return whether the options choose the record's implementations and its workload, if it has one."""
         who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
         where = getattr(record, "workload", None)
-        return (
-            all(options.matches(self.implementation, name) for name in who)
-            and not (self.exclude is not None and any(options.matches(self.exclude, name) for name in who))
-            and (where is None or options.matches(self.workload, where))
-        )
+        return all(map(self._is_named, who)) and (where is None or options.matches(self.workload, where))
 
 
 def newest_run() -> Path:

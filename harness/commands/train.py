@@ -160,15 +160,14 @@ class Train(Verb):
     @property
     def _text(self) -> TrainingText:
         """Return the training text."""
-        from harness.training.counting import Reading
         from harness.training.text import TrainingText
 
         corpora = self.corpora or (() if self.counts else ("turkish",))
-        return TrainingText(corpora, Reading(self.documents, self.field), self.counts, self.max_bytes)
+        return TrainingText(corpora, self.documents, self.field, self.counts, self.max_bytes)
 
     def _counts(self, text: TrainingText, pattern: tuple[str, ...]) -> PieceCounts:
         """Count the text on the requested workers."""
-        from harness.training.counting import executors_of
+        from harness.training.workers import executors_of
 
         return text.counts(pattern, self.memory_limit, executors_of(self.workers, self.scheduler))
 

@@ -221,13 +221,13 @@ class Verb(ABC):
         findings: Iterable[str] = (),
     ) -> None:
         """Print rows of cells: as JSON (after `about`) or CSV, or their tables as LaTeX or text, with `findings`."""
-        from harness.evaluate.cells import csv_of, json_cells
-        from harness.report.layout import render
+        from harness.evaluate.intervals import json_cells, plain_cells
+        from harness.report.layout import csv_of, render
 
         self.output(
             {**(about or {}), "confidence": 0.95, "rows": list(map(json_cells, rows))},
             lambda: "\n".join([*(render(table, "text", width=terminal_width()) for table in tables), *findings]),
-            csv=lambda: csv_of(rows, columns),
+            csv=lambda: csv_of(list(map(plain_cells, rows)), columns),
             latex=lambda: "\n".join(render(table, "latex") for table in tables),
         )
 

@@ -1,19 +1,23 @@
 """95 % intervals of figures over documents, by bootstrap.
 
-Groups of documents are resampled (Efron 1979), and the interval is widened for few groups as in
-`harness.measure.stats`.
+Sums are kept by group of documents: document i belongs to group i modulo `GROUPS`. Up to that many documents, each is a
+group of its own; beyond it, groups are independent samples of equal size. Groups are resampled (Efron 1979), and the
+interval is widened for few groups as in `harness.measure.stats`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.measure.stats import NORMAL_975, RESAMPLES, student_t_975
+
+GROUPS = 1000
 
 
 class Figure(NamedTuple):
@@ -22,6 +26,13 @@ class Figure(NamedTuple):
     value: float | None
     low: float | None = None
     high: float | None = None
+
+
+def by_group(values: Sequence[int] | np.ndarray, first: int = 0) -> np.ndarray:
+    """Return the sums by group of a value for each document, of which the first has index `first` in its text."""
+    sums = np.zeros(GROUPS, np.int64)
+    np.add.at(sums, (first + np.arange(len(values))) % GROUPS, values)
+    return sums
 
 
 def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: bool = False) -> Figure:
@@ -77,3 +88,19 @@ def quantile(lengths: Counter[int], share: float) -> Figure:
         return Figure(at(1))
     half = NORMAL_975 * math.sqrt(n * share * (1 - share))
     return Figure(at(max(1.0, n * share)), at(n * share - half), at(n * share + half + 1))
+
+
+def json_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return cells with the value of each figure in its place, and `intervals`: [low, high] of those that have one."""
+    figures = {name: cell for name, cell in cells.items() if isinstance(cell, Figure)}
+    bounds = {name: [one.low, one.high] for name, one in figures.items() if (one.low, one.high) != (None, None)}
+    return {**cells, **{name: one.value for name, one in figures.items()}, "intervals": bounds}
+
+
+def plain_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Return cells for CSV: a figure is followed by its `_low` and `_high`."""
+    plain: dict[str, Any] = {}
+    for name, cell in cells.items():
+        is_figure = isinstance(cell, Figure)
+        plain |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high} if is_figure else {name: cell}
+    return plain

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from harness.data import DataError, datasets_folder
-from harness.evaluate.intervals import Figure, ratio
-from harness.evaluate.tally import GROUPS
+from harness.data import DataError, datasets_folder, load_model
+from harness.evaluate.intervals import Figure, by_group, ratio
+from harness.evaluate.run import fastest
 from impls import BPEError, Tokenizer
 
 CONTEXTS = ("alone", "after a space")
@@ -41,8 +40,7 @@ class Word(NamedTuple):
         return list(accumulate(len(morph.encode()) for morph in self.morphs))[:-1]
 
 
-@dataclass(slots=True)
-class BorderAgreement:
+class BorderAgreement(NamedTuple):
     """The agreement of a vocabulary's borders with those of a gold file, in one context."""
 
     context: str
@@ -52,7 +50,7 @@ class BorderAgreement:
     n_morph_borders: int
     n_token_borders: int
     n_shared_borders: int
-    figures: dict[str, Figure] = field(default_factory=dict)
+    figures: dict[str, Figure]
 
 
 def gold_files() -> dict[str, Path]:
@@ -109,15 +107,34 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     ones = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
-    found = BorderAgreement(
-        context, len(kept), len(words) - len(kept), int(gold.sum()), int(made.sum()), int(shared.sum())
-    )
+    totals = (int(borders.sum()) for borders in (gold, made, shared))
     values = (
         _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
         _share((made == 0).astype(np.int64), ones), _share(inside, ones),
     )  # fmt: skip
-    found.figures = dict(zip(FIGURES, values, strict=True))
-    return found
+    figures = dict(zip(FIGURES, values, strict=True))
+    return BorderAgreement(context, len(kept), len(words) - len(kept), *totals, figures)
+
+
+class MorphologyRow(NamedTuple):
+    """The figures of one vocabulary on one gold file, in one context."""
+
+    model: str
+    tokenizer: Tokenizer
+    words: str
+    found: BorderAgreement
+
+
+def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[MorphologyRow]:
+    """Return a row for each gold file, context and model; raise `DataError` for an invalid file."""
+    words = {file: read_gold(file) for file in dict.fromkeys(files)}
+    tokenizers = {name: fastest(load_model(name)) for name in dict.fromkeys(models)}
+    return [
+        MorphologyRow(name, tokenizer, file, agreement(tokenizer, words[file], context))
+        for file in words
+        for context in CONTEXTS
+        for name, tokenizer in tokenizers.items()
+    ]
 
 
 def token_borders(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[set[int] | None]:
@@ -155,7 +172,4 @@ def _cuts_a_character(text: str, borders: set[int]) -> bool:
 
 def _share(tops: np.ndarray, bottoms: np.ndarray) -> Figure:
     """Return the total of `tops` over that of `bottoms`, with an interval by bootstrap over words."""
-    groups, sums = np.arange(len(tops)) % GROUPS, np.zeros((2, GROUPS), np.int64)
-    np.add.at(sums[0], groups, tops)
-    np.add.at(sums[1], groups, bottoms)
-    return ratio(sums[0], sums[1], len(tops), is_share=True)
+    return ratio(by_group(tops), by_group(bottoms), len(tops), is_share=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from harness.evaluate.metrics import EvaluationRow
+from harness.evaluate.morphology import MorphologyRow
 from harness.printable import printable
 from harness.report.round_trips import named
 from harness.report.table import Table, grouped, table_of
@@ -108,3 +109,32 @@ def _compared(rows: Sequence[EvaluationRow]) -> Iterator[str]:
         fewer, low, high = (1 - 1 / value for value in (times.value, times.low, times.high))
         bounds = f"95 % {100 * low:.1f}–{100 * high:.1f}"
         yield f"{label(best)} takes {percent(fewer)} fewer tokens than {label(other)} ({bounds})"
+
+
+def morphology_cells(row: MorphologyRow) -> dict[str, Any]:
+    """Return the row by name, in the order of CSV."""
+    about = {"model": row.model, "words": row.words, "context": row.found.context}
+    about |= {"implementation": row.tokenizer.name, "round_trip": row.tokenizer.model.round_trip}
+    counts = {name: value for name, value in row.found._asdict().items() if name.startswith("n_")}
+    return about | counts | row.found.figures
+
+
+def morphology_tables(rows: Sequence[MorphologyRow]) -> Iterator[Table]:
+    """Yield a table for each gold file and context, the highest F1 first and lossy vocabularies last."""
+    for (file, context), some in grouped(rows, lambda row: (row.words, row.found.context)).items():
+        some.sort(key=lambda row: (_is_lossy(row), -(row.found.figures["f1"].value or 0)))
+        lossy = " A lossy vocabulary comes last; the words it does not keep are left out of its figures."
+        yield table_of(
+            "morphology",
+            [
+                morphology_cells(row) | {"model": named(printable(row.model), row.tokenizer.model.round_trip)}
+                for row in some
+            ],
+            without=() if any(row.found.n_left_out for row in some) else ("n_left_out",),
+            what=f"{printable(file)}: words {context}",
+            lossy=lossy if any(map(_is_lossy, some)) else "",
+        )
+
+
+def _is_lossy(row: MorphologyRow) -> bool:
+    return row.tokenizer.model.round_trip == "lossy"

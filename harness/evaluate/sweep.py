@@ -17,10 +17,9 @@ import numpy as np
 
 from harness.data import load_model
 from harness.data.documents import encoded
-from harness.evaluate.intervals import Figure, ratio
+from harness.evaluate.intervals import GROUPS, Figure, by_group, ratio
 from harness.evaluate.run import fastest
 from harness.evaluate.sizes import sample
-from harness.evaluate.tally import GROUPS, groups_of
 from harness.evaluate.texts import CountedText, Documents, batches
 from harness.progress import Bar
 from harness.training.ends import why_short
@@ -130,7 +129,7 @@ class _Counted(NamedTuple):
     round_trip: str
     n_documents: int
     bytes: np.ndarray
-    """UTF-8 bytes by group of documents, as in `harness.evaluate.tally`."""
+    """UTF-8 bytes by group of documents (`intervals.by_group`)."""
     tokens: np.ndarray
 
 
@@ -212,10 +211,10 @@ def _counted(model: Model, text: CountedText) -> _Counted:
     tokenizer, n_documents = fastest(model), 0
     n_bytes, n_tokens = np.zeros((2, GROUPS), np.int64)
     for documents in batches(text.documents()):
-        groups = groups_of(n_documents, len(documents))
+        n_bytes += by_group([len(encoded(document)) for document in documents], n_documents)
+        offsets = tokenizer.encode_ragged(documents, disallowed_special=())[1]
+        n_tokens += by_group(np.diff(offsets), n_documents)
         n_documents += len(documents)
-        np.add.at(n_bytes, groups, [len(encoded(document)) for document in documents])
-        np.add.at(n_tokens, groups, np.diff(tokenizer.encode_ragged(documents, disallowed_special=())[1]))
     return _Counted(text, model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
 
 

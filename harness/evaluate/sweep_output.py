@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from harness.evaluate.cells import plain_cells
-from harness.evaluate.intervals import Figure
+from harness.evaluate.intervals import Figure, plain_cells
 from harness.evaluate.sweep import LEAST_SAVED, SweepPlan, SweepResult, SweepRow
 from harness.printable import printable
 from harness.report.round_trips import named

@@ -1,7 +1,6 @@
 """Sums over streamed documents: of a text, and of its tokens under a model. Memory does not grow with the text.
 
-For intervals, sums are kept by group of documents: document i belongs to group i modulo `GROUPS`. Up to that many
-documents, each is a group of its own; beyond it, groups are independent samples of equal size.
+For intervals, sums are kept by group of documents (`intervals.by_group`).
 """
 
 from __future__ import annotations
@@ -11,10 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from harness.evaluate.intervals import GROUPS, by_group
 from harness.evaluate.texts import Batch, Segmenter, batch_of
 from impls import Tokenizer
-
-GROUPS = 1000
 
 
 class TextTally:
@@ -27,12 +25,12 @@ class TextTally:
 
     def add(self, batch: Batch) -> None:
         """Add a batch."""
-        groups = groups_of(self.n_documents, len(batch.documents))
-        self.n_documents += len(batch.documents)
-        np.add.at(self.documents, groups, 1)
-        np.add.at(self.bytes, groups, batch.n_bytes)
-        np.add.at(self.characters, groups, batch.n_characters)
-        np.add.at(self.words, groups, batch.n_words)
+        first, n_documents = self.n_documents, len(batch.documents)
+        self.n_documents += n_documents
+        self.documents += by_group(np.ones(n_documents, np.int64), first)
+        self.bytes += by_group(batch.n_bytes, first)
+        self.characters += by_group(batch.n_characters, first)
+        self.words += by_group(batch.n_words, first)
         self.n_word_characters += batch.words.n_characters
         self.n_unspaced += batch.words.n_unspaced
 
@@ -78,54 +76,38 @@ class ModelTally:
     def add(self, batch: Batch) -> None:
         """Encode and add a batch; special tokens are read as ordinary text."""
         ids, offsets = self.known.tokenizer.encode_ragged(batch.documents, disallowed_special=())
-        groups, n_tokens = groups_of(self.n_documents, len(batch.documents)), np.diff(offsets)
-        self.n_documents += len(groups)
-        np.add.at(self.tokens, groups, n_tokens)
+        first, n_tokens = self.n_documents, np.diff(offsets)
+        self.n_documents += len(n_tokens)
+        self.tokens += by_group(n_tokens, first)
         self.lengths.update(
             dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
         )
         if self.has_borders:
-            self._count_borders(ids, offsets, groups, batch)
+            self._count_borders(ids, offsets, first, batch)
 
-    def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
+    def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, first: int, batch: Batch) -> None:
         lengths = self.known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         n_bytes = np.diff(before[offsets])
         view = batch
         if self.known.round_trip != "exact" or not np.array_equal(n_bytes, batch.n_bytes):
-            if (decoded := self._decoded(ids, before, n_bytes, batch)) is not None:
-                view = decoded
-            else:
+            try:
+                view = self._decoded(ids, before, n_bytes)
+            except UnicodeDecodeError:
                 self.has_borders = False
                 self.words[:] = 0
                 return
         # A line feed precedes every document but the first.
-        places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
+        places = (before[:-1] + np.repeat(np.arange(len(n_bytes)), np.diff(offsets)))[lengths > 0]
         begins = np.zeros(len(view.content) + 1, bool)
         begins[places] = True
         n_before = np.cumsum(begins, dtype=np.int32)
         continued = n_before[view.words.ends - 1] > n_before[view.words.starts]
-        np.add.at(self.words, groups, view.n_words)
-        np.add.at(self.continued, groups[view.word_document[continued]], 1)
+        self.words += by_group(view.n_words, first)
+        self.continued += by_group(np.bincount(view.word_document[continued], minlength=len(n_bytes)), first)
 
-    def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray, batch: Batch) -> Batch | None:
-        """Return the documents that ids decode to, of which `before` counts the bytes; None if one is not UTF-8.
-
-        If they equal the batch, with or without a space before each document, its words are reused.
-        """
-        content = self.known.decoded(ids, before)
-        ends = np.cumsum(n_bytes)
-        for view in (batch, batch.after_spaces()):
-            if np.array_equal(n_bytes, view.n_bytes) and np.array_equal(content, view.without_line_feeds()):
-                return view
-        decoded = content.tobytes()
-        try:
-            documents = [decoded[a:b].decode() for a, b in pairwise((0, *ends.tolist()))]
-        except UnicodeDecodeError:
-            return None
+    def _decoded(self, ids: np.ndarray, before: np.ndarray, n_bytes: np.ndarray) -> Batch:
+        """Return the documents that ids decode to, of which `before` counts the bytes; raise if one is not UTF-8."""
+        decoded = self.known.decoded(ids, before).tobytes()
+        documents = [decoded[a:b].decode() for a, b in pairwise((0, *np.cumsum(n_bytes).tolist()))]
         return batch_of(documents, self._segmenter)
-
-
-def groups_of(first: int, n_documents: int) -> np.ndarray:
-    """Return the group of each of `n_documents` documents, of which the first has index `first` in its text."""
-    return (first + np.arange(n_documents)) % GROUPS

@@ -163,20 +163,6 @@ class Batch:
         """Return the number of words of each document: int64."""
         return np.bincount(self.word_document, minlength=len(self.documents))
 
-    def without_line_feeds(self) -> np.ndarray:
-        """Return the UTF-8 of all documents, with nothing between them."""
-        return np.delete(self.content, self.starts[1:] - 1)
-
-    def after_spaces(self) -> Batch:
-        """Return the documents with a space before each; the space changes no word."""
-        starts = self.starts + np.arange(len(self.starts))
-        content = np.insert(self.content, self.starts, ord(" "))
-        later = self.word_document + 1
-        words = self.words._replace(starts=self.words.starts + later, ends=self.words.ends + later)
-        documents = [f" {document}" for document in self.documents]
-        sizes = self.n_bytes + 1, self.n_characters + 1
-        return Batch(documents, content, starts, *sizes, words, self.word_document)
-
 
 def batch_of(documents: list[str], segmenter: Segmenter) -> Batch:
     """Return documents as a batch."""

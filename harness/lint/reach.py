@@ -8,7 +8,7 @@ reported as not found, with the number of texts tried, which is no proof.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,9 @@ _AFTER = ("s", "t", "d", "m", "ll", "re", "ve", "S", "LL")
 """Endings of English contractions, which some patterns keep together."""
 _FEW, _MANY = 32, 2048
 """Texts tried around a part of a character: few at first, then many, and finally few for each pair of neighbours."""
+
+Context = tuple[str, str]
+"""What to put before and after a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,12 @@ def reach(tokenizer: Tokenizer) -> Reach:
     texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
     own = dict(zip(texts, search.encoded(list(texts.values())), strict=True))
     open_ones = [i for i in tokens if i not in own or own[i] != (i,)]
-    search.search_few_contexts({i: tokens[i] for i in open_ones})
+    search.search({i: tokens[i] for i in open_ones}, search.few_contexts(), _FEW)
     proofs, left = Proofs(tokenizer.model), [i for i in open_ones if i not in search.found]
     proven = {i: proof for i in left if (proof := proofs.of(i, tokens[i])) is not None}
-    search.search_all_contexts({i: tokens[i] for i in left if i not in proven})
+    unproven = {i: tokens[i] for i in left if i not in proven}
+    search.search(unproven, [("", "")], _MANY)
+    search.search(unproven, search.all_contexts(), _FEW)
     unreached = []
     for i in left:
         if i not in search.found:
@@ -119,33 +124,29 @@ class _Search:
             yield tuple(listed[start:end]) or None
             start = end
 
-    def search_few_contexts(self, tokens: dict[int, bytes]) -> None:
-        """Look for tokens with one rare character around them, or with bytes that complete their characters."""
+    def few_contexts(self) -> list[Context]:
+        """Return nothing around a token, and one rare character."""
         rare = self._around[0] if self._around else ""
-        asked = [(i, f"{rare}{text}{rare}") for i, token in tokens.items() if (text := text_of(token)) is not None]
-        parts = [i for i, token in tokens.items() if text_of(token) is None]
-        self._look(asked + [(i, text) for i in parts for text in texts_around(tokens[i], _FEW)])
+        return [("", ""), (rare, rare)]
 
-    def search_all_contexts(self, tokens: dict[int, bytes]) -> None:
-        """Look for tokens with all surrounding characters that may matter."""
-        texts = {i: text for i, token in tokens.items() if (text := text_of(token)) is not None}
-        pairs = list(_pairs(self._around, self._after))
+    def all_contexts(self) -> Iterator[Context]:
+        """Yield what to put around a token: nothing, the same on both sides, on one side, then all pairs."""
+        around, after = self._around, self._after
+        yield ("", "")
+        yield from ((one, one) for one in around)
+        yield from ((one, "") for one in around)
+        yield from (("", one) for one in after)
+        yield from ((one, other) for one in around for other in after if one != other)
+
+    def search(self, tokens: Mapping[int, bytes], contexts: Iterable[Context], most: int) -> None:
+        """Look for tokens in their text, or in up to `most` around a part of a character, in all of these contexts."""
+        texts = {i: texts_around(token, most) for i, token in tokens.items()}
         n_asked = 0
-        for before, after in pairs:
-            asked = [(i, f"{before}{text}{after}") for i, text in texts.items() if i not in self.found]
-            if n_asked > _MOST_TEXTS:
+        for before, after in contexts:
+            asked = [(i, f"{before}{text}{after}") for i in tokens if i not in self.found for text in texts[i]]
+            self._look(asked)
+            if (n_asked := n_asked + len(asked)) > _MOST_TEXTS:
                 break
-            self._look(asked)
-            n_asked += len(asked)
-        for most, around in ((_MANY, [("", "")]), (_FEW, pairs)):
-            parts = [i for i in tokens if i not in texts and i not in self.found]
-            each = max(_FEW, _MOST_TEXTS // max(1, len(parts)))
-            asked = []
-            for i in parts:
-                completed = texts_around(tokens[i], most)
-                every = [(i, f"{before}{text}{after}") for before, after in around for text in completed]
-                asked += every[:: 1 + (len(every) - 1) // each]
-            self._look(asked)
 
     def failure(self, i: int, text: str | None) -> str:
         """Describe an id that was not found: how its own text is encoded, and how many others were tried."""
@@ -182,11 +183,3 @@ class _Search:
             return self._tokenizer.encode(text, disallowed_special=())
         except BPEError:
             return []
-
-
-def _pairs(around: Sequence[str], after: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield what to put before and after a token: the same on both sides, on one side, then all pairs."""
-    yield from ((one, one) for one in around)
-    yield from ((one, "") for one in around)
-    yield from (("", one) for one in after)
-    yield from ((one, other) for one in around for other in after if one != other)

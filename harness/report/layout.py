@@ -7,7 +7,7 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -26,7 +26,7 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
     CSV and JSON hold the raw values (in CSV, made printable), the others the formatted ones.
     """
     if format == "csv":
-        return _csv(table)
+        return csv_of(table.rows)
     if format == "json":
         return printable_json(json.dumps(as_json(table), ensure_ascii=False, indent=2))
     note = "\n".join(printable(line) for line in table.legend.split("\n"))
@@ -106,11 +106,12 @@ def escaped_markdown(cell: str) -> str:
     return re.sub(r"([\\`*\[\]<>|~#&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", cell)
 
 
-def _csv(table: Table) -> str:
+def csv_of(rows: Sequence[Mapping[str, object]], columns: Iterable[str] = ()) -> str:
+    """Return rows as CSV, made printable, with a header (`columns` if there are no rows); None is an empty cell."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(map(printable, table.rows[0] if table.rows else ()))
-    writer.writerows(map(printable_values, row.values()) for row in table.rows)
+    writer.writerow(map(printable, rows[0] if rows else columns))
+    writer.writerows(map(printable_values, row.values()) for row in rows)
     return buffer.getvalue()
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from harness.data import DataError, load_corpus
+import psutil
+
+from harness.data import Corpus, DataError, load_corpus
 from harness.data.corpora import is_named
 from harness.data.documents import take_bytes
-from harness.training.counting import Reading, counted, half_of_free
-from impls.core.counts import PieceCounts, added
-from impls.core.text.files import TextFiles
+from harness.data.user_files import matching_files
+from harness.progress import progress
+from impls.core.counts import CountedSource, PieceCounts, added
+from impls.core.text.files import TextFile, TextFiles
 from impls.formats.counts import load_counts
 
 if TYPE_CHECKING:
@@ -24,7 +28,9 @@ class TrainingText:
     """Corpora (of named ones only the training part) and files of counts."""
 
     corpora: tuple[str, ...]
-    reading: Reading
+    documents: Literal["paragraphs", "lines"] = "paragraphs"
+    field: str = "text"
+    """How the user's files are read, as `documents`; see `impls.core.text.files.TextFile`."""
     count_files: tuple[Path, ...] = ()
     max_bytes: int | None = None
     """UTF-8 bytes taken of each corpus."""
@@ -32,11 +38,7 @@ class TrainingText:
     @cached_property
     def given_counts(self) -> list[PieceCounts]:
         """Return the counts of the files. Raises `DataError` for a file without pieces."""
-        found = [load_counts(path) for path in self.count_files]
-        for path, counts in zip(self.count_files, found, strict=True):
-            if not len(counts):
-                raise DataError(f"{path}: holds no text")
-        return found
+        return [_not_empty(str(path), load_counts(path)) for path in self.count_files]
 
     @property
     def is_all_named(self) -> bool:
@@ -46,27 +48,65 @@ class TrainingText:
     def counts(
         self, pattern: tuple[str, ...], memory_limit: int | None, executors: Executors | None = None
     ) -> PieceCounts:
-        """Return the sum of the counts; `executors` are those of `counted`."""
-        limit = memory_limit or half_of_free()
-        found = counted(self.corpora, pattern, self.reading, memory_limit=limit, executors=executors)
+        """Return the sum of the counts of all corpora and files; raise `DataError` for one without text."""
+        limit = memory_limit or int(psutil.virtual_memory().available) // 2
         kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
-        every = list((kept | found).values())
+        for name in dict.fromkeys(self.corpora):
+            kept[name] = _not_empty(name, self._counted(name, pattern, limit, executors))
+        every = list(kept.values())
         return replace(every[0] if len(every) == 1 else added(every), memory_limit=limit)
+
+    def _counted(
+        self, name: str, pattern: tuple[str, ...], memory_limit: int, executors: Executors | None
+    ) -> PieceCounts:
+        from impls.compiled.training.count import count_files, count_texts
+
+        if is_named(name):
+            corpus = _training_part(name)
+            counts = count_texts(corpus.documents(), pattern)
+            return replace(counts, sources=(CountedSource(name, corpus.n_bytes, corpus.digest),))
+        files = self._files(name)
+        sizes = [0 if file.path is None else file.path.stat().st_size for file in files]
+        with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None, "bytes") as bar:
+            counts = count_files(
+                TextFiles(files), pattern, progress=bar.advance, memory_limit=memory_limit, executors=executors
+            )
+        sources = [CountedSource(file.name, size, _digest(file)) for file, size in zip(files, sizes, strict=True)]
+        return replace(counts, sources=tuple(sources))
 
     def texts(self) -> list[str]:
         """Return the documents of all corpora. Raises `DataError` for a corpus without text."""
         texts: list[str] = []
         for name in dict.fromkeys(self.corpora):
-            found = self._documents(name)
+            if is_named(name):
+                found = list(_training_part(name, self.max_bytes).documents())
+            else:
+                found = list(take_bytes(TextFiles(self._files(name)), self.max_bytes))
             if not any(found):
                 raise DataError(f"{'standard input' if name == '-' else name}: holds no text")
             texts += found
         return texts
 
-    def _documents(self, name: str) -> list[str]:
-        if name == "-" or not is_named(name):
-            return list(take_bytes(TextFiles(self.reading.files(name)), self.max_bytes))
-        corpus = load_corpus(name, max_bytes=self.max_bytes)
-        if corpus.has_split:
-            corpus = load_corpus(name, split="train", max_bytes=self.max_bytes)
-        return list(corpus.documents())
+    def _files(self, name: str) -> list[TextFile]:
+        """Return the files of a path, a folder or a glob, or standard input for `-`."""
+        paths = [None] if name == "-" else matching_files(name)
+        return [TextFile(path, self.documents, self.field) for path in paths]
+
+
+def _training_part(name: str, max_bytes: int | None = None) -> Corpus:
+    corpus = load_corpus(name, max_bytes=max_bytes)
+    return load_corpus(name, split="train", max_bytes=max_bytes) if corpus.has_split else corpus
+
+
+def _not_empty(name: str, counts: PieceCounts) -> PieceCounts:
+    if not len(counts):
+        raise DataError(f"{name}: holds no text")
+    return counts
+
+
+def _digest(file: TextFile) -> str:
+    """Return the SHA-256 of a file, empty for standard input."""
+    if file.path is None:
+        return ""
+    with Path(file.path).open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()
