@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.common_prefix import common_prefix_length
 from harness.outcome import Outcome
 from impls import Model, Tokenizer, UnknownId
 from impls.core.text.text import repair_surrogates
@@ -186,9 +187,7 @@ def ids_difference(
 ) -> IdsDifference:
     """Return the stretch from the first differing id to the next token border that both lists share."""
     a, b = list(map(int, expected)), list(map(int, got))
-    i = 0
-    while i < len(a) and i < len(b) and a[i] == b[i]:
-        i += 1
+    i = common_prefix_length(a, b)
     start = sum(len(token_bytes.get(token, b"")) for token in a[:i])
     end_a = end_b = start
     j = k = i

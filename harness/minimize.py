@@ -10,6 +10,7 @@ The caller defines what a difference is; nothing here knows implementations, tar
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, TypeVar
@@ -104,14 +105,7 @@ def smallest_sequence(items: S, holds: Callable[[S], bool], budget: Budget) -> S
 
 def least(most: int, holds: Callable[[int], bool]) -> int:
     """Return, by bisection, the least number from 1 to `most` from which on `holds`; it must hold for `most`."""
-    low = 1
-    while low < most:
-        middle = (low + most) // 2
-        if holds(middle):
-            most = middle
-        else:
-            low = middle + 1
-    return most
+    return 1 + bisect_left(range(1, most), True, key=holds)
 
 
 def _reduced(items: S, trial: Callable[[S], bool], budget: Budget) -> S:

@@ -69,11 +69,11 @@ def readable(text: str | bytes) -> str:
 _LONGEST_QUOTE = 60
 
 
-def quoted(text: str | bytes) -> str:
-    """Return `text` in quotes for use within a sentence, shortened if it is long."""
+def quoted(text: str | bytes, at_most: int = _LONGEST_QUOTE) -> str:
+    """Return `text` on one line in quotes; of a long one the beginning and the length."""
     shown = readable(text)
-    written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
-    return f"‘{written}’" if len(written) <= _LONGEST_QUOTE else f"‘{written[:_LONGEST_QUOTE]}…’"
+    written = printable(shown)
+    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(shown):,} characters)"
 
 
 def code_point(character: str) -> str:

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from harness.conform.verdicts import ConformanceReport
 
 
-def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
-    """Print the checks and exit, if requested."""
-    if not wanted:
-        return
-    from harness.conform.checks.catalogue import CHECKS
-
-    click.echo(options.table([[check.name, check.question] for check in CHECKS], ["check", "question"]))
-    raise click.exceptions.Exit(0)
-
-
 class Conform(Verb):
     """Judge TARGET: ids of every code point and token, pieces, state, threads, cost; 20 checks.
 
@@ -40,7 +30,7 @@ class Conform(Verb):
     model: str = options.model_option("Vocabulary of both.", default=DEFAULT_MODEL)
     library: str | None = option("Runs TARGET, where that is a model file.", metavar="NAME")
     only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
-    list_checks: bool = flag("List the checks and exit.", "--list", is_eager=True, expose_value=False, callback=_list)
+    list_checks: bool = flag("List the checks and exit.", "--list")
     seed: int = option("Seed of the random texts.", default=0)
     check_seconds: float = option("A check that takes longer is incomplete.", type=options.SECONDS, default=600.0)
     vectors: Path | None = option("Ask the cases of this file instead (see VECTORS.md).", type=options.FILE)
@@ -50,6 +40,12 @@ class Conform(Verb):
 
     def run(self) -> bool:
         """Judge the target and print the report; return whether a check failed or nothing could be judged."""
+        if self.list_checks:
+            from harness.conform.checks.catalogue import CHECKS
+
+            checks = {check.name: check.question for check in CHECKS}
+            self.output(checks, lambda: options.table(list(checks.items()), ["check", "question"]))
+            return False
         if self.write_vectors is not None:
             return self._write_vectors(self.write_vectors)
         options.ensure(self.target is not None, "name a TARGET, or write vectors with --write-vectors FILE")

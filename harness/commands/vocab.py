@@ -129,8 +129,8 @@ _N_EXAMPLES = 6
 
 def _health(name: str, model: Model) -> Health:
     """Return the health of `model`."""
-    from harness.evaluate.run import fastest
     from harness.lint.report import health
+    from harness.measure.token_use import fastest
 
     with progress(f"looking into {name}"):
         return health(name, fastest(model))

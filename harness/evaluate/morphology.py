@@ -21,8 +21,8 @@ import numpy as np
 
 from harness.data import DataError, datasets_folder, load_model
 from harness.evaluate.intervals import Figure, by_group, ratio
-from harness.evaluate.run import fastest
-from impls import BPEError, Tokenizer
+from harness.measure.token_use import encode_each, fastest
+from impls import Tokenizer
 
 CONTEXTS = ("alone", "after a space")
 FIGURES = ("precision", "recall", "f1", "morph_score", "single_token_word_share", "cut_character_word_share")
@@ -140,20 +140,10 @@ def compare_with_morphs(models: Sequence[str], files: Sequence[str]) -> list[Mor
 def token_borders(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> list[set[int] | None]:
     """Return the token borders inside each word, as offsets in UTF-8; None if its ids do not decode to it."""
     texts = [word.text if context == "alone" else f"{word.text} {word.text}" for word in words]
-    try:
-        ids, offsets = tokenizer.encode_ragged(texts, disallowed_special=())
-        found = [ids[a:b].tolist() for a, b in pairwise(offsets.tolist())]
-    except BPEError:  # some word has a character outside the alphabet
-        found = [_ids(tokenizer, text) for text in texts]
+    ids, offsets = encode_each(tokenizer, texts)
     by_id = tokenizer.model.bytes_by_id()
-    return [_borders(by_id, ids, word.text.encode()) for ids, word in zip(found, words, strict=True)]
-
-
-def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
-    try:
-        return tokenizer.encode(text, disallowed_special=())
-    except BPEError:
-        return []
+    spans = zip(pairwise(offsets.tolist()), words, strict=True)
+    return [_borders(by_id, ids[start:end].tolist(), word.text.encode()) for (start, end), word in spans]
 
 
 def _borders(by_id: dict[int, bytes], ids: Sequence[int], word: bytes) -> set[int] | None:

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
-import impls
 from harness.data import DataError, load_model
 from harness.evaluate.metrics import EvaluationRow, counts_of, figures_of, rank
 from harness.evaluate.parallel import fairness
 from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import CountedText, Segmenter, batch_of, batches
-from harness.measure.token_use import counter
+from harness.measure.token_use import fastest
 from harness.progress import Bar
-from impls import Tokenizer
 
 _COUNTING_THREADS = 2
 """Counting threads besides the one that reads; a third gained nothing on two cores."""
@@ -28,14 +26,6 @@ class EvaluationPlan(NamedTuple):
     prices: Mapping[str, float]
     """Model -> price of a million tokens."""
     pivot: str | None = None
-
-
-def fastest(model: impls.Model) -> Tokenizer:
-    """Return the fastest implementation whose ids are exact: `compiled`, else what `counter` chooses."""
-    try:
-        return impls.load("compiled", model)
-    except (impls.Unsupported, impls.Missing):
-        return counter(model)
 
 
 def evaluate(plan: EvaluationPlan, bar: Bar) -> list[EvaluationRow]:

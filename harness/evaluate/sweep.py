@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,9 @@ import numpy as np
 from harness.data import load_model
 from harness.data.documents import encoded
 from harness.evaluate.intervals import GROUPS, Figure, by_group, ratio
-from harness.evaluate.run import fastest
 from harness.evaluate.sizes import sample
 from harness.evaluate.texts import CountedText, Documents, batches
+from harness.measure.token_use import fastest
 from harness.progress import Bar
 from harness.training.ends import why_short
 from harness.training.vocabulary_curve import vocabulary_curve
@@ -93,18 +94,6 @@ class SweepResult:
     """Sizes that a text could not reach, and why."""
 
 
-class _Source(NamedTuple):
-    """What a vocabulary is learned from."""
-
-    about: dict[str, Any]
-    """Pattern and share of the text, as in `SweepRow`."""
-    documents: Documents
-
-    @property
-    def name(self) -> str:
-        return f"{self.about['pattern']}, {100 * self.about['text_share']:.3g} % of the text"
-
-
 class _Reading:
     """Documents that are counted as they are read."""
 
@@ -124,7 +113,6 @@ class _Reading:
 class _Counted(NamedTuple):
     """A text counted under a vocabulary."""
 
-    text: CountedText
     vocab_size: int
     round_trip: str
     n_documents: int
@@ -135,7 +123,7 @@ class _Counted(NamedTuple):
 
 def sweep(plan: SweepPlan, bar: Bar) -> SweepResult:
     """Learn and measure."""
-    found, sources = SweepResult(), list(_sources(plan))
+    found, sources = SweepResult(), list(product(plan.patterns, plan.shares))
     bar.total(len(sources) + len(plan.models))
     published: dict[str, _Counted] = {}
     for name in plan.models:
@@ -143,47 +131,45 @@ def sweep(plan: SweepPlan, bar: Bar) -> SweepResult:
         published[name] = _counted(model, plan.held_out)
         bar.advance(1, name)
     baseline = published[plan.models[0]].tokens if plan.models else None
-    for source in sources:
-        bar.advance(0, source.name)
-        _learn_and_measure(plan, source, baseline, found)
-        bar.advance(1, source.name)
+    for pattern, share in sources:
+        name = f"{pattern}, {100 * share:.3g} % of the text"
+        bar.advance(0, name)
+        _learn_and_measure(plan, pattern, share, baseline, found)
+        bar.advance(1, name)
     found.rows += [_row(plan, counted, baseline, {"model": name}) for name, counted in published.items()]
     return found
 
 
-def _sources(plan: SweepPlan) -> Iterator[_Source]:
-    for pattern in plan.patterns:
-        for share in plan.shares:
-            yield _Source({"pattern": pattern, "text_share": share}, sample(plan.trained, share))
-
-
-def _learn_and_measure(plan: SweepPlan, source: _Source, baseline: np.ndarray | None, found: SweepResult) -> None:
-    documents = _Reading(source.documents)
-    spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=source.about["pattern"])
+def _learn_and_measure(
+    plan: SweepPlan, pattern: str, share: float, baseline: np.ndarray | None, found: SweepResult
+) -> None:
+    about = {"pattern": pattern, "text_share": share}
+    documents = _Reading(sample(plan.trained, share))
+    spec = TrainingSpec(vocab_size=plan.sizes[-1], pattern=pattern)
     model = learn("compiled", documents, spec)
     trained = {"n_trained_documents": documents.n_documents, "n_trained_bytes": documents.n_bytes}
     if missed := [size for size in plan.sizes if size > model.vocab_size]:
         why = why_short(model, spec, documents)
-        found.unreached.append({**source.about, "sizes": missed, "largest": model.vocab_size, "why": why})
+        found.unreached.append({**about, "sizes": missed, "largest": model.vocab_size, "why": why})
     sizes = [size for size in plan.sizes if size <= model.vocab_size]
     if sizes:
-        counted = _measured(source, model, sizes, plan.held_out, found)
-        found.rows += [_row(plan, one, baseline, {**source.about, **trained}) for one in counted]
+        counted = _measured(about, model, sizes, plan.held_out, found)
+        found.rows += [_row(plan, one, baseline, {**about, **trained}) for one in counted]
 
 
 def _measured(
-    source: _Source, model: Model, sizes: Sequence[int], text: CountedText, found: SweepResult
+    about: dict[str, Any], model: Model, sizes: Sequence[int], text: CountedText, found: SweepResult
 ) -> list[_Counted]:
     """Measure a text under the first merges of a model, at each size; add doublings to `found`."""
     n_base = model.vocab_size - len(model.merges)
     grid = sorted({*sizes, *_fixed_sizes(sizes[0], sizes[-1])})
     curve = vocabulary_curve(model, text.documents(), [size - n_base for size in grid], GROUPS)
-    about = source.about | {"held_out": text.name}
     counted = [
-        _Counted(text, size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
+        _Counted(size, model.round_trip, curve.n_documents, curve.n_bytes, tokens)
         for size, tokens in zip(grid, curve.n_tokens.T, strict=True)
     ]
-    found.doublings += [about | doubling for doubling in _doubling({one.vocab_size: one for one in counted})]
+    by_size = {one.vocab_size: one for one in counted}
+    found.doublings += [{**about, "held_out": text.name, **doubling} for doubling in _doubling(by_size)]
     return [one for one in counted if one.vocab_size in sizes]
 
 
@@ -215,7 +201,7 @@ def _counted(model: Model, text: CountedText) -> _Counted:
         offsets = tokenizer.encode_ragged(documents, disallowed_special=())[1]
         n_tokens += by_group(np.diff(offsets), n_documents)
         n_documents += len(documents)
-    return _Counted(text, model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
+    return _Counted(model.vocab_size, model.round_trip, n_documents, n_bytes, n_tokens)
 
 
 def _row(plan: SweepPlan, counted: _Counted, baseline: np.ndarray | None, about: dict[str, Any]) -> SweepRow:
@@ -224,7 +210,7 @@ def _row(plan: SweepPlan, counted: _Counted, baseline: np.ndarray | None, about:
     figure = ratio(counted.bytes, counted.tokens, n)
     return SweepRow(
         **about,
-        held_out=counted.text.name,
+        held_out=plan.held_out.name,
         vocab_size=counted.vocab_size,
         embedding_parameters=counted.vocab_size * plan.width,
         n_documents=n,

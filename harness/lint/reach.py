@@ -8,7 +8,7 @@ reported as not found, with the number of texts tried, which is no proof.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.lint.proofs import Proofs, Rule, text_of
 from harness.lint.utf8 import texts_around
-from harness.measure.token_use import ordinary_tokens
+from harness.measure.token_use import encode_each, ordinary_tokens
 from harness.printable import quoted
 from impls import BPEError, Tokenizer
 from impls.core.model.cuts import single_characters
@@ -118,7 +118,7 @@ class _Search:
 
     def encoded(self, texts: list[str]) -> Iterator[tuple[int, ...] | None]:
         """Yield the ids of each text, or None if it is refused."""
-        ids, ends = self._ragged(texts)
+        ids, ends = encode_each(self._tokenizer, texts)
         listed, start = ids.tolist(), 0
         for end in ends[1:].tolist():
             yield tuple(listed[start:end]) or None
@@ -163,23 +163,8 @@ class _Search:
         if not asked:
             return
         wanted, texts = zip(*asked, strict=True)
-        ids, offsets = self._ragged(texts)
+        ids, offsets = encode_each(self._tokenizer, texts)
         hits = np.flatnonzero(ids == np.repeat(np.array(wanted, ids.dtype), np.diff(offsets)))
         for k in np.unique(np.searchsorted(offsets, hits, "right") - 1).tolist():
             self.found.setdefault(wanted[k], texts[k])
         self.n_tried.update(wanted)
-
-    def _ragged(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the concatenated ids of all texts and their offsets; a refused text has none."""
-        try:
-            return self._tokenizer.encode_ragged(texts, disallowed_special=())
-        except BPEError:
-            each = [self._ids(text) for text in texts]
-        ids = np.array([i for one in each for i in one], np.uint32)
-        return ids, np.cumsum([0, *map(len, each)])
-
-    def _ids(self, text: str) -> list[int]:
-        try:
-            return self._tokenizer.encode(text, disallowed_special=())
-        except BPEError:
-            return []

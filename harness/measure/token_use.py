@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+import numpy as np
 
 import impls
 from harness.outcome import Outcome
 from harness.records import Compression, Status
-from impls import Tokenizer
+from impls import BPEError, Tokenizer
 from impls.core.model.model import Model
 
 
@@ -17,18 +20,26 @@ def ordinary_tokens(model: Model) -> dict[int, bytes]:
     return {i: token for i, token in model.bytes_by_id().items() if i not in others}
 
 
-_COUNTERS = ("tiktoken", "priority", "naive")
-"""Implementations used for counting, in order of preference; their ids are the same. `naive` runs every model."""
-
-
-def counter(model: impls.Model) -> Tokenizer:
-    """Return a tokenizer for counting the tokens of a model."""
-    for name in _COUNTERS[:-1]:
-        try:
+def fastest(model: Model) -> Tokenizer:
+    """Return the fastest implementation of a model whose ids are exact; `naive` runs every model."""
+    for name in ("compiled", "tiktoken", "priority"):
+        with suppress(impls.Unsupported, impls.Missing):
             return impls.load(name, model)
-        except (impls.Unsupported, impls.Missing):
-            continue
-    return impls.load(_COUNTERS[-1], model)
+    return impls.load("naive", model)
+
+
+def encode_each(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the concatenated ids of all texts and their offsets; a refused text has no ids."""
+
+    def ids_of(text: str) -> list[int]:
+        with suppress(BPEError):
+            return tokenizer.encode(text, disallowed_special=())
+        return []
+
+    with suppress(BPEError):
+        return tokenizer.encode_ragged(texts, disallowed_special=())
+    each = list(map(ids_of, texts))
+    return np.array([i for ids in each for i in ids], np.uint32), np.cumsum([0, *map(len, each)])
 
 
 def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, corpus: str) -> Compression:

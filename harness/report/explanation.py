@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 from harness.explanations import PIECES_FROM, Explanation, Piece, SideSummary, Step, Trace, TracedPiece
+from harness.printable import quoted
 from harness.report import layout, wording
 from harness.report.table import plain_table
 
 _LONGEST_TEXT = 300
-_LONGEST_CELL = 60
 _STEPS_SHOWN = 60
 _IDS_SHOWN = 24
 _TOKENS_SHOWN = 12
@@ -18,7 +18,7 @@ _TOKENS_SHOWN = 12
 
 def render_explanation(found: Explanation) -> str:
     """Return the verdict, its evidence, and a row for every stage."""
-    lines = [f"text   {shown(found.text, _LONGEST_TEXT)}", ""]
+    lines = [f"text   {quoted(found.text, _LONGEST_TEXT)}", ""]
     if found.agree is None:
         lines += [f"{found.a.name} and {found.b.name}: {wording.text(found.what)}"]
     elif found.agree:
@@ -49,7 +49,7 @@ def _stages(found: Explanation) -> list[list[str]]:
         *_pieces(found),
         *_steps(found),
         both("ids", lambda side: wording.ids(side.ids, _IDS_SHOWN)),
-        both("decoded", lambda side: wording.ABSENT if side.decoded is None else shown(side.decoded)),
+        both("decoded", lambda side: wording.ABSENT if side.decoded is None else quoted(side.decoded)),
     ]
 
 
@@ -77,18 +77,12 @@ def _steps(found: Explanation) -> Iterator[list[str]]:
         yield [f"{mark}step {number}", *("" if step is None else step_line(step) for step in steps)]
 
 
-def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
-    """Return a text in quotes, on one line, shortened if it is long."""
-    written = wording.text(text)
-    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
-
-
 def piece_line(piece: Piece) -> str:
     """Return a piece, then its tokens with their ids."""
     tokens = [f"‘{wording.text(token.text or '')}’ {token.id}" for token in piece.tokens[:_TOKENS_SHOWN]]
     more = "" if len(piece.tokens) <= _TOKENS_SHOWN else f" … ({len(piece.tokens)})"
     special = " special token" if piece.special else ""
-    return f"{shown(piece.text, 30)}{special} → {' · '.join(tokens)}{more}"
+    return f"{quoted(piece.text, 30)}{special} → {' · '.join(tokens)}{more}"
 
 
 def step_line(step: Step) -> str:
@@ -128,7 +122,7 @@ def render_trace(found: Trace) -> str:
 
 def _traced(piece: TracedPiece) -> list[str]:
     return [
-        f"piece {shown(piece.text)}: {' '.join(map(_bare, piece.symbols))}",
+        f"piece {quoted(piece.text)}: {' '.join(map(_bare, piece.symbols))}",
         *([f"  {piece.note}"] if piece.note else []),
         *(
             f"  {f'round {step.round}, ' if step.round else ''}step {step.number}: {step_line(step)}"

@@ -1,10 +1,9 @@
-"""Render a table as terminal text, Markdown, CSV, JSON or LaTeX. Knows tables, but no records."""
+"""Render a table as terminal text, Markdown, CSV or LaTeX, or for JSON. Knows tables, but no records."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,22 +12,20 @@ from typing import Literal
 
 from tabulate import tabulate
 
-from harness.printable import printable, printable_json, printable_values
+from harness.printable import printable, printable_values
 from harness.report.table import Table
 
-Format = Literal["text", "markdown", "csv", "json", "latex"]
+Format = Literal["text", "markdown", "csv", "latex"]
 _LEAST_ELASTIC = 12
 
 
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
     """Render `table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
 
-    CSV and JSON hold the raw values (in CSV, made printable), the others the formatted ones.
+    CSV holds the raw values, made printable, the others the formatted ones.
     """
     if format == "csv":
         return csv_of(table.rows)
-    if format == "json":
-        return printable_json(json.dumps(as_json(table), ensure_ascii=False, indent=2))
     note = "\n".join(printable(line) for line in table.legend.split("\n"))
     table = replace(table, title=printable(table.title))
     if format == "markdown":

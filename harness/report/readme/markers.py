@@ -31,20 +31,13 @@ class Block:
     line: int
     """Line of its opening marker, from 1."""
     start: int
-    """Offset of the opening marker."""
+    """Offset of the line after the opening marker."""
     end: int
     """Offset of the closing marker."""
     run: str
     only: str = ""
     columns: str = ""
     """Keys with commas between them; empty for all columns."""
-
-    @property
-    def marker(self) -> str:
-        """Return the opening marker as written."""
-        words = {"only": self.only, "columns": self.columns, "run": self.run}
-        shown = [f"generated:{self.name}", *(f"{word}:{value}" for word, value in words.items() if value)]
-        return f"<!-- {' '.join(shown)} -->\n"
 
 
 def blocks(text: str) -> list[Block]:
@@ -78,4 +71,4 @@ def _opened(match: re.Match[str], line: int) -> Block:
         re.compile(pairs.get("only", ""))
     except re.error as error:
         raise ReadmeError(f"line {line}: {error}") from None
-    return Block(name, line, match.start(), match.start(), **pairs)
+    return Block(name, line, match.end() + 1, match.end() + 1, **pairs)

@@ -38,7 +38,7 @@ def splice(readme_text: str, root: Path = Path()) -> tuple[str, list[Image]]:
     images: list[Image] = []
     position = 0
     for block, content, shown in _rendered(readme_text, root):
-        parts += [readme_text[position : block.start], block.marker, content]
+        parts += [readme_text[position : block.start], content]
         images += shown
         position = block.end
     return "".join([*parts, readme_text[position:]]), images
@@ -49,7 +49,7 @@ def is_stale(readme_text: str, root: Path = Path()) -> list[str]:
     stale = []
     for block, content, images in _rendered(readme_text, root):
         where = f"line {block.line}: generated:{block.name}"
-        if block.marker + content != readme_text[block.start : block.end]:
+        if content != readme_text[block.start : block.end]:
             stale.append(f"{where} is stale; run `{_REMEDY}`")
         else:
             wrong = (path for path, chart, _ in images if digest_line(chart) not in _read(root / path))

@@ -12,7 +12,7 @@ import pytest
 
 from harness.data import DataError
 from harness.evaluate.morphology import Word, agreement, gold_files, read_gold
-from harness.evaluate.run import fastest
+from harness.measure.token_use import fastest
 from impls import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 

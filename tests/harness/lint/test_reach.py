@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any
 
 import impls
-from harness.evaluate.run import fastest
 from harness.lint.proofs import Proofs
 from harness.lint.reach import Reach, Unreached, reach
+from harness.measure.token_use import fastest
 from impls import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 
