@@ -67,9 +67,7 @@ model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", 
 morphology_option = _option_of("harness.evaluate.morphology:gold_names", "tr|he|ru|FILE", "--morphology")
 extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
-held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")(
-    "Text to measure on; repeatable. Without it: a tenth of each corpus.", multiple=True, default=()
-)
+held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")
 
 
 class _Path(click.Path):

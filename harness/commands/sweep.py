@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
 
-from harness.commands import options
-from harness.commands.reading import all_documents, corpus_parts, label
+from harness.commands import inputs, options
 from harness.commands.verb import Verb, option
 from harness.printable import printable
 from impls.core.errors import UnknownName
 from impls.core.text.patterns import NAMED, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from harness.data import Corpus
     from harness.evaluate.sweep import SweepPlan
     from harness.evaluate.texts import CountedText, Documents
 
@@ -38,7 +39,9 @@ class Sweep(Verb):
         metavar="PATTERNS",
     )
     fractions: str = option("Shares of the documents learned from: 1%,10%,100%.", default="100%", metavar="SHARES")
-    held_out: tuple[str, ...] = options.held_out
+    held_out: tuple[str, ...] = options.held_out(
+        "Text to measure on; repeatable. Without it: a tenth of each corpus.", multiple=True, default=()
+    )
     models: tuple[str, ...] = options.model_option("Published vocabulary to compare with; repeatable.", multiple=True)
     width: int = option("Width of the embedding table.", type=options.POSITIVE, default=4096)
     price: float | None = option("Price of a million tokens.", type=options.Number(min=0), metavar="AMOUNT")
@@ -97,7 +100,8 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
 
     learned, measured = corpus_parts(corpora, held_out, max_bytes)
     trained = partial(all_documents, learned)
-    text = CountedText(label(measured), None, partial(all_documents, measured))
+    label = ", ".join(one.name if one.split is None else f"{one.name}/{one.split}" for one in measured)
+    text = CountedText(label, None, partial(all_documents, measured))
     shared = shared_documents(text.documents(), trained())
     if shared.n_trained_on:
         options.say(
@@ -106,3 +110,35 @@ def _parts(corpora: Sequence[str], held_out: Sequence[str], max_bytes: int | Non
             err=True,
         )
     return trained, text
+
+
+def corpus_parts(
+    names: Sequence[str], held_out: Sequence[str], max_bytes: int | None
+) -> tuple[list[Corpus], list[Corpus]]:
+    """Return the corpora to train on and those held out; raise `DataError` if one holds no text.
+
+    The corpora of `held_out` are used for the latter, of a named corpus only its held-out part. Without any, about a
+    tenth of the documents of each training corpus is held out, also of the user's files.
+    """
+    trained = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
+    if not held_out:
+        return [_part(one, "train") for one in trained], [_part(one, "held-out") for one in trained]
+    others = [inputs.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
+    return (
+        [_part(one, "train") if one.has_split else one for one in trained],
+        [_part(one, "held-out") if one.has_split else one for one in others],
+    )
+
+
+def all_documents(corpora: Sequence[Corpus]) -> Iterator[str]:
+    """Yield the documents of all corpora."""
+    return chain.from_iterable(corpus.documents() for corpus in corpora)
+
+
+def _part(corpus: Corpus, split: Literal["train", "held-out"]) -> Corpus:
+    from harness.data import DataError
+
+    part = replace(corpus, split=split)
+    if not any(part.documents()):
+        raise DataError(f"{corpus.name}: its part {split} holds no text; name a text to measure on with --held-out")
+    return part

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import impls
-from harness.commands import options, reading, training_output, writing
+from harness.commands import options, training_output, writing
 from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts
@@ -37,7 +37,7 @@ class Train(Verb):
         "  [default: turkish]",
         multiple=True,
     )
-    counts: tuple[Path, ...] = reading.counts
+    counts: tuple[Path, ...] = option("File written by `--count-only`; repeatable.", type=options.FILE, multiple=True)
     count_only: bool = flag("Only count the pieces, for --counts.")
     vocab_size: int = option("Base + merges + specials, as 8k.", type=options.SIZE, default=10_000, metavar="SIZE")
     implementation: str = options.one_implementation("Who trains.", "compiled")
@@ -58,11 +58,24 @@ class Train(Verb):
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT", advanced=True)
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT", advanced=True)
-    documents: Literal["paragraphs", "lines"] = reading.documents
-    field: str = reading.field
-    memory_limit: int | None = reading.memory_limit
-    workers: int | None = reading.workers
-    scheduler: str | None = reading.scheduler
+    documents: Literal["paragraphs", "lines"] = option(
+        "What a document of a text file is; no piece spans two.",
+        type=click.Choice(["paragraphs", "lines"]),
+        default="paragraphs",
+    )
+    field: str = option(
+        "Field of JSON lines, column of Parquet.", "--field", "--column", default="text", metavar="NAME"
+    )
+    memory_limit: int | None = option(
+        "Memory for tables; more goes through files.  [default: half of what is free]",
+        type=options.SIZE,
+        metavar="SIZE",
+        advanced=True,
+    )
+    workers: int | None = option(
+        "Count in so many processes, in place of threads.", type=options.POSITIVE, metavar="N", advanced=True
+    )
+    scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT", advanced=True)
     extend: str | None = options.extend_option(
         "Go on from this vocabulary: keep its merges and ids; its pattern, alphabet, end of word, special and unknown "
         "tokens too, unless options name others."
@@ -109,7 +122,10 @@ class Train(Verb):
         if self._target is not None:
             model.save(self._target)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
-        document = self._asked_for(text) | {
+        document = {
+            "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
+            "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
+            "superword_from": self.superword_from,
             "n_bytes": n_bytes, "seconds": seconds, "vocab_size": model.vocab_size,
             "why_short": why_short(model, last_spec, texts), "n_merges": len(model.merges),
             "digest": model.digest, "n_kept_merges": n_kept,
@@ -142,14 +158,6 @@ class Train(Verb):
             options.ensure(not getattr(self, name), problem)
         return self._counts(text, pattern) if is_counted else text.texts()
 
-    def _asked_for(self, text: TrainingText) -> dict[str, Any]:
-        """Return the options that determine what is learned, printed with the result."""
-        return {
-            "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "extended": self.extend,
-            "implementation": self.implementation, "vocab_size_asked_for": self.vocab_size,
-            "superword_from": self.superword_from,
-        }  # fmt: skip
-
     @cached_property
     def _target(self) -> Path | None:
         """Return the file to write."""
@@ -157,7 +165,7 @@ class Train(Verb):
 
         return trained_model_path(self.name) if self.out is None and self.name is not None else self.out
 
-    @property
+    @cached_property
     def _text(self) -> TrainingText:
         """Return the training text."""
         from harness.training.text import TrainingText

@@ -208,7 +208,7 @@ def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: li
 
 
 def test_no_document_is_both_learned_from_and_measured_on(bpebench: Any, texts: dict[str, str]) -> None:
-    from harness.commands.reading import all_documents, corpus_parts
+    from harness.commands.sweep import all_documents, corpus_parts
 
     for names in ((texts["train"],), ("parallel/tr", "samples/tr")):
         learned, measured = (set(all_documents(part)) for part in corpus_parts(names, (), None))
