@@ -107,13 +107,13 @@ def agreement(tokenizer: Tokenizer, words: Sequence[Word], context: str) -> Bord
     ones = np.ones(len(kept), np.int64)
     first = [(word.borders[0] in borders, 1) for word, borders in kept if borders and word.borders]
     hits, judged = np.array(first, np.int64).reshape(-1, 2).T
-    totals = (int(borders.sum()) for borders in (gold, made, shared))
     values = (
         _share(shared, made), _share(shared, gold), _share(2 * shared, made + gold), _share(hits, judged),
         _share((made == 0).astype(np.int64), ones), _share(inside, ones),
     )  # fmt: skip
     figures = dict(zip(FIGURES, values, strict=True))
-    return BorderAgreement(context, len(kept), len(words) - len(kept), *totals, figures)
+    n_gold, n_made, n_shared = int(gold.sum()), int(made.sum()), int(shared.sum())
+    return BorderAgreement(context, len(kept), len(words) - len(kept), n_gold, n_made, n_shared, figures)
 
 
 class MorphologyRow(NamedTuple):
