@@ -66,8 +66,8 @@ def student_t_975(degrees_of_freedom: int) -> float:
 def estimate(logs: Logs) -> Estimate:
     """Return the mean over openings of the median over rounds, with resampled values; raise `ValueError` without any.
 
-    Openings are resampled; of a single one its rounds. Of six openings or more the lowest and the highest sixth are left out (the trimmed mean of Tukey and McLaughlin
-    1963): what disturbed one opening does not count.
+    Openings are resampled; of a single one its rounds. Of six openings or more the lowest and the highest sixth are
+    left out (the trimmed mean of Tukey and McLaughlin 1963): what disturbed one opening does not count.
 
     Resampling is seeded, so that of two contestants the same openings are drawn and a slow opening slows down both.
     """
