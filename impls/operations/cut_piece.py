@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Ids = list[int] | np.ndarray
 
-_LEAST = 128
+_LEAST = 32
 """Least characters of the stretch that is encoded, besides those of a token; and of what tells its piece."""
 
 
@@ -63,8 +63,8 @@ class WrittenText:
 
         model = tokenizer.model
         self._tokenizer, self._text, self._ids, self._begins = tokenizer, text, np.asarray(ids), begins
-        self._sizes, self._are_within = model.derived(_characters_of)
-        self._least = int(self._sizes.max()) + _LEAST
+        self._sizes, self._are_within, longest = model.derived(_characters_of)
+        self._least = longest + _LEAST
         # Small integers: reading and writing memory takes most of the time here.
         self._places = np.zeros(len(ids) + 1, np.int32 if len(ids) * self._least < 1 << 31 else np.int64)
         self._sizes.take(self._ids).cumsum(dtype=self._places.dtype, out=self._places[1:])
@@ -136,10 +136,10 @@ class WrittenText:
         n_apart = self._n_apart(stretch)
         if n_apart is None or len(stretch.text) - n_apart + _LEAST <= self._least:  # a piece might be taken whole
             return None
-        ids = self._tokenizer.encode_normalized(stretch.text)
+        ids = self._tokenizer.encode_normalized_array(stretch.text)
         sizes = self._sizes[ids].astype("int64")
         places = stretch.start + sizes.cumsum() - sizes
-        indices = (self._places.searchsorted(places, "right") - 1).clip(0, len(self._ids) - 1)
+        indices = self._places.searchsorted(places, "right") - 1
         is_shared = (self._places[indices] == places) & (self._ids[indices] == ids) & ~self._are_within[ids]
         is_shared &= places >= stretch.start + n_apart
         n = int(is_shared.argmax())
@@ -236,8 +236,9 @@ def _runs_of(model: Model) -> Runs | None:
     return None if cuts is None else Runs(cuts.stages)
 
 
-def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many characters begin in each token, and whether it begins within one; none in an unknown token."""
+def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return how many characters begin in each token, none in an unknown one, whether it begins within one, and the
+    most characters of a token."""
     import numpy as np
 
     tokens = [token or b"" for token in model.tokens] + [b""] * (model.vocab_size - len(model.tokens))
@@ -252,4 +253,5 @@ def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray]:
     starts = np.concatenate(([0], ends[:-1]))
     firsts = np.minimum(starts + 1, ends)
     sizes = n_before[ends] - n_before[starts]
-    return sizes.astype(np.min_scalar_type(sizes.max())), (firsts > starts) & (n_before[firsts] == n_before[starts])
+    longest, are_within = int(sizes.max()), (firsts > starts) & (n_before[firsts] == n_before[starts])
+    return sizes.astype(np.min_scalar_type(longest)), are_within, longest

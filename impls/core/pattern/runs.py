@@ -8,8 +8,8 @@ Only the end of the text is read if that is enough: all states that the automato
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from impls.core.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.core.pattern.tables import SplitTables
 
 _MOST_CHARACTERS = 1 << 16
-_MOST_READ = 512
-"""Characters that are read one by one even if all are alike: the expression for a class takes a while to compile."""
+_ALIKE = 1 << 10
+"""Characters at the end of a text that are compared first."""
 
 State = tuple[int, ...]
 
@@ -66,7 +66,7 @@ class Runs:
 
     def n_alike(self, text: str) -> int:
         """Return how many characters at the end of a text are alike for every stage."""
-        return min(stage.end_of_run(text[::-1], 0) for stage in self._stages)
+        return min(stage.n_alike(text) for stage in self._stages)
 
 
 class _StageRuns:
@@ -78,7 +78,6 @@ class _StageRuns:
         self._stride = len(self._rows[0])
         self._has_gaps = stage is not None and stage.has_gaps
         self._class_of: dict[str, int] = {}
-        self._members: dict[int, str] = {}
         self._sets: list[frozenset[int]] = []
         self._number: dict[frozenset[int], int] = {}
         self._may_end: list[bool] = []
@@ -91,25 +90,21 @@ class _StageRuns:
         start = self._number_of(frozenset(range(len(self._rows))) if first else frozenset((0,)))
         if self._stage is None:
             return first, start
-        at = place = first
-        states = start, start
-        while at < len(text):
-            character = text[at]
-            of = self._class_of.get(character)
-            if of is None:
-                of = self._class(character)
-            following, ends = self._read.get((states, of)) or self._read_class(states, of)
-            if ends:
-                place = at + ends - 1
-            at += 1
-            if following == states and not ends and at < len(text) and self._class(text[at]) == of:
-                # Characters of the same class change nothing more.
-                at = self.end_of_run(text, at) if text[at] == character or len(text) - at > _MOST_READ else at
-            states = following
+        place, states = first, (start, start)
+        classes = self._stage.classes_of(text[first:])
+        begins = np.flatnonzero(np.diff(classes, prepend=self._stage.end))
+        for of, (begin, end) in zip(classes[begins].tolist(), pairwise((*begins.tolist(), len(classes))), strict=True):
+            for at in range(begin, end):
+                following, ends = self._read.get((states, of)) or self._read_class(states, of)
+                if ends:
+                    place = first + at + ends - 1
+                elif following == states:
+                    break  # more characters of the class change nothing
+                states = following
         return (place, states[1]) if self._may_end[states[1]] else None
 
     def _read_class(self, states: tuple[int, int], of: int) -> tuple[tuple[int, int], int]:
-        """Return the states after a character of a class, and 1 if a piece may end before it, 2 if after it."""
+        """Return the states after a character of a class, and where a piece may end: 1 before it, 2 after it."""
         wide, since = self._follow(states[0], of), self._follow(states[1], of)
         # A scan that resumes at an earlier match passes a place again, from a state that follows the start's.
         again = self._number_of(self._sets[wide >> 1] | {0})
@@ -137,15 +132,17 @@ class _StageRuns:
     def is_certain(self, state: int) -> bool:
         return len(self._sets[state]) == 1
 
-    def end_of_run(self, text: str, at: int) -> int:
-        """Return up to where the characters from `at` on are of one class, reading few one by one."""
-        end = _run_of(f"[{re.escape(text[at])}]", text, at)
-        if end < len(text) and len(text) - at > _MOST_READ:
-            of = self._class(text[at])
-            if of not in self._members:
-                self._members[of] = "(?s:.)" if self._stage is None else _members(self._stage, of)
-            end = _run_of(self._members[of], text, end)
-        return end
+    def n_alike(self, text: str) -> int:
+        """Return how many characters at the end of a text are of one class."""
+        if self._stage is None:
+            return len(text)
+        size = _ALIKE
+        while True:
+            classes = self._stage.classes_of(text[-size:])
+            others = np.flatnonzero(classes != classes[-1])
+            if len(others) or size >= len(text):
+                return len(classes) - 1 - int(others[-1]) if len(others) else len(text)
+            size *= 8
 
     def _class(self, character: str) -> int:
         found = self._class_of.get(character)
@@ -172,16 +169,3 @@ class _StageRuns:
             ends = any(entry & (CUT | RESUME) for entry in entries)
             found = self._next[key] = self._number_of(after) << 1 | ends
         return found
-
-
-def _run_of(members: str, text: str, at: int) -> int:
-    found = re.compile(f"{members}*").match(text, at)
-    return at if found is None else found.end()
-
-
-def _members(stage: SplitTables, of: int) -> str:
-    """Return an expression for the characters of a class."""
-    classes = stage.page_classes.reshape(-1, 64)[stage.pages].ravel()
-    borders = np.flatnonzero(np.diff(classes == of, prepend=False, append=False)).tolist()
-    pairs = zip(borders[::2], borders[1::2], strict=True)
-    return f"[{''.join(f'{re.escape(chr(first))}-{re.escape(chr(end - 1))}' for first, end in pairs)}]"

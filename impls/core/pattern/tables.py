@@ -44,6 +44,11 @@ class SplitTables:
             return int(self.ascii_classes[code])
         return int(self.page_classes[(int(self.pages[code >> 6]) << 6) + (code & 63)])
 
+    def classes_of(self, text: str) -> np.ndarray:
+        """Return the class of each character of a text: uint8 of shape (n_characters,)."""
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return self.page_classes[(self.pages[codes >> 6].astype(np.uint32) << 6) + (codes & 63)]
+
 
 def split_tables(pattern: str) -> SplitTables:
     """Return the tables of one split stage; raise `NotExpressible`."""
