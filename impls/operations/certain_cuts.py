@@ -54,6 +54,7 @@ from typing import TYPE_CHECKING
 
 from impls.core.arguments import SpecialSet
 from impls.core.model.whole_tokens import WholeTokens
+from impls.core.pattern.runs import Runs
 from impls.core.pattern.syntax import NotExpressible
 from impls.core.pattern.tables import PairCuts, stage_tables
 from impls.core.text.normal_borders import NormalBorders
@@ -172,6 +173,17 @@ def pair_cuts_of(stages: tuple[str, ...]) -> PairCuts | None:
         return PairCuts([stage_tables(stage) for stage in stages])
     except NotExpressible:
         return None
+
+
+def runs_of(model: Model) -> Runs | None:
+    """Return what follows the last piece of a written text by a model's pattern, made once; None if no automaton
+    expresses it."""
+    return model.derived(_runs_of)
+
+
+def _runs_of(model: Model) -> Runs | None:
+    cuts = pair_cuts_of(model.pattern)
+    return None if cuts is None else Runs(cuts.stages)
 
 
 class CertainCuts:

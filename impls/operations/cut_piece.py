@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from impls.core.pattern.runs import Runs, State
 from impls.core.text.sentencepiece_rules import SPACE_MARK
-from impls.operations.certain_cuts import cuts_around_added, cuts_of_written, pair_cuts_of
+from impls.operations.certain_cuts import cuts_around_added, cuts_of_written, runs_of
 from impls.operations.coder import Coder
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class WrittenText:
     def _n_apart(self, stretch: _Stretch) -> int | None:
         """Return after how many characters all of the stretch is in one piece, alone and in the text cut at its end;
         None if uncertain."""
-        text, end, runs = self._text, stretch.end, self._tokenizer.model.derived(_runs_of)
+        text, end, runs = self._text, stretch.end, runs_of(self._tokenizer.model)
         if runs is None or end >= len(text) or (alone := runs.last_from(stretch.text, 0)) is None:
             return None
         within = self._last_piece(runs, stretch)
@@ -229,11 +229,6 @@ def _decoded(model: Model, text: str) -> tuple[str | None, bool]:
 
 def _firsts_of_user_defined(model: Model) -> set[str]:
     return {text[0] for text in model.user_defined_texts}
-
-
-def _runs_of(model: Model) -> Runs | None:
-    cuts = pair_cuts_of(model.pattern)
-    return None if cuts is None else Runs(cuts.stages)
 
 
 def _characters_of(model: Model) -> tuple[np.ndarray, np.ndarray, int]:

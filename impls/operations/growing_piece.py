@@ -10,7 +10,7 @@ share which can still grow.
 
 Not followed, so that an append encodes the tail again: models some token of which has several derivations or none, as
 Llama 3's (`token_ends` gives None); patterns that no automaton expresses; models that rewrite texts or have
-SentencePiece's rules, as Mistral v1's (`runs_of` gives None).
+SentencePiece's rules, as Mistral v1's (`growing_piece` gives None).
 
 The proof: if each token has one derivation by merges of rising rank, a sequence of tokens is an encoding exactly if
 each two neighbours are compatible, that is, encode to themselves (`backtracking`). So the encoding of x[:i] ends with
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from impls.core.errors import UnknownSymbol
 from impls.core.pattern.runs import Runs
-from impls.operations.certain_cuts import CertainCuts, pair_cuts_of
+from impls.operations.certain_cuts import CertainCuts, runs_of
 from impls.operations.changes import Change
 from impls.operations.coder import Coder
 
@@ -162,24 +162,15 @@ def growing_piece(tokenizer: Coder, tail: str, ids: Sequence[int], cuts: Certain
     which has several derivations, or none.
     """
     token_ends: Callable[[], TokenEnds | None] = getattr(tokenizer, "token_ends", lambda: None)
-    runs = runs_of(tokenizer)
+    model = tokenizer.model
+    is_followed = tokenizer.by_pieces and not model.rewrites_text and model.sentencepiece is None
+    runs = runs_of(model) if is_followed else None
     if runs is None or (ends := token_ends()) is None:
         return None
     try:
         return GrowingPiece(ends, runs, cuts, tail, ids)
     except (ValueError, UnknownSymbol):
         return None
-
-
-def runs_of(tokenizer: Coder) -> Runs | None:
-    """Return what follows the last piece of a text; None if texts are rewritten, or no automaton tells their pieces."""
-    return tokenizer.model.derived(_runs_of) if tokenizer.by_pieces else None
-
-
-def _runs_of(model: Model) -> Runs | None:
-    rewrites = model.rewrites_text or model.sentencepiece is not None
-    cuts = None if rewrites else pair_cuts_of(model.pattern)
-    return None if cuts is None else Runs(cuts.stages)
 
 
 class GrowingPiece:

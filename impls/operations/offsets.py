@@ -143,19 +143,24 @@ def _spans_in_part(tokenizer: Coder, ids: list[int], part: Traced) -> list[tuple
             raise Unsupported(
                 tokenizer.name, "where bytes are missing, unknown tokens come after the bytes that follow them"
             )
-        remaining = iter(ids)
-        spans = []
-        for start, end in model.splitter.spans(part.text):
-            piece = part.text[start:end]
-            for cut in [piece] if model.cuts is None else model.cuts.cut(piece):
-                spans += [(start + first, start + last) for _, first, last in spans_in_piece(tokenizer, cut, remaining)]
-                start += len(cut)
-        if next(remaining, None) is not None:
-            raise _not_spelled(tokenizer)
+        spans = [(start, end) for _, _, start, end in spans_in_text(tokenizer, part.text, ids)]
     return [(part.starts[start], part.ends[end - 1]) for start, end in spans]
 
 
-def spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterator[tuple[int, int, int]]:
+def spans_in_text(tokenizer: Coder, text: str, ids: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the index of the piece of each id of a rewritten text, the id, and its start and end in the text."""
+    model, remaining = tokenizer.model, iter(ids)
+    for k, (start, end) in enumerate(model.splitter.spans(text)):
+        piece = text[start:end]
+        for cut in [piece] if model.cuts is None else model.cuts.cut(piece):
+            for i, first, last in _spans_in_piece(tokenizer, cut, remaining):
+                yield k, i, start + first, start + last
+            start += len(cut)
+    if next(remaining, None) is not None:
+        raise _not_spelled(tokenizer)
+
+
+def _spans_in_piece(tokenizer: Coder, piece: str, ids: Iterator[int]) -> Iterator[tuple[int, int, int]]:
     """Yield the next of `ids` that spell a piece, with the start and the end of each in its characters."""
     if tokenizer.model.whole_piece(piece) is not None and (i := next(ids, None)) is not None:
         yield i, 0, len(piece)

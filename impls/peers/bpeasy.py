@@ -11,10 +11,9 @@ from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
-from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
+from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
 bpeasy = library("bpeasy", "bpeasy", "bpeasy")
 
@@ -31,15 +30,13 @@ class Bpeasy(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="raw", min_count=1)
         if spec.max_token_bytes == 1:
             raise Unsupported(cls.name, "TrainingSpec.max_token_bytes: it trains with at least 2, not with 1")
-        base = base_symbols((), spec)
-        vocab_size = len(base) + merge_budget(base, spec)
         limit = _NO_LIMIT if spec.max_token_bytes is None else spec.max_token_bytes + 1
         errors: list[Exception] = []
         read = _noting(checked_texts(texts, spec), errors)
-        ranks = bpeasy.train_bpe(read, one_pattern(cls.name, spec), limit, vocab_size)
+        ranks = bpeasy.train_bpe(read, one_pattern(cls.name, spec), limit, len(base) + n_merges)
         if errors:
             raise errors[0]
         return model_of_ranks(cls.name, spec, base, ranks)

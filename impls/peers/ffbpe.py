@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.conversion import listed_merges, one_pattern_of
 from impls.peers.peer import Calls, Peer, library
-from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
+from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
 ffbpe = library("ffbpe", "ffbpe", "ffbpe")
 
@@ -37,16 +36,15 @@ class Ffbpe(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, alphabet="bytes", max_token_bytes=None)
+        base, n_merges = base_and_budget(cls.name, spec, max_token_bytes=None)
         if spec.ties not in _TIES:
             raise Unsupported(
                 cls.name, f"TrainingSpec.ties: it trains with {' or '.join(map(repr, _TIES))}, not with {spec.ties!r}"
             )
-        base = base_symbols((), spec)
         counter = ffbpe.PreTokenizer([], pat_str=one_pattern(cls.name, spec)).word_counter()
         counter.add_source(checked_texts(texts, spec))
         rules = {"initial_alphabet": _ORDER[spec.base_order], "tie_break": _TIES[spec.ties]}
         trainer = ffbpe.BpeTrainer([], bigram_cutoff_freq=spec.min_count, **rules)
         trainer.add_word_counter(counter)
-        trainer.train(len(base) + merge_budget(base, spec))
+        trainer.train(len(base) + n_merges)
         return model_of_ranks(cls.name, spec, base, trainer.vocab)

@@ -16,12 +16,10 @@ from typing import ClassVar
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import from_printable
-from impls.core.text.patterns import NAMED, resolve
-from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.conversion import rayon_threads
 from impls.peers.peer import Peer, library
-from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
+from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges, require_gpt2
 
 gigabpe = library("gigabpe", "gigabpe", "gigabpe")
 
@@ -38,11 +36,8 @@ class Gigabpe(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="gpt2", max_token_bytes=None)
-        if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-            raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
-        base = base_symbols((), spec)
-        n_merges = merge_budget(base, spec)
+        require_gpt2(cls.name, spec)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2", max_token_bytes=None)
         limits = {"pretokenizer": "bytelevel", "min_frequency": spec.min_count, "threads": rayon_threads()}
         token: Callable[[str], bytes] = _token
         if (given := files_of_lines(texts)) is not None:

@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import NAMED, resolve
+from impls.core.text.patterns import NAMED
 from impls.core.text.text import repair_surrogates
-from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.conversion import (
     file_of,
@@ -30,7 +29,7 @@ from impls.peers.conversion import (
     underived_reason,
 )
 from impls.peers.peer import Calls, Peer, Ragged, T, library, stdout_to_stderr
-from impls.production.training import files_of_lines, model_of_merges, require
+from impls.production.training import base_and_budget, files_of_lines, model_of_merges, require_gpt2
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 
@@ -85,11 +84,8 @@ class Gigatoken(Peer):
 
         Raise `Unsupported` naming the field it cannot follow.
         """
-        require(cls.name, spec, alphabet="bytes", ties="smallest", min_count=1, max_token_bytes=None)
-        if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-            raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
-        base = base_symbols((), spec)
-        n_merges = merge_budget(base, spec)
+        require_gpt2(cls.name, spec)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", min_count=1, max_token_bytes=None)
         if (files := files_of_lines(texts)) is not None:
             separated = b"\n" + _NO_BYTE_OF_UTF8
             contents = [Path(file).read_bytes() for file in files]

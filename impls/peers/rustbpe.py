@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from impls.core.model import Model
-from impls.core.training import base_symbols, merge_budget
 from impls.interface import TrainingSpec
 from impls.peers.peer import Peer, library
-from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
+from impls.production.training import base_and_budget, checked_texts, model_of_ranks, one_pattern
 
 rustbpe = library("rustbpe", "rustbpe", "rustbpe")
 
@@ -27,10 +26,12 @@ class Rustbpe(Peer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges; raise `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1, max_token_bytes=None)
-        base = base_symbols((), spec)
-        vocab_size = len(base) + merge_budget(base, spec)
+        base, n_merges = base_and_budget(
+            cls.name, spec, ties="smallest", base_order="raw", min_count=1, max_token_bytes=None
+        )
         trainer = rustbpe.Tokenizer()
-        trainer.train_from_iterator(checked_texts(texts, spec), vocab_size, pattern=one_pattern(cls.name, spec))
+        trainer.train_from_iterator(
+            checked_texts(texts, spec), len(base) + n_merges, pattern=one_pattern(cls.name, spec)
+        )
         ranks = {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()}
         return model_of_ranks(cls.name, spec, base, ranks)

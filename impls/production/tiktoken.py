@@ -23,11 +23,11 @@ from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import IN_TIKTOKEN, NAMED, WHOLE_TEXT
 from impls.core.text.stages import DROPS_MATCHES, DROPS_REST
-from impls.core.training import base_symbols, corpus_pieces, merge_budget
+from impls.core.training import corpus_pieces
 from impls.interface import Tokenizer, TrainingSpec
 from impls.operations import pieces
 from impls.production.libraries import check_stages, failure, loading, ranks_for
-from impls.production.training import model_of_tokens, require
+from impls.production.training import base_and_budget, model_of_tokens
 
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and possible white space, whole or cut inside a character."""
@@ -89,10 +89,10 @@ class Tiktoken(Tokenizer):
 
         Raise `Unsupported` naming the field it cannot follow.
         """
-        require(cls.name, spec, alphabet="bytes", ties="first", base_order="raw", min_count=1, max_token_bytes=None)
-        base = base_symbols((), spec)
-        budget = merge_budget(base, spec)
-        learned = _learned(list(corpus_pieces(texts, spec)), len(base) + budget)[len(base) :]
+        base, n_merges = base_and_budget(
+            cls.name, spec, ties="first", base_order="raw", min_count=1, max_token_bytes=None
+        )
+        learned = _learned(list(corpus_pieces(texts, spec)), len(base) + n_merges)[len(base) :]
         return model_of_tokens(cls.name, spec, base, learned)
 
 

@@ -22,14 +22,13 @@ from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsu
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
-from impls.core.training import base_symbols, merge_budget
 from impls.formats.tokenizer_json import write_compact
 from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.interface import Tokenizer, TrainingSpec
 from impls.operations import pieces
 from impls.operations.stream_rules import stream_rules
 from impls.production.libraries import check_stages, environment, failure, first_line, is_panic, loading
-from impls.production.training import checked_texts, files_of_lines, model_of_merges, require
+from impls.production.training import base_and_budget, checked_texts, files_of_lines, model_of_merges
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
 """The library reads this variable at every call; it has no argument for it."""
@@ -111,8 +110,7 @@ class HuggingFace(Tokenizer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's `BpeTrainer`; raise `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="gpt2", max_token_bytes=None)
-        base = base_symbols((), spec)
+        base, n_merges = base_and_budget(cls.name, spec, ties="smallest", base_order="gpt2", max_token_bytes=None)
         try:
             stages = resolve(spec.pattern)
             pre_tokenizer = write_stages(stages, byte_level=True)
@@ -120,14 +118,15 @@ class HuggingFace(Tokenizer):
             raise Unsupported(cls.name, f"TrainingSpec.pattern: {error}") from None
         check_stages(cls.name, stages)
         trainer = trainers.BpeTrainer(
-            vocab_size=len(base) + merge_budget(base, spec),
+            vocab_size=len(base) + n_merges,
             min_frequency=spec.min_count,
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             special_tokens=[],
             show_progress=False,
         )
+        untrained: dict[str, Any] = {"type": "BPE", "vocab": {}, "merges": []}
         # A new tokenizer each time: one that has encoded before trains from stale cached ids.
-        tokenizer = tokenizers.Tokenizer.from_str(json.dumps({**_UNTRAINED, "pre_tokenizer": pre_tokenizer}))
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps({"model": untrained, "pre_tokenizer": pre_tokenizer}))
         try:
             if (files := files_of_lines(texts)) is not None:
                 tokenizer.train(files, trainer)
@@ -141,16 +140,6 @@ class HuggingFace(Tokenizer):
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
         pairs = [(from_printable(left), from_printable(right)) for left, right in merges]
         return model_of_merges(cls.name, spec, base, pairs)
-
-
-_UNTRAINED: dict[str, Any] = {
-    "version": "1.0",
-    "added_tokens": [],
-    "normalizer": None,
-    "post_processor": None,
-    "decoder": None,
-    "model": {"type": "BPE", "vocab": {}, "merges": []},
-}
 
 
 def _normalizes_alike(model: Model) -> bool:

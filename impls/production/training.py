@@ -14,7 +14,7 @@ from impls.core.text.files import TextFiles
 from impls.core.text.patterns import NAMED, WHOLE_TEXT, Splitter, resolve
 from impls.core.text.stages import drops_text
 from impls.core.text.text import repair_surrogates
-from impls.core.training import first_base_id, may_become_token, trained_model
+from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, trained_model
 from impls.interface import TrainingSpec
 
 
@@ -23,6 +23,19 @@ def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
     for field, value in accepted.items():
         if (given := getattr(spec, field)) != value:
             raise Unsupported(name, f"TrainingSpec.{field}: it trains with {value!r} only, not with {given!r}")
+
+
+def base_and_budget(name: str, spec: TrainingSpec, **accepted: Any) -> tuple[list[bytes], int]:
+    """Return the base symbols of a model over bytes, and the most merges; raise `Unsupported` like `require`."""
+    require(name, spec, alphabet="bytes", **accepted)
+    base = base_symbols((), spec)
+    return base, merge_budget(base, spec)
+
+
+def require_gpt2(name: str, spec: TrainingSpec) -> None:
+    """Raise `Unsupported` unless pieces are those of GPT-2's pattern."""
+    if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
+        raise Unsupported(name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
 
 
 def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:

@@ -16,7 +16,7 @@ from impls.drop_in.hf.added_tokens import AddedTokens
 from impls.drop_in.hf.encoding import Encoding, Span
 from impls.drop_in.hf.parts import Normalizer, PreTokenizer
 from impls.interface import Tokenizer
-from impls.operations.offsets import spans_in_piece
+from impls.operations.offsets import spans_in_text
 
 Row = tuple[int, str, Span, int]
 """The id of a token, its text, its start and end in the original text, and its word."""
@@ -59,7 +59,10 @@ class TextEncoder:
             if is_added:
                 rows.append((ids[0], part.text, (part.starts[0], part.ends[-1]), n_words))
             else:
-                rows += self._ordinary(part, ids, n_words)
+                rows += [
+                    (i, self._names[i], (part.starts[start], part.ends[end - 1]), n_words + word)
+                    for word, i, start, end in spans_in_text(self._implementation, part.text, ids)
+                ]
         encoding = Encoding.of([row[0] for row in rows], type_id, [row[1] for row in rows], special=0, attention=1)
         encoding.offsets = [row[2] for row in rows]
         encoding.word_ids = [row[3] if word is None else word for row in rows]
@@ -97,10 +100,3 @@ class TextEncoder:
             why = "rewrites texts itself, so tokens cannot be searched in rewritten text; take another implementation"
             raise Unsupported(self._implementation.name, why)
         return self._implementation.encode_normalized(original)
-
-    def _ordinary(self, part: Traced, ids: Sequence[int], n_words: int) -> Iterator[Row]:
-        """Yield the rows of the ids of `part`, whose first word has index `n_words`."""
-        given = iter(ids)
-        for word, (first, last) in enumerate(self._model.splitter.spans(part.text), n_words):
-            for i, start, end in spans_in_piece(self._implementation, part.text[first:last], given):
-                yield i, self._names[i], (part.starts[first + start], part.ends[first + end - 1]), word
