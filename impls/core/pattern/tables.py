@@ -47,7 +47,8 @@ class SplitTables:
     def classes_of(self, text: str) -> np.ndarray:
         """Return the class of each character of a text: uint8 of shape (n_characters,)."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        return self.page_classes[(self.pages[codes >> 6].astype(np.uint32) << 6) + (codes & 63)]
+        classes: np.ndarray = self.page_classes[(self.pages[codes >> 6].astype(np.uint32) << 6) + (codes & 63)]
+        return classes
 
 
 def split_tables(pattern: str) -> SplitTables:
