@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import impls
 
@@ -20,14 +22,29 @@ class Right:
         return self._inner.decode(ids)
 
 
-class OneInAMillion(Right):
-    """Swaps two neighbouring ids, but only behind a rare character."""
+def changed(encode: Callable[[str, list[int]], Any], decode: Callable[[Any], Any] = lambda ids: ids) -> type[Right]:
+    """Return a plug-in that gives other ids, and decodes them after `decode` has changed them."""
+    return type("Changed", (Right,), {
+        "encode": lambda self, text: encode(text, Right.encode(self, text)),
+        "decode": lambda self, ids: Right.decode(self, decode(ids)),
+    })  # fmt: skip
 
-    def encode(self, text: str) -> list[int]:
-        ids = super().encode(text)
-        if "q" in text:
-            ids[0], ids[1] = ids[1], ids[0]
-        return ids
+
+def raising(error: BaseException) -> type[Right]:
+    def encode(self: Right, text: str) -> list[int]:
+        raise error
+
+    return type("Raising", (Right,), {"encode": encode})
+
+
+swaps_at_q = changed(lambda text, ids: [ids[1], ids[0], *ids[2:]] if "q" in text else ids)
+all_wrong = changed(lambda text, ids: [i ^ 1 for i in ids], lambda ids: [i ^ 1 for i in ids])
+own_ids = changed(lambda text, ids: [i + 100_000 for i in ids], lambda ids: [i - 100_000 for i in ids])
+dying = changed(lambda text, ids: os._exit(3))
+words = changed(lambda text, ids: ["a", "b"])
+nothing = changed(lambda text, ids: None)
+panicking = raising(type("_Panic", (BaseException,), {})("index out of bounds"))
+leaving = raising(SystemExit(0))
 
 
 class Lossy(Right):
@@ -35,16 +52,6 @@ class Lossy(Right):
 
     def encode(self, text: str) -> list[int]:
         return super().encode(text.lower())
-
-
-class AllWrong(Right):
-    """Gives every id but the right one, and decodes its own."""
-
-    def encode(self, text: str) -> list[int]:
-        return [id ^ 1 for id in super().encode(text)]
-
-    def decode(self, ids: list[int]) -> str:
-        return super().decode([id ^ 1 for id in ids])
 
 
 class LastText(Right):
@@ -73,55 +80,6 @@ class TextsByIds(Right):
 
     def decode(self, ids: list[int]) -> str:
         return self.kept.get(tuple(ids), "")
-
-
-class OwnIds(Right):
-    """Numbers its tokens in a way of its own, past those of the model."""
-
-    def encode(self, text: str) -> list[int]:
-        return [id + 100_000 for id in super().encode(text)]
-
-    def decode(self, ids: list[int]) -> str:
-        return super().decode([id - 100_000 for id in ids])
-
-
-class Dying(Right):
-    """Takes its process with it."""
-
-    def encode(self, text: str) -> list[int]:
-        os._exit(3)
-
-
-class _Panic(BaseException):
-    pass
-
-
-class Panicking(Right):
-    """Raises what no `except Exception` catches."""
-
-    def encode(self, text: str) -> list[int]:
-        raise _Panic("index out of bounds")
-
-
-class Leaving(Right):
-    """Ends the interpreter, as it thinks, and with success."""
-
-    def encode(self, text: str) -> list[int]:
-        raise SystemExit(0)
-
-
-class NoIds(Right):
-    """Gives words in place of ids."""
-
-    def encode(self, text: str) -> list[int]:
-        return ["a", "b"]  # type: ignore[list-item]
-
-
-class Nothing(Right):
-    """Forgets to return."""
-
-    def encode(self, text: str) -> list[int]:  # type: ignore[empty-body]
-        pass
 
 
 class Unloadable(Right):

@@ -6,8 +6,9 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from impls import Model, Tokenizer, TrainingSpec, Unsupported, get
 
@@ -23,68 +24,98 @@ class ToyBytes(Tokenizer):
         return list(text.encode())
 
 
-class ToySlow(ToyBytes):
-    """Does the work two hundred times."""
-
-    name = "toy-slow"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return [super(ToySlow, self).encode_normalized(text) for _ in range(200)][-1]
+def toy(name: str, encode: Callable[[Any, str], Any], base: type[Tokenizer] = ToyBytes, **fields: Any) -> Any:
+    """Return an implementation that encodes in another way, `encode(self, text)`."""
+    return type(name, (base,), {"name": name, "encode_normalized": encode, **fields})
 
 
-class ToySwapping(ToyBytes):
-    """Swaps two neighbouring ids once in five thousand."""
-
-    name = "toy-swapping"
-    emitted = 0
-
-    def encode_normalized(self, text: str) -> list[int]:
-        ids = super().encode_normalized(text)
-        for position in range(len(ids) - 1):
-            self.emitted += 1
-            if self.emitted % 5_000 == 0:
-                ids[position], ids[position + 1] = ids[position + 1], ids[position]
-        return ids
+def panic(self: Tokenizer, text: str) -> list[int]:
+    raise type("PanicException", (BaseException,), {})("called `Option::unwrap()` on a `None` value")
 
 
-class ToyWrongOnQ(ToyBytes):
-    """Takes every q for a k."""
-
-    name = "toy-wrong-on-q"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return [ord("k") if i == ord("q") else i for i in super().encode_normalized(text)]
+def raise_with_a_path(self: Tokenizer, text: str) -> list[int]:
+    raise ValueError("cannot open /some/secret/folder/file.bin")
 
 
-class ToyWrongOnA(ToyBytes):
-    """Takes a long run of a for something else."""
-
-    name = "toy-wrong-on-a"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        ids = super().encode_normalized(text)
-        return [0, *ids[1:]] if len(ids) > 1000 else ids
+def die(self: Tokenizer, text: str) -> list[int]:
+    os.write(2, b"about to die in /some/secret/folder/file.c\n")
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return []
 
 
-class ToyInexact(ToyBytes):
-    """Uses a token that no merge makes, and says that it is not exact."""
-
-    name = "toy-inexact"
-    exact = False
-
-    def encode_normalized(self, text: str) -> list[int]:
-        parts = text.encode().split(b"ab")
-        ids = list(parts[0])
-        for part in parts[1:]:
-            ids += [256, *part]
-        return ids
+def hang(self: Tokenizer, text: str) -> list[int]:
+    while True:
+        time.sleep(60)
 
 
-class ToyMerging(ToyInexact):
-    """Is inexact, and says that it is not."""
+def eat(self: Tokenizer, text: str) -> list[int]:
+    kept = []
+    while True:
+        kept.append(bytearray(b"x" * 20_000_000))
 
-    name = "toy-merging"
-    exact = True
+
+def work_for_a_while(self: Tokenizer, text: str) -> list[int]:
+    end = CLOCK() + 0.02
+    while CLOCK() < end:
+        pass
+    return list(text.encode())
+
+
+def swap_once_in_5000(self: Any, text: str) -> list[int]:
+    ids = list(text.encode())
+    for position in range(len(ids) - 1):
+        self.emitted += 1
+        if self.emitted % 5_000 == 0:
+            ids[position], ids[position + 1] = ids[position + 1], ids[position]
+    return ids
+
+
+def use_what_no_merge_makes(self: Tokenizer, text: str) -> list[int]:
+    first, *others = text.encode().split(b"ab")
+    return [*first, *(i for part in others for i in (256, *part))]
+
+
+class Later(list[int]):
+    """Ids that are made when they are read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self._text.encode())
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._text.encode())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other)  # type: ignore[call-overload, no-any-return]
+
+
+class Equal:
+    """Equals everything, and is a number if asked."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __index__(self) -> int:
+        return 1
+
+
+slow = toy("toy-slow", lambda self, text: [list(text.encode()) for _ in range(200)][-1])
+swapping = toy("toy-swapping", swap_once_in_5000, emitted=0)
+wrong_on_q = toy("toy-wrong-on-q", lambda self, text: list(text.encode().replace(b"q", b"k")))
+wrong_on_a = toy("toy-wrong-on-a", lambda self, text: [0, *text.encode()[1:]] if len(text) > 1000 else [*text.encode()])
+inexact = toy("toy-inexact", use_what_no_merge_makes, exact=False)
+merging = toy("toy-merging", use_what_no_merge_makes)
+miscounting = toy("toy-miscounting", use_what_no_merge_makes, exact=False, count=lambda self, text: 1)
+lazy = toy("toy-lazy", lambda self, text: Later(text))
+equal_to_all = toy("toy-equal-to-all", lambda self, text: [Equal()] * len(text.encode()))
+panicking, raising, dying = toy("toy-panicking", panic), toy("toy-raising", raise_with_a_path), toy("toy-dying", die)
+hanging, hungry, busy = toy("toy-hanging", hang), toy("toy-hungry", eat), toy("toy-busy", work_for_a_while)
+chatty = toy("toy-chatty", lambda self, text: list(text.encode()) if os.write(1, b"noise\n" * 20) else [])
 
 
 class ToyLosingText(ToyBytes):
@@ -110,94 +141,6 @@ class ToyLastText(ToyBytes):
         return self.last.encode()
 
 
-class Later(list[int]):
-    """Ids that are made when they are read."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __len__(self) -> int:
-        return len(self._text.encode())
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._text.encode())
-
-    def __eq__(self, other: object) -> bool:
-        return list(self) == list(other)  # type: ignore[call-overload, no-any-return]
-
-
-class ToyLazy(ToyBytes):
-    """Defers the work until the answer is read."""
-
-    name = "toy-lazy"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return Later(text)
-
-
-class ToyMiscounting(ToyInexact):
-    """Is inexact, and counts anything."""
-
-    name = "toy-miscounting"
-
-    def count(self, text: str) -> int:
-        return 1
-
-
-class PanicException(BaseException):
-    """What a Rust panic looks like from Python."""
-
-
-class ToyPanicking(ToyBytes):
-    """Panics past `except Exception`."""
-
-    name = "toy-panicking"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        raise PanicException("called `Option::unwrap()` on a `None` value")
-
-
-class ToyRaising(ToyBytes):
-    """Raises an ordinary exception that names a folder."""
-
-    name = "toy-raising"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        raise ValueError("cannot open /some/secret/folder/file.bin")
-
-
-class ToyDying(ToyBytes):
-    """Dies of a signal, having said something."""
-
-    name = "toy-dying"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        os.write(2, b"about to die in /some/secret/folder/file.c\n")
-        os.kill(os.getpid(), signal.SIGSEGV)
-        return []
-
-
-class ToyHanging(ToyBytes):
-    """Never answers."""
-
-    name = "toy-hanging"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        while True:
-            time.sleep(60)
-
-
-class ToyHungry(ToyBytes):
-    """Takes memory until it is stopped."""
-
-    name = "toy-hungry"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        kept = []
-        while True:
-            kept.append(bytearray(b"x" * 20_000_000))
-
-
 class ToyRefusing(ToyBytes):
     """Cannot run any model."""
 
@@ -207,26 +150,13 @@ class ToyRefusing(ToyBytes):
         raise Unsupported(self.name, "does not like this model")
 
 
-class ToyChatty(ToyBytes):
-    """Writes to standard output."""
-
-    name = "toy-chatty"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        os.write(1, b"noise on standard output\n" * 20)
-        return super().encode_normalized(text)
-
-
 class ToyLittering(ToyBytes):
     """Leaves a temporary folder behind and is killed while it encodes."""
 
     name = "toy-littering"
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        tempfile.mkdtemp(prefix="litter-")
-
     def encode_normalized(self, text: str) -> list[int]:
+        tempfile.mkdtemp(prefix="litter-")
         os.kill(os.getpid(), signal.SIGKILL)
         return []
 
@@ -257,39 +187,7 @@ class ToyOnce(ToyBytes):
         return super().encode_normalized(text)
 
 
-class Equal:
-    """Equals everything, and is a number if asked."""
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 1
-
-    def __index__(self) -> int:
-        return 1
-
-
-class ToyEqualToAll(ToyBytes):
-    """Answers objects that equal any id, as many as there are."""
-
-    name = "toy-equal-to-all"
-
-    def encode_normalized(self, text: str) -> list[int]:
-        return [Equal()] * len(text.encode())  # type: ignore[list-item]
-
-
-class ToyBusy(ToyBytes):
-    """Works for a while."""
-
-    def encode_normalized(self, text: str) -> list[int]:
-        end = CLOCK() + 0.02
-        while CLOCK() < end:
-            pass
-        return super().encode_normalized(text)
-
-
-class ToyClockBender(ToyBusy):
+class ToyClockBender(busy):  # type: ignore[misc]
     """Lets the clocks of the harness run at a tenth of their speed."""
 
     name = "toy-clock-bender"
@@ -302,7 +200,7 @@ class ToyClockBender(ToyBusy):
         contestant.process_time = lambda: CPU_CLOCK() / 10  # type: ignore[assignment]
 
 
-class ToyClockPatcher(ToyBusy):
+class ToyClockPatcher(busy):  # type: ignore[misc]
     """Lets the clocks of the standard library run at a tenth of their speed, which nobody here reads any more."""
 
     name = "toy-clock-patcher"
