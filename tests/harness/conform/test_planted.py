@@ -12,7 +12,7 @@ import planted_calls
 import planted_state
 import pytest
 from conform_stub import InProcess, the_failure
-from planted_history import left_behind
+from planted_history import LeaksMemory, OpensFiles
 from planted_wrapper import FAULTS, Full, Right
 
 import harness
@@ -42,13 +42,12 @@ def test_a_planted_fault_is_found_named_and_shrunk(conform: Conform, name: str) 
 
 @pytest.mark.parametrize("kind", planted_by_rule.KINDS)
 def test_each_fault_of_a_kind_is_found(conform: Conform, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, numbers, checks = planted_by_rule.KINDS[kind]
-    for number in numbers:
-        wrong = rule(number)
+    rule, arguments, checks = planted_by_rule.KINDS[kind]
+    for argument in arguments:
+        wrong = rule(argument)
         if kind == "code-points":
             monkeypatch.setattr(encoding, "CODES", [*range(0x41, 0x5B), ord(wrong.character)])  # type: ignore[attr-defined]
-        checks = getattr(wrong, "checks", checks)
-        assert any(conform(wrong, check).failed for check in checks), f"{kind} {number}"
+        assert any(conform(wrong, check).failed for check in checks), f"{kind} {argument}"
 
 
 @pytest.mark.parametrize(
@@ -65,9 +64,11 @@ def test_what_a_vendors_wrapper_cuts_is_named(planted_model: impls.Model, wrong:
     assert found == ("pieces", what)
 
 
-@pytest.mark.parametrize(("number", "reason"), [(13, "leave .* files open"), (18, "leaves 5,... bytes in memory")])
-def test_what_equal_calls_leave_behind_is_found(planted_model: impls.Model, number: int, reason: str) -> None:
-    client = TargetClient(lambda environment: InProcess(left_behind(number), environment))
+@pytest.mark.parametrize(
+    ("wrong", "reason"), [(OpensFiles, "leave .* files open"), (LeaksMemory, "leaves 5,... bytes in memory")]
+)
+def test_what_equal_calls_leave_behind_is_found(planted_model: impls.Model, wrong: type[Right], reason: str) -> None:
+    client = TargetClient(lambda environment: InProcess(wrong, environment))
     with client, pytest.raises(Fault, match=reason):
         state._held(Case(client, Reference("tiktoken", "planted", planted_model)))
 

@@ -1,7 +1,7 @@
 """Wrong tokenizers made by rule: each is right but for one thing in one place.
 
-`KINDS` maps a kind to its rule, the numbers to try and the checks of which one must find each. Which
-character, token, transition or length is wrong follows from the number and a seed, so that no check can know it.
+`KINDS` maps a kind to its rule, the arguments to try and the checks of which one must find each. Which
+character, token or transition is wrong follows from a seed, so that no check can know it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from planted_history import left_behind, when
+from planted_history import CHANGED_BY_CALLS, when
 from planted_wrapper import Full, Right, changed, model
 
 import impls
 from harness.generators.texts import text_of
 from impls.core.pattern.automaton import Automaton, compile_pattern
-
-Rule = Callable[[int], type[Right]]
-
 
 # --- one character in one place --------------------------------------------------------------------------------
 
@@ -135,78 +132,30 @@ def transition(number: int) -> type[Right]:
     return changed(Full, encode=encode)
 
 
-# --- pieces of one length --------------------------------------------------------------------------------------
-
-_LENGTHS = (7, 16, 17, 40, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 65_535, 65_536, 65_537)
+# --- pieces of one length, other calls for the same answer, spellings of one text, cost --------------------------
 
 
-def piece_length(number: int) -> type[Right]:
-    """Pieces of one length in bytes, of characters of one length, are merged wrongly; some from that length on."""
-    n_bytes = _LENGTHS[number % len(_LENGTHS)]
-    of = ("\x80", "\u0800", "\U00010000")[number % 3] if number % 2 else ""
-
-    def holds(self: Any, text: str) -> bool:
-        if len(text.encode("utf-8", "replace")) < n_bytes or max(text) < of:
-            return False
-        sizes = {len(piece.encode("utf-8", "replace")) for piece in self.split(text)}
-        return n_bytes in sizes if number < 10 else max(sizes) >= n_bytes
-
-    return when(holds)
+def astral_piece_of_65(self: Any, text: str) -> bool:
+    return len(text) > 16 and max(text) >= "\U00010000" and 65 in _sizes(self, text)
 
 
-# --- other calls for the same answer ---------------------------------------------------------------------------
+def piece_past_64k(self: Any, text: str) -> bool:
+    return len(text) > 16_384 and max(text) >= "\x80" and max(_sizes(self, text)) >= 65_537
 
 
-def derived(number: int) -> type[Right]:
+def _sizes(self: Any, text: str) -> set[int]:
+    return {len(piece.encode("utf-8", "replace")) for piece in self.split(text)}
+
+
+def derived(fault: tuple[str, Callable[[Any, Any], Any]]) -> type[Right]:
     """One of the calls derived from encode and decode goes its own way."""
-    name, changing = (
-        ("count", lambda given, n: max(1, len(given) // 4) if given else 0),
-        ("count", lambda given, n: n if given.isascii() else n - 1),
-        ("count", lambda given, n: n if "\r" not in given else n - 1),
-        ("encode_batch", lambda given, lists: lists if len(given) <= 64 else [*lists[:64], *lists[65:], lists[64]]),
-        ("encode_batch", lambda given, lists: list(dict(zip(given, lists, strict=True)).values())),
-        ("encode_batch", lambda given, lists: lists if len(given[-1:] and given[-1]) <= 70_000 else [*lists[:-1], [0]]),
-        ("encode_array", lambda given, array: array if len(array) != 1 else array[:0]),
-        ("encode_array", lambda given, array: array if not given.startswith("\ufeff") else array[1:]),
-        ("decode", lambda given, text: text.rstrip(" ")),
-        ("decode", lambda given, text: text if len(text) <= 70_000 else text[:70_000]),
-        ("decode", lambda given, text: unicodedata.normalize("NFC", text)),
-        ("decode_bytes", lambda given, data: data.decode("utf-8", "ignore").encode()),
-        ("decode_bytes", lambda given, data: data if len(given) <= 5_000 else data + b" "),
-        ("count", lambda given, n: n + (len(given) > 70_000)),
-        ("encode_batch", lambda given, lists: lists[::-1]),
-        ("encode_array", lambda given, array: array[:5]),
-        ("encode_array", lambda given, array: array if len(given) <= 5_000 else array[::-1]),
-        ("decode", lambda given, text: text.replace("\r\n", "\n")),
-        ("decode", lambda given, text: text.replace("\ufeff", "")),
-        ("decode_bytes", lambda given, data: data.decode("utf-8", "replace").encode("utf-16")),
-    )[number]  # fmt: skip
-
-    wrong = changed(Full, **{name: lambda self, given, right, *options: changing(given, right)})
-    checks = {"encode_batch": ("batch",)} | dict.fromkeys(("decode", "decode_bytes"), ("decode-any-order", "spellings"))
-    wrong.checks = checks.get(name, ("spellings", "transitions"))  # type: ignore[attr-defined]
-    return wrong
+    name, changing = fault
+    return changed(Full, **{name: lambda self, given, right, *options: changing(given, right)})
 
 
-# --- spellings of one text -------------------------------------------------------------------------------------
-
-
-def spelling(number: int) -> type[Right]:
-    """A text is read as another spelling of it; every second one only past 5,000, every fifth past 100,000."""
-    changes: tuple[Callable[[str], str], ...] = (
-        lambda text: text.replace("\r\n", "\n"),
-        lambda text: text.removeprefix("\ufeff"),
-        lambda text: unicodedata.normalize("NFC", text),
-        lambda text: unicodedata.normalize("NFD", text),
-        lambda text: text.partition("\0")[0] if "\0" in text else text,
-        lambda text: text.replace("\0", ""),
-        lambda text: text.replace("\r", "\n") if "\r" in text and "\n" not in text else text,
-        lambda text: text.replace("\u2028", "\n"),
-        lambda text: text.replace("\ufeff", "", 2) if text.count("\ufeff") > 1 else text,
-        lambda text: re.sub("[\ud800-\udbff](?![\udc00-\udfff])", "", text),
-    )
-    change = changes[number % len(changes)]
-    longer_than = 100_000 if number % 5 == 4 else 5_000 if number % 2 else -1
+def spelling(fault: tuple[int, Callable[[str], str]]) -> type[Right]:
+    """A text longer than a limit is read as another spelling of it."""
+    longer_than, change = fault
 
     def encode(self: Any, text: str, right: list[int], *options: Any) -> list[int]:
         return Full.encode(self, change(text), *options) if len(text) > longer_than else right
@@ -214,18 +163,9 @@ def spelling(number: int) -> type[Right]:
     return changed(Full, encode=encode)
 
 
-# --- what a text costs -----------------------------------------------------------------------------------------
-
-_COSTLY = (
-    "[a-z]", "[一-鿿]", "[!-/]", "[A-Z]", "[0-9]", "[\u0400-\u04ff]", "[\u0e00-\u0e7f]", "[\u0e80-\u0eff]",
-    "[\u1780-\u17ff]", "[\u1000-\u109f]", "[\u0f00-\u0fff]", "[\u3040-\u309f]", "[\u30a0-\u30ff]", "[가-힣]",
-    "[\U0001f300-\U0001faff]", "[\u0300-\u036f]", "[ \u00a0\u2003\u3000]", "[\t ]", "[\r\n]", "[\U00010400-\U0001044f]",
-)  # fmt: skip
-
-
-def cost(number: int) -> type[Right]:
+def cost(characters: str) -> type[Right]:
     """Runs of one kind of character take time proportional to the square of their length."""
-    runs = re.compile(_COSTLY[number] + "+")
+    runs = re.compile(characters + "+")
 
     def encode(self: Any, text: str, right: list[int], *options: Any) -> list[int]:
         for run in islice(runs.finditer(text), 100):
@@ -235,14 +175,44 @@ def cost(number: int) -> type[Right]:
     return changed(Full, encode=encode)
 
 
-KINDS: dict[str, tuple[Rule, Sequence[int], tuple[str, ...]]] = {
+KINDS: dict[str, tuple[Callable[[Any], type[Right]], Sequence[Any], tuple[str, ...]]] = {
     "code-points": (code_point, range(6), ("code-points",)),
     "tokens": (token, range(4), ("tokens",)),
     "transitions": (transition, (1, 7), ("transitions",)),
-    "merges": (piece_length, (5, 15), ("lengths",)),
-    "state": (left_behind, (5, 8, 10, 11, 12), ("state", "python-values")),
-    "derived": (derived, (0, 5, 7, 11, 12), ()),
-    "spellings": (spelling, (0, 5, 14), ("spellings",)),
-    "cost": (cost, (0, 2), ("cost",)),
+    "merges": (when, (astral_piece_of_65, piece_past_64k), ("lengths",)),
+    "state": (lambda wrong: wrong, CHANGED_BY_CALLS, ("state", "python-values")),
+    "count": (
+        derived,
+        [("count", lambda text, n: max(1, len(text) // 4) if text else 0)],
+        ("spellings", "transitions"),
+    ),
+    "batch": (
+        derived,
+        [("encode_batch", lambda texts, ids: ids if len(texts[-1:] and texts[-1]) <= 70_000 else [*ids[:-1], [0]])],
+        ("batch",),
+    ),
+    "array": (
+        derived,
+        [("encode_array", lambda text, ids: ids if not text.startswith("\ufeff") else ids[1:])],
+        ("spellings", "transitions"),
+    ),
+    "decode": (
+        derived,
+        [
+            ("decode_bytes", lambda ids, data: data.decode("utf-8", "ignore").encode()),
+            ("decode_bytes", lambda ids, data: data if len(ids) <= 5_000 else data + b" "),
+        ],
+        ("decode-any-order", "spellings"),
+    ),
+    "spellings": (
+        spelling,
+        [
+            (-1, lambda text: text.replace("\r\n", "\n")),
+            (5_000, lambda text: text.replace("\0", "")),
+            (100_000, lambda text: text.partition("\0")[0]),
+        ],
+        ("spellings",),
+    ),
+    "cost": (cost, ("[a-z]", "[!-/]"), ("cost",)),
 }
-"""Kind -> its rule, which makes twenty of each, the numbers that every run of the tests takes, and the checks."""
+"""Kind -> its rule, the arguments to try, and the checks of which one must find each."""
