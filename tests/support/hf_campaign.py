@@ -1,6 +1,4 @@
-"""Random files, given to `bpebench.hf.Tokenizer` and to the library: `python hf_campaign.py 0 1000` runs seeds.
-
-`bpebench fuzz --files` gives such files to `impls`.
+"""Random files, given to `bpebench.hf.Tokenizer` and to the library; `bpebench fuzz --files` gives them to `impls`.
 
 Each seed is one file, ten texts, and ten lists of any ids. What is refused is counted by its reason, except after an
 abort; a difference is printed with its seed.
@@ -148,20 +146,5 @@ def run(first: int, last: int) -> tuple[list[str], Counter[str]]:
     return found, refused
 
 
-def main() -> int:
-    first, last = map(int, sys.argv[1:3])
-    if sys.argv[3:] == ["chunk"]:
-        chunk(first, last)
-        return 0
-    if sys.argv[3:] == ["library"]:
-        library_only(first, last)
-        return 0
-    found, refused = run(first, last)
-    for reason, n in refused.most_common():
-        print(f"{n:6} refused: {reason}")
-    print(*found, f"{last - first} files x {N_TEXTS} texts, {len(found)} files with differences", sep="\n")
-    return int(bool(found))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    {"chunk": chunk, "library": library_only}[sys.argv[3]](int(sys.argv[1]), int(sys.argv[2]))

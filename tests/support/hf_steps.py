@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tokenizers
 from hf_calls import shown
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -60,45 +59,6 @@ def adding(m: Any, method: str) -> Any:
     return [first, second, [(a.content, a.normalized, a.special) for a in tokens], t.get_vocab(), t.get_vocab_size()]
 
 
-def of_fallen_bytes(m: Any, decoder: Any) -> Any:
-    t = m.Tokenizer(models.BPE({"a": 0, "<0x20>": 1, "<0xC3>": 2, "<0xA9>": 3, "▁This": 4}, []))
-    t.decoder = decoder
-    return t
-
-
-def streams(m: Any) -> Any:
-    return decoders.DecodeStream if m is tokenizers else m.DecodeStream
-
-
-def streamed(m: Any, t: Any, ids: list[int], **options: Any) -> list[Any]:
-    stream = streams(m)(**options)
-    return [stream.step(t, i) for i in ids]
-
-
-def copied(m: Any) -> Any:
-    t, stream = of_words(m), streams(m)(skip_special_tokens=False)
-    steps = [stream.step(t, 0), stream.step(t, 1)]
-    other = copy.copy(stream)
-    return [*steps, stream.step(t, 2), other.step(t, 2), copy.deepcopy(other).step(t, [3, 4])]
-
-
-def truncated(m: Any, *given: Any, **options: Any) -> Any:
-    t = of_words(m)
-    t.enable_truncation(*given, **options)
-    t.enable_truncation(**t.truncation)
-    cut = [shown(t.encode("my name is john")), shown(t.encode("my name is john", "pair")), t.truncation]
-    t.no_truncation()
-    return [*cut, t.truncation, len(t.encode("my name is john"))]
-
-
-def padded(m: Any, **options: Any) -> Any:
-    t = of_words(m)
-    t.enable_padding(**options)
-    t.enable_padding(**t.padding)
-    batch = t.encode_batch(["my name", "my name is john", ("my", "pair")])
-    return [shown(t.encode("my name")), shown(t.encode("my name", "pair")), [shown(e) for e in batch], t.padding]
-
-
 def part(m: Any, call: Callable[[Any], Any]) -> Any:
     """What is asked of the encoding of a pair."""
     t = of_bytes(m)
@@ -114,54 +74,6 @@ def cut(e: Any, *given: Any, **options: Any) -> Any:
 def filled(e: Any, *given: Any, **options: Any) -> Any:
     e.pad(*given, **options)
     return shown(e)
-
-
-def with_template(m: Any) -> Any:
-    t = of_bytes(m)
-    t.post_processor = processors.TemplateProcessing(
-        single=["<s>", "$0", "</s>"],
-        pair=["<s>:0", "$A:0", "</s>:0", "$B:1", "</s>:1"],
-        special_tokens=[("<s>", 0), ("</s>", 1)],
-    )
-    e = t.encode("a line", add_special_tokens=False)
-    return [
-        shown(t.encode("a line")),
-        shown(t.encode("a", "b")),
-        shown(t.post_process(e, e)),
-        t.num_special_tokens_to_add(True),
-    ]
-
-
-def with_tokens_of_several_ids(m: Any) -> Any:
-    two = [{"id": "both", "ids": [1, 0], "tokens": ["</s>", "<s>"]}, ("<s>", 0)]
-    t = of_bytes(m, post_processor=processors.TemplateProcessing("both $0", "<s>:3 $B:2 both:1 $A", two))
-    return [shown(t.encode("a line")), shown(t.encode("a", "b")), t.num_special_tokens_to_add(False)]
-
-
-def trimmed(m: Any, **options: bool) -> Any:
-    t = of_bytes(m)
-    t.add_tokens(["Ġnew"])
-    t.post_processor = processors.ByteLevel(**options)
-    return [shown(t.encode("a  line Ġnew", " of")), shown(t.encode(" a"))]
-
-
-def post_processed(m: Any) -> Any:
-    t = of_words(m)
-    t.enable_truncation(2)
-    t.enable_padding(length=4)
-    e, pair = t.encode("my name is john"), t.encode("pair")
-    return [
-        shown(t.post_process(e)),
-        shown(t.post_process(e, pair)),
-        shown(t.post_process(e, add_special_tokens=False)),
-    ]
-
-
-def special_and_not(m: Any) -> Any:
-    t = m.Tokenizer(models.BPE())
-    t.add_tokens([m.AddedToken("my", special=True), m.AddedToken("name", special=False), "is"])
-    known = t.get_added_tokens_decoder()[0] == m.AddedToken("my", special=True)
-    return [t.decode([0, 1, 2], skip_special_tokens=skips) for skips in (False, True)] + [known]
 
 
 def toured(m: Any) -> Any:
@@ -200,11 +112,6 @@ def while_parts_change(m: Any) -> Any:
             *(threads.submit(lambda: [t.encode(line).ids for line in LINES]) for _ in range(6)),
         ]
         return [one.result() in (True, wanted) for one in done]
-
-
-def with_sequence(m: Any) -> Any:
-    steps = [processors.ByteLevel(trim_offsets=True), processors.BertProcessing(("</s>", 1), ("<s>", 0))]
-    return shown(of_bytes(m, post_processor=processors.Sequence(steps)).encode("a  line", "more text"))
 
 
 def decoded(m: Any, decoder: Any, *names: str) -> Any:
@@ -248,25 +155,6 @@ def at_once(m: Any) -> Any:
         return list(threads.map(lambda line: shown(t.encode(line)), LINES * 4))
 
 
-def special_as_text(m: Any) -> Any:
-    t = of_bytes(m)
-    before = [
-        t.encode("<s> a </s>").tokens,
-        t.decode(t.encode("<s>a").ids),
-        t.decode([0, 1], skip_special_tokens=False),
-    ]
-    t.encode_special_tokens = True
-    return [*before, t.encode("<s> a").tokens, t.encode_special_tokens]
-
-
-def questions(m: Any) -> Any:
-    t = of_bytes(m)
-    t.add_tokens(["new"])
-    sizes = [t.get_vocab_size(), t.get_vocab_size(with_added_tokens=False), t.get_vocab() == t.get_vocab(True)]
-    known = {i: repr(a) for i, a in t.get_added_tokens_decoder().items()}
-    return [sizes, known, t.token_to_id("none"), t.token_to_id("<s>"), t.id_to_token(9_999), t.id_to_token(0)]
-
-
 def untrained(m: Any) -> Any:
     t = m.Tokenizer(models.BPE())
     nothing = [
@@ -280,18 +168,6 @@ def untrained(m: Any) -> Any:
         t.num_special_tokens_to_add(False),
         pickle.loads(pickle.dumps(t)).get_vocab_size(),
     ]
-
-
-def trained(m: Any, tmp_path: Path, **options: Any) -> Any:
-    t = m.Tokenizer(models.BPE(unk_token="<unk>"))
-    t.pre_tokenizer = pre_tokenizers.Whitespace()
-    trainer = trainers.BpeTrainer(special_tokens=["<unk>", "<pad>"], show_progress=False, **options)
-    path = tmp_path / "lines.txt"
-    path.write_text("\n".join(LINES))
-    t.train([str(path)], trainer)
-    of_files = t.get_vocab()
-    t.train_from_iterator(([line] for line in LINES), trainer, length=len(LINES))
-    return [of_files, t.get_vocab(), t.encode("a plain text?").tokens, t.model.unk_token]
 
 
 def merged(m: Any) -> Any:
