@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import pytest
 
 from impls.core import cache
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a user's folders are that user's own on Windows")
-as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 SOMEBODY = 12345
 
 
@@ -55,7 +52,7 @@ def test_a_folder_others_may_write_is_neither_read_nor_written_for_a_reason_in_o
     assert capfd.readouterr().err.splitlines() == [f"bpebench: the cache is not used: {reason}" for reason in reasons]
 
 
-@as_root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_file_or_a_folder_of_another_user_is_not_used(
     kept: Path, level: int, capfd: pytest.CaptureFixture[str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -165,15 +164,14 @@ exports.getEncoding = name => ({ encode: text => [name.length], decode: () => na
 """
 
 
+@pytest.mark.needs("node")
 @pytest.mark.parametrize(("skew", "status"), [("", 0), ("^ (byte === 122)", 1)])
 def test_conform_judges_a_javascript_module_by_the_example_adapter(
     bpebench: Any, tmp_path: Path, skew: str, status: int
 ) -> None:
-    if (node := shutil.which("node")) is None:
-        pytest.skip("no node here to run the JavaScript adapter")
     (tmp_path / "bytes.cjs").write_text(_BYTES.replace("SKEW", skew))
     impls.Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=()).save(tmp_path / "bytes.json")
-    command = shlex.join([node, str(PROTOCOL.parent / "examples" / "adapter.cjs"), str(tmp_path / "bytes.cjs")])
+    command = shlex.join(["node", str(PROTOCOL.parent / "examples" / "adapter.cjs"), str(tmp_path / "bytes.cjs")])
     with target_of(f"cmd:{command}") as target, pytest.raises(FailedError, match="no id 256"):
         target.call("decode", ids=[256])
     with target_of(f"cmd:{command} gpt2") as target:
@@ -183,17 +181,18 @@ def test_conform_judges_a_javascript_module_by_the_example_adapter(
     assert (ended.status, "'z'" in ended.out) == (status, bool(status)), ended.out + ended.err
 
 
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)
+BLOCKS = [
+    pytest.param(language, source, marks=[pytest.mark.needs("node")] * (language == "js"))
+    for language, source in re.findall(r"```(\w+)\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)
+]
 
 
 @pytest.mark.parametrize(("language", "source"), BLOCKS)
 def test_the_examples_of_the_protocol_work(language: str, source: str, tmp_path: Path) -> None:
     assert len(source.splitlines()) <= 20
-    runner = shutil.which("node") if language == "js" else sys.executable
-    if runner is None:
-        pytest.skip("no node here to run the JavaScript example")
     path = tmp_path / f"bytes.{language}"
     path.write_text(source)
+    runner = "node" if language == "js" else sys.executable
     with Target(TargetSpec.parse("cmd:" + shlex.join([runner, str(path)]))) as target:
         assert target.encode("h\u00e9!") == [104, 195, 169, 33]
         assert target.decode([104, 195, 169, 33]) == "h\u00e9!"

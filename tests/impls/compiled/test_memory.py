@@ -143,7 +143,6 @@ print(seen <= {2, 3}, 3 in seen)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_uses_no_context_of_a_thread_that_is_gone() -> None:
     done = run(FORK.replace("{rounds}", str(20 * int(os.environ.get("BPEBENCH_FUZZ", "1")))))
     assert done.stdout == "True True\n", done.stderr[-2000:]
@@ -181,7 +180,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_child_forked_while_kernels_are_loaded_can_load_them() -> None:
     assert run(FORK_WHILE_LOADING).stdout == "0\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from subword_nmt import apply_bpe
 
 import impls
 from impls import InvalidFile, TrainingSpec
@@ -22,7 +23,6 @@ def test_minbpe_is_read(tmp_path: Path) -> None:
 
 
 def test_codes_give_the_subwords_of_their_own_library(tmp_path: Path) -> None:
-    apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
     texts = ["the lower the newer the slower", "low lowest newest wider widest"] * 3
     spec = TrainingSpec(
         vocab_size=60, alphabet="chars", ties="largest", end_of_word="</w>", pattern=r"\S+|\s", min_count=2

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("resource", reason="limits of memory and time are the system's")
-
 _PROGRAM = """
 import json, os, resource, sys, warnings
 from pathlib import Path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -147,11 +146,10 @@ def test_any_form_of_target_is_asked(of_bytes: Path, bpebench: Any, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("language", "runner", "name"), [("python", sys.executable, "run.py"), ("js", "node", "run.mjs")]
+    ("language", "program", "name"),
+    [("python", sys.executable, "run.py"), pytest.param("js", "node", "run.mjs", marks=pytest.mark.needs("node"))],
 )
-def test_the_programs_of_the_page_run(language: str, runner: str, name: str, of_bytes: Path) -> None:
-    if (program := shutil.which(runner)) is None:
-        pytest.skip(f"no {runner} here")
+def test_the_programs_of_the_page_run(language: str, program: str, name: str, of_bytes: Path) -> None:
     code = re.search(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert code is not None
     (of_bytes / name).write_text(code[1], "utf-8")
