@@ -147,6 +147,10 @@ class _Planter(ast.NodeVisitor):
                 self._plant("swapped arguments", left.lineno, self._span(left)[0], self._span(right)[1], swapped)
         self.generic_visit(node)
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg != "strict":  # of `zip`: whatever it says, the lengths are equal
+            self.generic_visit(node)
+
     def _name(self, node: ast.Name | ast.Attribute, name: str) -> None:
         if name in NAMES:
             end = self._span(node)[1]

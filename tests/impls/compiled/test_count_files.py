@@ -58,6 +58,17 @@ def test_kernels_count_the_pieces_of_the_documents(
         assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
 
 
+@pytest.mark.parametrize(("pattern", "n_texts"), [("cl100k", 1), ("gpt2", 9)])
+def test_lines_between_which_the_pattern_cuts_are_counted_as_one_text(
+    tmp_path: Path, pattern: str, n_texts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add, noted, path = words.Words.add_texts, [], tmp_path / "a.txt"
+    monkeypatch.setattr(words.Words, "add_texts", lambda *given: (noted.append(len(given[2])), add(*given)))
+    path.write_text("a line\n" * 9)
+    count_files(TextFiles([TextFile(path, "lines")]), resolve(pattern))
+    assert noted == [n_texts]
+
+
 @pytest.mark.parametrize("pattern", ["gpt2", "deepseek", r"\p{N}{1,3}|\P{N}+", "none"])
 def test_tables_grow_in_the_middle_of_a_text_and_go_on_where_they_were_collected(
     pattern: str, monkeypatch: pytest.MonkeyPatch
