@@ -12,7 +12,18 @@ from random import Random
 from typing import Any
 
 import tokenizers
-from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, byte_level, chain, metaspace, n_ids
+from tokenizer_json_shapes import (
+    FALL_BACK,
+    LLAMA,
+    MARKS_REMOVED,
+    Document,
+    a_file,
+    added,
+    byte_level,
+    chain,
+    metaspace,
+    n_ids,
+)
 
 from impls.core.errors import UnknownSymbol
 from impls.drop_in import hf
@@ -20,12 +31,6 @@ from impls.drop_in import hf
 os.environ.setdefault("RUST_BACKTRACE", "0")  # the library's panics are expected here, and their traces long
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
-MARKS = [
-    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-    {"type": "ByteFallback"},
-    {"type": "Fuse"},
-    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-]
 PARTS = (
     *("a", "b", "the", " the", " ", "  ", "\r\n", "\n", "\t", "ç", "日本", "é", "e\u0301", "\u0301", "👍🏽", "İ", "12"),
     *("'s", ".", "<m>", "<n>", "<w>", "x<w>y", "\t\t", " <m> ", "🏽\u200d", "ﬁ", "\u00a0", "", "q"),
@@ -68,7 +73,7 @@ def document(rng: Random) -> Document:
         if rng.random() < 0.4:
             fields["normalizer"] = {"type": rng.choice(("NFC", "NFKC", "NFD", "Lowercase"))}
         return a_file(alphabet, decoder=BYTE_LEVEL, **fields)
-    decoder = {"type": "Sequence", "decoders": MARKS}
+    decoder = {"type": "Sequence", "decoders": MARKS_REMOVED}
     if rng.random() < 0.6:
         return a_file(alphabet, FALL_BACK, normalizer=chain(*LLAMA), decoder=decoder, **fields)
     scheme = rng.choice(("always", "first", "never"))

@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import random
+import warnings
 from copy import deepcopy
 from functools import cache
 from itertools import product
@@ -16,6 +17,8 @@ import sentencepiece
 import tokenizers
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from impls import Model, formats
 
 Document = dict[str, Any]
 SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
@@ -59,6 +62,13 @@ def trained(alphabet: str) -> Document:
     if not by_bytes:
         document["pre_tokenizer"] = None
     return document
+
+
+def read(document: Document) -> Model:
+    """Return the model of a document, whatever its reader warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return formats.load(Path("tokenizer.json"), content=json.dumps(document).encode())
 
 
 def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Document:
@@ -105,6 +115,11 @@ def strip(left: bool, right: bool) -> Document:
 
 
 LLAMA = ({"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"))
+MARKS_REMOVED = [
+    replace("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+]  # fmt: skip
+"""The decoders of a file with `LLAMA`."""
 FALL_BACK = {"byte_fallback": True, "fuse_unk": True}
 BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
 NORMALIZERS: dict[str, Document] = {

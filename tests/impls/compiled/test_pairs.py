@@ -13,8 +13,6 @@ from impls.compiled.merge import neighbours
 from impls.compiled.merge.neighbours import pair_rows
 from impls.core.errors import Unsupported
 
-K1 = 0x9E3779B97F4A7C15
-
 
 def test_a_symbol_that_begins_no_pair_has_the_empty_row() -> None:
     rows = pair_rows(np.array([((5 << SYMBOL_BITS) | 6) << SYMBOL_BITS | 7], np.int64), 10)

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from hf_calls import BYTE_LEVEL, MARKS, both
-from tokenizer_json_shapes import FALL_BACK, LLAMA, Document, a_file, added, chain, texts
+from hf_calls import BYTE_LEVEL, both
+from tokenizer_json_shapes import FALL_BACK, LLAMA, MARKS_REMOVED, Document, a_file, added, chain, metaspace, texts
 from tokenizers.decoders import DecodeStream as LibraryStream
 
 from impls.drop_in import hf
@@ -20,13 +20,11 @@ DOCUMENTS: dict[str, Document] = {
         FALL_BACK,
         added_tokens=added("chars"),
         normalizer=chain(*LLAMA),
-        decoder={"type": "Sequence", "decoders": MARKS},
+        decoder={"type": "Sequence", "decoders": MARKS_REMOVED},
     ),
-    "marks, no prefix": a_file("chars", FALL_BACK, decoder={"type": "Sequence", "decoders": MARKS[:3]}),
+    "marks, no prefix": a_file("chars", FALL_BACK, decoder={"type": "Sequence", "decoders": MARKS_REMOVED[:3]}),
     "none": a_file("chars"),
-    "Metaspace": a_file(
-        "chars", decoder={"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-    ),
+    "Metaspace": a_file("chars", decoder=metaspace("always")),
 }
 
 

@@ -18,8 +18,20 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers
-from hf_calls import BYTE_LEVEL, MARKS
-from tokenizer_json_shapes import FALL_BACK, LLAMA, a_file, added, before, byte_level, chain, metaspace, n_ids, split
+from hf_calls import BYTE_LEVEL
+from tokenizer_json_shapes import (
+    FALL_BACK,
+    LLAMA,
+    MARKS_REMOVED,
+    a_file,
+    added,
+    before,
+    byte_level,
+    chain,
+    metaspace,
+    n_ids,
+    split,
+)
 
 from impls.drop_in import hf
 
@@ -34,7 +46,7 @@ DOCUMENTS = {
         FALL_BACK,
         added_tokens=added("chars"),
         normalizer=chain(*LLAMA),
-        decoder={"type": "Sequence", "decoders": MARKS},
+        decoder={"type": "Sequence", "decoders": MARKS_REMOVED},
     ),
     "roberta": a_file(
         "bytes",
@@ -62,7 +74,7 @@ DOCUMENTS = {
         FALL_BACK,
         added_tokens=added("chars", lstrip=True),
         pre_tokenizer=metaspace("first"),
-        decoder={"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True},
+        decoder=metaspace("first"),
     ),
 }
 TEXTS = ["the cat <m> x", "İstanbul 日本 👍🏽\r\n e\u0301", "", "<w> <n>the"]

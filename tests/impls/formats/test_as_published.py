@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
-import warnings
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizer_json_shapes import Document, a_file, before, charsmap, split, token
+from tokenizer_json_shapes import (
+    LLAMA,
+    MARKS_REMOVED,
+    Document,
+    a_file,
+    before,
+    byte_level,
+    chain,
+    charsmap,
+    metaspace,
+    read,
+    replace,
+    split,
+    token,
+)
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 import impls
-from impls import Model
 from impls.core.errors import InvalidFile, InvalidPattern, Unsupported
 from impls.core.text import patterns
 from impls.core.text.patterns import Splitter
@@ -34,14 +46,6 @@ def small_file(added: list[Document], bpe: Document | None = None, **fields: Any
     document = a_file("chars", normalizer=None, pre_tokenizer=None, added_tokens=added) | fields
     document["model"] |= {"vocab": BASE, "merges": [["b", "c"]], "unk_token": "<unk>"} | (bpe or {})
     return document
-
-
-def read(document: Document, folder: Path) -> Model:
-    path = folder / "tokenizer.json"
-    path.write_text(json.dumps(document))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return load(path)
 
 
 def ids_of_the_library(document: Document, text: str) -> list[int]:
@@ -68,7 +72,7 @@ ALPHABET = {
         a_file(
             "bytes",
             normalizer={"type": "Prepend", "prepend": " "},
-            pre_tokenizer={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": False},
+            pre_tokenizer=byte_level(prefix=True, regex=False),
         ),
         "z",
         None,
@@ -81,7 +85,7 @@ def test_a_token_that_is_also_an_added_one_stays_a_symbol(name: str, tmp_path: P
     document, text, ids = ALPHABET[name]
     theirs = ids_of_the_library(document, text)
     assert ids in (None, theirs)
-    model = read(document, tmp_path)
+    model = read(document)
     for implementation in IMPLEMENTATIONS[:1] if model.ignore_merges else IMPLEMENTATIONS:
         assert impls.load(implementation, model).encode(text, disallowed_special=()) == theirs, implementation
         assert hf.Tokenizer.from_str(json.dumps(document), implementation=implementation).encode(text).ids == theirs
@@ -95,14 +99,14 @@ def test_a_special_token_that_is_not_allowed_is_its_symbol(tmp_path: Path) -> No
     library.encode_special_tokens = True
     assert library.encode("ab").ids == [1, 2]
     for implementation in IMPLEMENTATIONS:
-        assert impls.load(implementation, read(document, tmp_path)).encode("ab", disallowed_special=()) == [1, 2]
+        assert impls.load(implementation, read(document)).encode("ab", disallowed_special=()) == [1, 2]
 
 
 @pytest.mark.parametrize(
     "marks",
     [
-        {"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}},
-        {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": False}},
+        {"normalizer": replace(" ", "▁")},
+        {"pre_tokenizer": metaspace("never", splits=False)},
     ],
     ids=["Replace", "Metaspace"],
 )
@@ -114,7 +118,7 @@ def test_a_split_that_never_matches_is_not_nothing(marks: Document, tmp_path: Pa
         theirs = ids_of_the_library(document, "a b")
         assert (theirs == []) == (behavior == "Removed" and invert)
         for implementation in IMPLEMENTATIONS:
-            assert impls.load(implementation, read(document, tmp_path)).encode("a b") == theirs, implementation
+            assert impls.load(implementation, read(document)).encode("a b") == theirs, implementation
 
 
 _SNAKE = {"MergedWithPrevious": "merged_with_previous", "MergedWithNext": "merged_with_next"}
@@ -127,7 +131,7 @@ TEXTS = ("1234567 12 x1000", "aBCd", "camelCaseText", "A", "", "x", "12345678901
 def test_a_pattern_cuts_as_in_its_library(pattern: str, tmp_path: Path) -> None:
     for behavior, invert in product(BEHAVIORS, (False, True)):
         step = split(pattern, behavior, invert=invert)
-        model = read(small_file([], pre_tokenizer=step), tmp_path)
+        model = read(small_file([], pre_tokenizer=step))
         theirs = pre_tokenizers.Split(Regex(pattern), _SNAKE.get(behavior, behavior.lower()), invert)
         save(model, tmp_path / "again.json", "tokenizer.json")
         for read_pattern in (model.pattern, load(tmp_path / "again.json").pattern):
@@ -140,7 +144,7 @@ def test_a_pattern_cuts_as_in_its_library(pattern: str, tmp_path: Path) -> None:
 def test_a_pattern_that_may_match_nothing_or_something_is_refused(pattern: str, tmp_path: Path) -> None:
     for behavior, invert in product(BEHAVIORS, (False, True)):
         with pytest.raises(InvalidFile, match="pattern: it may match the empty text as well as characters"):
-            read(small_file([], pre_tokenizer=split(pattern, behavior, invert=invert)), tmp_path)
+            read(small_file([], pre_tokenizer=split(pattern, behavior, invert=invert)))
 
 
 def test_long_runs_of_digits_are_cut_in_time_or_refused_in_the_words_of_the_file(
@@ -149,7 +153,7 @@ def test_long_runs_of_digits_are_cut_in_time_or_refused_in_the_words_of_the_file
     monkeypatch.setattr(patterns, "LEAST_SECONDS", 0.3)
     pattern = r"(?=(?:\d{3})+(?!\d))"
     tokenizer = impls.load(
-        "priority", read(a_file("bytes", pre_tokenizer=before(split(pattern, "Isolated", invert=False))), tmp_path)
+        "priority", read(a_file("bytes", pre_tokenizer=before(split(pattern, "Isolated", invert=False))))
     )
     assert tokenizer.pieces("1" * 2_000)[:2] == ["11", "111"]
     with pytest.raises(InvalidPattern) as caught:
@@ -164,27 +168,16 @@ MARKS = {
     "vocab": {"<unk>": 0, "▁": 1, "a": 2, "▁▁": 3, "▁a": 4, "a▁": 5},
     "merges": [["▁", "▁"], ["▁", "a"], ["a", "▁"]],
 }
-METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False}
-REMOVING = [
-    {"type": "Replace", "pattern": {"Regex": r"\A +"}, "content": ""},
-    {"type": "Replace", "pattern": {"Regex": r"[ ▁]+\z"}, "content": ""},
-    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
-]
-LLAMA = [{"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]
-STRIP = [
-    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-    {"type": "ByteFallback"},
-    {"type": "Fuse"},
-    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-]
+METASPACE = metaspace("always", splits=False)
+REMOVING = [replace(r"\A +", "", "Regex"), replace(r"[ ▁]+\z", "", "Regex"), replace(" {2,}", " ", "Regex")]
 DECODED = {
     "Strip": {
-        "normalizer": {"type": "Sequence", "normalizers": LLAMA},
-        "decoder": {"type": "Sequence", "decoders": STRIP},
+        "normalizer": chain(*LLAMA),
+        "decoder": {"type": "Sequence", "decoders": MARKS_REMOVED},
     },
     "Strip, spaces removed": {
-        "normalizer": {"type": "Sequence", "normalizers": [*REMOVING, *LLAMA]},
-        "decoder": {"type": "Sequence", "decoders": STRIP},
+        "normalizer": chain(*REMOVING, *LLAMA),
+        "decoder": {"type": "Sequence", "decoders": MARKS_REMOVED},
     },
     "Metaspace": {"pre_tokenizer": METASPACE, "decoder": METASPACE},
 }
@@ -194,7 +187,7 @@ DECODED = {
 def test_ids_that_begin_with_marks_decode_by_the_file(name: str, tmp_path: Path) -> None:
     document = small_file([], MARKS | {"fuse_unk": True}, **DECODED[name])
     library = Tokenizer.from_str(json.dumps(document))
-    model = read(document, tmp_path)
+    model = read(document)
     save(model, tmp_path / "again.json", "tokenizer.json")
     for implementation, again in product(IMPLEMENTATIONS, (model, load(tmp_path / "again.json"))):
         tokenizer = impls.load(implementation, again)
@@ -231,9 +224,9 @@ REFUSED: list[tuple[list[Document], Document, str]] = [
 @pytest.mark.parametrize(("steps", "fields", "reason"), REFUSED)
 def test_the_reason_named_is_the_real_one(steps: list[Document], fields: Document, reason: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match=reason):
-        read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}) | fields, tmp_path)
+        read(small_file([], normalizer={"type": "Sequence", "normalizers": steps}) | fields)
     with pytest.raises(InvalidFile, match=r"model\.unk_token: 'b' is part of a merge, which is not supported"):
-        read(small_file([], {"unk_token": "b"}), tmp_path)
+        read(small_file([], {"unk_token": "b"}))
 
 
 # --- words of bytes with an end (CLIP) -----------------------------------------------------------------------------
@@ -249,14 +242,7 @@ def clip_like() -> Document:
     pattern = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
     return a_file("bytes") | {
         "added_tokens": [token("<|startoftext|>", n, normalized=True), token("<|endoftext|>", n + 1)],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [
-                {"type": "NFC"},
-                {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-                {"type": "Lowercase"},
-            ],
-        },
+        "normalizer": chain("NFC", replace(r"\s+", " ", "Regex"), "Lowercase"),
         "pre_tokenizer": before(split(pattern, "Removed", invert=True)),
         "post_processor": {"type": "RobertaProcessing", **around, "trim_offsets": False, "add_prefix_space": False},
         "model": {
@@ -274,7 +260,7 @@ def clip_like() -> Document:
 def test_words_of_bytes_with_an_end_are_merged_as_in_the_library(implementation: str, tmp_path: Path) -> None:
     document = clip_like()
     library = Tokenizer.from_str(json.dumps(document))
-    tokenizer = impls.load(implementation, read(document, tmp_path))
+    tokenizer = impls.load(implementation, read(document))
     for text in (
         "",
         "a photo of a CAT",
@@ -290,7 +276,7 @@ def test_words_of_bytes_with_an_end_are_merged_as_in_the_library(implementation:
 
 
 def test_formats_without_ends_of_words_refuse_them(tmp_path: Path) -> None:
-    model = read(clip_like(), tmp_path)
+    model = read(clip_like())
     save(model, tmp_path / "own.json", "bpebench")
     save(model, tmp_path / "again.json", "tokenizer.json")
     assert load(tmp_path / "own.json") == load(tmp_path / "again.json") == model

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tokenizer_json_shapes import MARKS_REMOVED, Document, metaspace, read, replace
 from tokenizers import Tokenizer
 
 import impls
 from impls.drop_in import hf
 from impls.formats import load, losses, save
 
-Document = dict[str, Any]
-MARKS = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
-BYTES, FUSE = {"type": "ByteFallback"}, {"type": "Fuse"}
-STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
-METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-RUNS = {"type": "Sequence", "decoders": [MARKS, BYTES, FUSE]}
-STRIPPED = {"type": "Sequence", "decoders": [MARKS, BYTES, FUSE, STRIP]}
+FUSE = {"type": "Fuse"}
+METASPACE = metaspace("always")
+RUNS = {"type": "Sequence", "decoders": MARKS_REMOVED[:3]}
+STRIPPED = {"type": "Sequence", "decoders": MARKS_REMOVED}
 
 
 def a_file(decoder: Document | None) -> Document:
@@ -28,20 +24,13 @@ def a_file(decoder: Document | None) -> Document:
     texts = ["<unk>", "a", "▁", "▁a", "é", *(f"<0x{byte:02X}>" for byte in range(256))]
     bpe = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True}
     bpe |= {"vocab": {text: i for i, text in enumerate(texts)}, "merges": [["▁", "a"]]}
-    normalizer = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
-    return {"added_tokens": [], "normalizer": normalizer, "decoder": decoder, "model": bpe}
+    return {"added_tokens": [], "normalizer": replace(" ", "▁"), "decoder": decoder, "model": bpe}
 
 
 def of_words(decoder: Document | None) -> Document:
     texts = ["<unk>", "a", "b", "a</w>", "b</w>", "ab</w>"]
     bpe = {"type": "BPE", "unk_token": "<unk>", "end_of_word_suffix": "</w>", "merges": [["a", "b</w>"]]}
     return {"decoder": decoder, "model": bpe | {"vocab": {text: i for i, text in enumerate(texts)}}}
-
-
-def loaded(document: Document, name: str = "priority") -> impls.Tokenizer:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return impls.load(name, load(Path("tokenizer.json"), content=json.dumps(document).encode()))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +54,7 @@ def test_ids_decode_by_the_file(document: Document, tokens: str, text: str) -> N
     assert Tokenizer.from_str(json.dumps(document)).decode(ids) == text
     assert hf.Tokenizer.from_str(json.dumps(document)).decode(ids) == text
     for name in ("priority", "compiled", "tokenizers"):
-        tokenizer = loaded(document, name)
+        tokenizer = impls.load(name, read(document))
         assert tokenizer.decode(ids) == text, name
         stream = tokenizer.decoder()
         assert "".join([*map(stream.push, ([i] for i in ids)), stream.finish()]) == text, name
@@ -73,7 +62,7 @@ def test_ids_decode_by_the_file(document: Document, tokens: str, text: str) -> N
 
 def test_the_decoder_of_a_file_is_kept(tmp_path: Path) -> None:
     for decoder in (None, RUNS, STRIPPED, METASPACE, FUSE):
-        model = loaded(a_file(decoder)).model
+        model = read(a_file(decoder))
         for name, format in (("again.json", "tokenizer.json"), ("own.json", "bpebench")):
             save(model, tmp_path / name, format)
             assert load(tmp_path / name).digest == model.digest

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
-import warnings
 from collections.abc import Callable
 from functools import cache
 from itertools import count
-from pathlib import Path
 
 import pytest
 from family_libraries import FAMILIES, model_named
 from growing_texts import FRAGMENTS, follow
 from random_patterns import random_pattern
 from runnable import exact_over
-from tokenizer_json_shapes import ODD, SHAPES
+from tokenizer_json_shapes import ODD, SHAPES, read
 
 import impls
-from impls import Model, TrainingSpec, formats
+from impls import Model, TrainingSpec
 from impls.core.errors import InvalidPattern
 from impls.core.text.patterns import NAMED
 from impls.operations import incremental
@@ -95,14 +92,9 @@ def test_every_implementation_follows(name: str, fuzz: int) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_models_of_every_shape_of_file(name: str, tmp_path: Path, fuzz: int) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(SHAPES[name]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = formats.load(path)
+def test_models_of_every_shape_of_file(name: str, fuzz: int) -> None:
     some = [*ODD.replace("\n", "").split("|"), *" \t\u0301\u3000", "<", "m>", "<m", "\t\t", "q", "  ", "e\u0301"]
-    follow(impls.load("priority", model), 25 * fuzz, name, some, allowed_special="all")
+    follow(impls.load("priority", read(SHAPES[name])), 25 * fuzz, name, some, allowed_special="all")
 
 
 def test_random_patterns(fuzz: int) -> None:

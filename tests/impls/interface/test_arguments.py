@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from foreign import foreign
 
 import impls
 from impls import Model, TrainingSpec
@@ -55,26 +56,13 @@ NO_IDS = [
 NO_SEQUENCES = [(5, "5"), (None, "None"), ("12", "str '12'"), (b"12", "bytes b'12'"), (np.array(5), "5")]
 
 
-class Bytes:
-    """A foreign tokenizer."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode())
-
-    def decode(self, ids: list[int]) -> str:
-        return bytes(ids).decode()
-
-
 @cache
 def loaded(name: str, model_name: str) -> Tokenizer:
     from harness.data import load_model
 
     model = MODELS[model_name] or load_model(model_name)
     if name == "plug-in":
-        return wrap("plug-in", Bytes)(model)
+        return wrap("plug-in", foreign())(model)
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled, plain border":
             patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import tiktoken
+from foreign import foreign
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
@@ -104,17 +105,6 @@ def test_a_model_over_characters_has_no_ids_for_bytes(name: str) -> None:
             tokenizer.encode_bytes(data)
 
 
-class TextsOnly:
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode())
-
-    def decode(self, ids: list[int]) -> str:
-        return bytes(ids).decode()
-
-
 class PiecesOfText(Tokenizer):
     """Overrides only the hook for pieces, without regard to bytes."""
 
@@ -124,7 +114,7 @@ class PiecesOfText(Tokenizer):
         return list(piece.encode())
 
 
-@pytest.mark.parametrize("kind", [wrap("texts", TextsOnly), PiecesOfText])
+@pytest.mark.parametrize("kind", [wrap("texts", foreign()), PiecesOfText])
 def test_a_plugin_that_takes_texts_only_says_so(kind: type[Tokenizer]) -> None:
     tokenizer = kind(SMALL)
     assert tokenizer.encode_bytes(b"abc") == [97, 98, 99]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tokenizers
+from foreign import foreign
 from runnable import exact_over
 from tiktoken_calls import WORDS
 
@@ -250,18 +251,8 @@ def test_wrong_arguments_and_tokenizers_that_do_not_spell_the_text_are_refused()
     with pytest.raises(TypeError, match=r"^text must be a str, not b"):
         tokenizer.encode_with_offsets(b"a")  # type: ignore[arg-type]
 
-    class Twice:
-        def __init__(self, model: Model) -> None:
-            self.model = model
-
-        def encode(self, text: str) -> list[int]:
-            return [*text.encode(), *text.encode()]
-
-        def decode(self, ids: list[int]) -> str:
-            return bytes(ids).decode()
-
     with pytest.raises(Unsupported, match="do not spell the text"):
-        wrap("twice", Twice)(BYTES).encode_with_offsets("a")
+        wrap("twice", foreign(encode=lambda text: [*text.encode() * 2]))(BYTES).encode_with_offsets("a")
     characters = over_characters().with_(normalization="nfc")
     with pytest.raises(UnknownSymbol, match="at character 2"):
         impls.load("naive", characters).encode_with_offsets("e\u0301\u4dff")

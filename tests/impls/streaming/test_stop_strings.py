@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from prefixes import common_prefix
 
 import impls
 from impls import TrainingSpec
@@ -30,13 +31,7 @@ def certain_before_stop(ids: Sequence[int], stops: Sequence[str]) -> str:
     """What stays in front of a stop string whatever follows: letters, bytes, and the rest of each stop string."""
     follow = [(), *[tuple(stop[k:].encode()) for stop in stops for k in range(len(stop))]]
     follow += [(*first, *rest) for first in ((0x82, 0xAC), (0x82,), (0xAC,), (0xA7,), (0x41,)) for rest in follow]
-    return _common_prefix([stopped_by_definition(TOKENIZER.decode([*ids, *more]), stops)[0] for more in follow])
-
-
-def _common_prefix(texts: Sequence[str]) -> str:
-    first, last = min(texts), max(texts)
-    n = next((k for k, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[:n]
+    return common_prefix([stopped_by_definition(TOKENIZER.decode([*ids, *more]), stops)[0] for more in follow])
 
 
 def check_stops(stops: Sequence[str], n_streams: int) -> None:

@@ -8,12 +8,15 @@ from itertools import product
 from typing import Any
 
 import pytest
+from foreign import foreign
+from prefixes import common_prefix
 
 import impls
 from impls import Model, TrainingSpec
 from impls.core.text.decoder_steps import MARKS, STRIP
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.interface import Tokenizer
+from impls.plugin import wrap
 
 BYTES = impls.train(
     "naive", ["çay 日本 😀 çay 日本 \ufffd<s>"] * 3, TrainingSpec(vocab_size=276, special_tokens=("<s>",))
@@ -75,12 +78,6 @@ def interesting_ids(model: Model) -> list[int]:
         some = (0x41, 0x20, 0x80, 0x90, 0xA0, 0xBF, 0xBD, 0xC3, 0xE0, 0xE2, 0xED, 0xEF, 0xF0, 0xF4, 0xFF)
         ids += [i for byte in some if (i := bytes_id(model, byte)) != -1]
     return list(dict.fromkeys(ids))
-
-
-def common_prefix(texts: Sequence[str]) -> str:
-    first, last = min(texts), max(texts)
-    n = next((k for k, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[:n]
 
 
 def certain_text(tokenizer: Tokenizer, ids: Sequence[int], following: Sequence[Sequence[int]]) -> str:
@@ -220,17 +217,6 @@ def test_wrong_arguments_are_refused() -> None:
 
 
 def test_what_does_not_decode_by_its_model_says_so() -> None:
-    from impls.plugin import wrap
-
-    class Reversed:
-        def __init__(self, model: Model) -> None:
-            pass
-
-        def encode(self, text: str) -> list[int]:
-            return list(text.encode())
-
-        def decode(self, ids: list[int]) -> str:
-            return bytes(ids[::-1]).decode()
-
+    reverses = foreign(decode=lambda ids: bytes(ids[::-1]).decode())
     with pytest.raises(impls.Unsupported, match="reversed: it decodes by its own rule"):
-        wrap("reversed", Reversed)(BYTES).decoder()
+        wrap("reversed", reverses)(BYTES).decoder()
