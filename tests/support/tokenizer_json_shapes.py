@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import random
 import warnings
@@ -13,9 +12,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
 import tokenizers
 from sentencepiece import sentencepiece_model_pb2
+from sentencepiece_files import trained_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from impls import Model, formats
@@ -196,17 +195,8 @@ def shapes() -> dict[str, Document]:
 
 @cache
 def charsmap() -> str:
-    file = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["low lower"] * 9),
-        model_writer=file,
-        model_type="bpe",
-        vocab_size=20,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
     proto = sentencepiece_model_pb2.ModelProto()
-    proto.ParseFromString(file.getvalue())
+    proto.ParseFromString(trained_file(["low lower"] * 9, vocab_size=20))
     return base64.b64encode(proto.normalizer_spec.precompiled_charsmap).decode()
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import pytest
 import tokenizers
+from sentencepiece_files import trained_file
 
 from harness.explain import Side, explain, load_side, side_of
 
@@ -41,34 +41,14 @@ def test_metaspace_cuts_before_each_space_and_puts_no_mark_before_one_where_prep
 # --- the library's own files -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def sentencepiece_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Trains a small model with the options given; its file."""
-    import io
-
-    import sentencepiece
-
-    folder = tmp_path_factory.mktemp("sentencepiece")
-
-    def train(name: str, **options: Any) -> Any:
-        written = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(["the cat sat on the mats", "fine cats sat"] * 4), model_writer=written,
-            model_type="bpe", vocab_size=300, hard_vocab_limit=False, byte_fallback=True, character_coverage=1.0,
-            minloglevel=2, num_threads=1, **options,
-        )  # fmt: skip
-        path = folder / f"{name}.model"
-        path.write_bytes(written.getvalue())
-        return path
-
-    return train
-
-
-def test_sentencepiece_s_default_normalises_and_its_identity_does_not(sentencepiece_file: Any) -> None:
-    identity = load_side(
-        str(sentencepiece_file("identity", normalization_rule_name="identity", remove_extra_whitespaces=False)), None
-    )
-    default = load_side(str(sentencepiece_file("default")), None)
+def test_sentencepiece_s_default_normalises_and_its_identity_does_not(tmp_path: Path) -> None:
+    plain = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+    options: dict[str, dict[str, Any]] = {"identity": plain, "default": {}}
+    for name, more in options.items():
+        texts = ["the cat sat on the mats", "fine cats sat"] * 4
+        content = trained_file(texts, vocab_size=300, byte_fallback=True, character_coverage=1.0, **more)
+        (tmp_path / f"{name}.model").write_bytes(content)
+    identity, default = (load_side(str(tmp_path / f"{name}.model"), None) for name in options)
     for text, said in (
         ("the  cat", "collapses white space to single spaces and strips it"),
         ("\ufb01ne cats", "normalises it to NFKC"),

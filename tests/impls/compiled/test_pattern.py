@@ -207,7 +207,6 @@ def test_a_pattern_said_to_cover_all_text_leaves_none_out() -> None:
 
 
 def test_classes_are_those_of_the_pinned_unicode_version() -> None:
-    assert int(members(r"\p{L}").sum()) == 141028
     assert members("(?i:s)")[0x17F]
     assert not members(r"\s")[0x1C:0x20].any()
     assert np.flatnonzero(members(r"[\r\n]")).tolist() == [10, 13]

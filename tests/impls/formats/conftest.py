@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 
 import pytest
-import sentencepiece
+from sentencepiece_files import trained_file
 
 import impls
 from impls import TrainingSpec
@@ -33,7 +32,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "minbpe": b"minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n",
         "subword-nmt": b"#version: 0.2\ne r</w>\nl o\nlo w\nn e\nne w\nlow er</w>\n",
         "tekken": tekken_file(),
-        "sentencepiece": sentencepiece_model(),
+        "sentencepiece": trained_file(["low lower lowest newer wider"] * 9, vocab_size=300, byte_fallback=True),
     }
 
 
@@ -41,12 +40,3 @@ def tekken_file() -> bytes:
     vocab = [{"rank": rank, "token_bytes": base64.b64encode(bytes([rank])).decode()} for rank in range(256)]
     config = {"pattern": "a+|[^a]+", "default_vocab_size": 259, "default_num_special_tokens": 3}
     return json.dumps({"config": config, "special_tokens": [{"rank": 0, "token_str": "<s>"}], "vocab": vocab}).encode()
-
-
-def sentencepiece_model() -> bytes:
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["low lower lowest newer wider"] * 9), model_writer=model, model_type="bpe",
-        vocab_size=300, byte_fallback=True, hard_vocab_limit=False, minloglevel=2,
-    )  # fmt: skip
-    return model.getvalue()

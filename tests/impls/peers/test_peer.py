@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -17,7 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from sentencepiece import SentencePieceProcessor
+from sentencepiece_files import trained_file
 from tokenizers import Tokenizer as HuggingFace
 
 import impls
@@ -233,24 +233,23 @@ def test_merges_after_bytes_are_those_of_a_model_numbered_so(pairs: Model) -> No
     ],
 )  # fmt: skip
 def test_only_the_plain_rules_of_sentencepiece_are_left_to_a_library(options: dict[str, Any]) -> None:
-    written = io.BytesIO()
     settings: dict[str, Any] = {
-        "model_type": "bpe", "normalization_rule_name": "identity", "byte_fallback": True, "vocab_size": 330,
-        "remove_extra_whitespaces": False, "hard_vocab_limit": False, "num_threads": 1, "minloglevel": 2,
+        "normalization_rule_name": "identity", "byte_fallback": True, "vocab_size": 330,
+        "remove_extra_whitespaces": False,
     }  # fmt: skip
-    SentencePieceTrainer.train(sentence_iterator=iter(TEXTS * 8), model_writer=written, **settings | options)
-    model = load(Path("some.model"), content=written.getvalue())
+    content = trained_file(TEXTS * 8, **settings | options)
+    model = load(Path("some.model"), content=content)
     assert conversion.has_plain_rules(model) is not bool(options)
     if not options:
-        own = SentencePieceProcessor(model_proto=written.getvalue())
+        own = SentencePieceProcessor(model_proto=content)
         again = SentencePieceProcessor(model_proto=conversion.sentencepiece_file(model))
-        content, texts = (
+        document, texts = (
             conversion.sentencepiece_json("peer", model),
             [*TEXTS, "", " ", "  a ", "x\ny", "\x00", "<s> a"],
         )
         expected = [own.encode(text) for text in texts]
-        assert [again.encode(text) for text in texts] == ids_of(content, texts) == expected
-        ids = sorted(json.loads(content)["model"]["vocab"].values())
+        assert [again.encode(text) for text in texts] == ids_of(document, texts) == expected
+        ids = sorted(json.loads(document)["model"]["vocab"].values())
         assert ids == list(range(len(ids))), "libraries that number tokens densely can read it"
 
 

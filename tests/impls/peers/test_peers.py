@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sentencepiece
+from sentencepiece_files import trained_file
 
 import impls
 from harness.data import load_model
@@ -63,13 +62,9 @@ def ranked(pattern: str = "gpt2") -> Model:
 
 @cache
 def sentencepiece_model() -> Model:
-    written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 8), model_writer=written, model_type="bpe", byte_fallback=True, vocab_size=330,
-        normalization_rule_name="identity", remove_extra_whitespaces=False, hard_vocab_limit=False, num_threads=1,
-        minloglevel=2,
-    )  # fmt: skip
-    return load(Path("some.model"), content=written.getvalue())
+    plain = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+    content = trained_file(CORPUS * 8, byte_fallback=True, vocab_size=330, **plain)
+    return load(Path("some.model"), content=content)
 
 
 def models(name: str) -> Iterator[Model]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import sentencepiece
+from sentencepiece_files import trained_file
 
 from impls import Model
 from impls.formats.sentencepiece_model import read
@@ -23,14 +23,10 @@ CORPUS = [
 ] * 4
 
 _PLAIN: dict[str, Any] = {
-    "model_type": "bpe",
     "normalization_rule_name": "identity",
     "character_coverage": 1.0,
     "byte_fallback": True,
     "remove_extra_whitespaces": False,
-    "hard_vocab_limit": False,
-    "num_threads": 1,
-    "minloglevel": 2,
     "vocab_size": 420,
     "max_sentence_length": 100_000,
 }
@@ -67,10 +63,9 @@ class Trained:
 
 @cache
 def _trained(name: str) -> Trained:
-    target, options = io.BytesIO(), _PLAIN | OPTIONS[name]
-    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS), model_writer=target, **options)
-    library = sentencepiece.SentencePieceProcessor(model_proto=target.getvalue())
-    return Trained(name, read(target.getvalue()), library, options)
+    options = _PLAIN | OPTIONS[name]
+    content = trained_file(CORPUS, **options)
+    return Trained(name, read(content), sentencepiece.SentencePieceProcessor(model_proto=content), options)
 
 
 @pytest.fixture(params=OPTIONS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sentencepiece
+from sentencepiece_files import trained_file
 
 from impls import InvalidFile, Model, Unsupported
 from impls.formats import load, losses, save
@@ -91,17 +91,8 @@ def problem(content: bytes, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(("kind", "name"), [("unigram", "Unigram"), ("word", "word"), ("char", "character")])
 def test_other_kinds_of_model_are_refused_by_name(kind: str, name: str, tmp_path: Path) -> None:
-    target = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["the cat sat on the mat", "a mat for the cats"] * 9),
-        model_writer=target,
-        model_type=kind,
-        vocab_size=40,
-        hard_vocab_limit=False,
-        num_threads=1,
-        minloglevel=2,
-    )
-    assert f"of the type {name}, not byte pair encoding" in problem(target.getvalue(), tmp_path)
+    content = trained_file(["the cat sat on the mat", "a mat for the cats"] * 9, model_type=kind, vocab_size=40)
+    assert f"of the type {name}, not byte pair encoding" in problem(content, tmp_path)
 
 
 def piece(text: str | bytes, kind: int = 1, score: float = 0.0) -> bytes:
